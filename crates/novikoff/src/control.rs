@@ -1,0 +1,88 @@
+//! How long work is watched and stopped: the one hook for progress bars, Ctrl-C, deadlines and foreign runtimes.
+//! The library itself never prints.
+
+/// What a long-running operation tells its observer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// Bytes taken from the input (of `total`, where it is known) and rows made of them.
+    Reading {
+        /// Bytes of the file taken so far, before decompression.
+        bytes: u64,
+        /// Size of the file, where it has one.
+        total: Option<u64>,
+        /// Rows read so far.
+        rows: u64,
+    },
+    /// Rows seen within an epoch.
+    Learning {
+        /// The epoch under way, from 1.
+        epoch: usize,
+        /// How many epochs there will be at most.
+        epochs: usize,
+        /// Rows seen in this epoch.
+        rows: u64,
+        /// Rows in an epoch.
+        of: u64,
+        /// Rows that were predicted wrongly before they were learned from, in this epoch.
+        errors: u64,
+    },
+    /// An epoch has ended.
+    Epoch(Epoch),
+    /// The number of rows of a stream has doubled since this was last said.
+    Stream {
+        /// Rows seen so far.
+        rows: u64,
+        /// Rows predicted wrongly before they were learned from.
+        errors: u64,
+        /// Mistakes while learning.
+        mistakes: u64,
+    },
+}
+
+/// What one epoch came to; a row of `--trace`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    /// From 1.
+    pub epoch: usize,
+    /// Mistakes in this epoch.
+    pub mistakes: u64,
+    /// Updates of the weights in this epoch.
+    pub updates: u64,
+    /// Share of rows predicted wrongly before they were learned from.
+    pub progressive_error: f64,
+    /// Error of the model so far on the validation rows, where there are any.
+    pub validation_error: Option<f64>,
+    /// Seconds since training began.
+    pub seconds: f64,
+}
+
+/// The observer's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Carry on.
+    Continue,
+    /// Finish now, with what there is.
+    Stop,
+}
+
+/// Told of progress; may ask to stop. Called often: answer quickly.
+pub trait Observer {
+    /// Something happened.
+    fn observe(&mut self, progress: Progress) -> Flow;
+}
+
+/// Watches nothing and never stops.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Observer for Unwatched {
+    fn observe(&mut self, _: Progress) -> Flow {
+        Flow::Continue
+    }
+}
+
+impl<F: FnMut(Progress) -> Flow> Observer for F {
+    fn observe(&mut self, progress: Progress) -> Flow {
+        self(progress)
+    }
+}

@@ -1,0 +1,220 @@
+//! One row: a view, cheap to copy, of values stored as the user gave them.
+
+/// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
+/// in an order that depends on the positions of the entries only, so that `f32` and `f64` storage of the same
+/// numbers give the same bits.
+///
+/// Indices of a sparse row are strictly increasing. Features beyond the end of a weight vector weigh nothing.
+///
+/// ```
+/// use novikoff::data::Row;
+/// let dense = Row::Dense32(&[1.0, 0.0, 2.0]);
+/// let sparse = Row::Sparse64(&[0, 2], &[1.0, 2.0]);
+/// let weights = [3.0, 5.0, 7.0];
+/// assert_eq!(dense.dot(&weights), 17.0);
+/// assert_eq!(sparse.dot(&weights), 17.0);
+/// assert_eq!(sparse.norm_sq(), 5.0);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Row<'a> {
+    /// All values, in single precision.
+    Dense32(&'a [f32]),
+    /// All values, in double precision.
+    Dense64(&'a [f64]),
+    /// Indices and their values, in single precision.
+    Sparse32(&'a [u32], &'a [f32]),
+    /// Indices and their values, in double precision.
+    Sparse64(&'a [u32], &'a [f64]),
+}
+
+trait Value: Copy + Into<f64> {}
+impl Value for f32 {}
+impl Value for f64 {}
+
+/// Runs `$body` with `$indices` and `$values`, or with `$dense`, bound to the slices of a row of any storage.
+macro_rules! each_storage {
+    ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr) => {
+        match $row {
+            Row::Dense32($dense) => $on_dense,
+            Row::Dense64($dense) => $on_dense,
+            Row::Sparse32($indices, $values) => $on_sparse,
+            Row::Sparse64($indices, $values) => $on_sparse,
+        }
+    };
+}
+
+impl<'a> Row<'a> {
+    /// `<w, x>`.
+    #[inline]
+    pub fn dot(self, weights: &[f64]) -> f64 {
+        each_storage!(self,
+            dense(x) => dense_dot(x, weights),
+            sparse(j, x) => sparse_dot(j, x, weights))
+    }
+
+    /// `w ← w + scale·x`.
+    #[inline]
+    pub fn add_to(self, weights: &mut [f64], scale: f64) {
+        each_storage!(self,
+        dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * f64::from(x) },
+        sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
+            if let Some(w) = weights.get_mut(j as usize) { *w += scale * f64::from(x) }
+        })
+    }
+
+    /// Adds `<w_c, x>` to `scores[c]` for every output `c` of weights laid out feature by feature, outputs side by side.
+    #[inline]
+    pub fn dot_each(self, weights: &[f64], scores: &mut [f64]) {
+        each_storage!(self,
+            dense(x) => dot_each(x.iter().enumerate().map(|(j, &x)| (j, f64::from(x))), weights, scores),
+            sparse(j, x) => dot_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, f64::from(x))), weights, scores))
+    }
+
+    /// `w_c ← w_c + scale·x` for one output `c` of `outputs`, in the layout of [`Row::dot_each`].
+    #[inline]
+    pub fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
+        each_storage!(self,
+        dense(x) => for (w, &x) in weights.iter_mut().skip(output).step_by(outputs).zip(x) {
+            *w += scale * f64::from(x)
+        },
+        sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
+            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * f64::from(x) }
+        })
+    }
+
+    /// `‖x‖²`.
+    #[inline]
+    pub fn norm_sq(self) -> f64 {
+        each_storage!(self,
+            dense(x) => x.iter().map(|&x| f64::from(x) * f64::from(x)).sum(),
+            sparse(_j, x) => x.iter().map(|&x| f64::from(x) * f64::from(x)).sum())
+    }
+
+    /// How many entries are stored.
+    pub fn len(self) -> usize {
+        each_storage!(self, dense(x) => x.len(), sparse(j, _x) => j.len())
+    }
+
+    /// Whether nothing is stored.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Calls `visit` with index and value of every entry that is not zero, in the order of the indices.
+    #[inline]
+    pub fn for_each_nonzero(self, mut visit: impl FnMut(u32, f64)) {
+        let mut keep = |j: u32, x: f64| {
+            if x != 0.0 {
+                visit(j, x);
+            }
+        };
+        each_storage!(self,
+            dense(x) => for (j, &x) in x.iter().enumerate() { keep(j as u32, f64::from(x)) },
+            sparse(j, x) => for (&j, &x) in j.iter().zip(x) { keep(j, f64::from(x)) })
+    }
+}
+
+/// Four partial sums, so that additions need not wait for one another.
+#[inline]
+fn sparse_dot<V: Value>(indices: &[u32], values: &[V], weights: &[f64]) -> f64 {
+    let at = |j: u32| weights.get(j as usize).copied().unwrap_or(0.0);
+    let mut sums = [0.0f64; 4];
+    let (index_blocks, index_rest) = indices.as_chunks::<4>();
+    let (value_blocks, value_rest) = values.as_chunks::<4>();
+    for (j, x) in index_blocks.iter().zip(value_blocks) {
+        for lane in 0..4 {
+            sums[lane] += at(j[lane]) * x[lane].into();
+        }
+    }
+    let mut rest = 0.0;
+    for (&j, &x) in index_rest.iter().zip(value_rest) {
+        rest += at(j) * x.into();
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// Eight partial sums: the compiler turns them into vector registers.
+#[inline]
+fn dense_dot<V: Value>(values: &[V], weights: &[f64]) -> f64 {
+    let length = values.len().min(weights.len());
+    let mut sums = [0.0f64; 8];
+    let (value_blocks, value_rest) = values[..length].as_chunks::<8>();
+    let (weight_blocks, weight_rest) = weights[..length].as_chunks::<8>();
+    for (x, w) in value_blocks.iter().zip(weight_blocks) {
+        for lane in 0..8 {
+            sums[lane] += w[lane] * x[lane].into();
+        }
+    }
+    let mut rest = 0.0;
+    for (&x, &w) in value_rest.iter().zip(weight_rest) {
+        rest += w * x.into();
+    }
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
+}
+
+#[inline]
+fn dot_each(entries: impl Iterator<Item = (usize, f64)>, weights: &[f64], scores: &mut [f64]) {
+    let outputs = scores.len();
+    for (j, x) in entries {
+        if let Some(block) = weights.get(j * outputs..(j + 1) * outputs) {
+            for (score, w) in scores.iter_mut().zip(block) {
+                *score += w * x;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn naive(row: Row<'_>, weights: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        row.for_each_nonzero(|j, x| sum += weights.get(j as usize).copied().unwrap_or(0.0) * x);
+        sum
+    }
+
+    proptest! {
+        /// Small integers: every order of summation is exact, so the fast paths must agree with the naive sum to the bit.
+        #[test]
+        fn every_storage_gives_the_naive_dot_product(
+            values in prop::collection::vec(-4i8..5, 0..70),
+            weights in prop::collection::vec(-9i8..10, 0..70),
+            outputs in 1usize..4,
+        ) {
+            let wide: Vec<f64> = values.iter().map(|&v| f64::from(v)).collect();
+            let narrow: Vec<f32> = values.iter().map(|&v| f32::from(v)).collect();
+            let weights: Vec<f64> = weights.iter().map(|&v| f64::from(v)).collect();
+            let indices: Vec<u32> = (0..wide.len() as u32).filter(|&j| wide[j as usize] != 0.0).collect();
+            let wide_kept: Vec<f64> = indices.iter().map(|&j| wide[j as usize]).collect();
+            let narrow_kept: Vec<f32> = indices.iter().map(|&j| narrow[j as usize]).collect();
+            let rows = [Row::Dense32(&narrow), Row::Dense64(&wide),
+                        Row::Sparse32(&indices, &narrow_kept), Row::Sparse64(&indices, &wide_kept)];
+            let expected = naive(rows[0], &weights);
+            for row in rows {
+                prop_assert_eq!(row.dot(&weights), expected);
+                prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
+                let mut sum = weights.clone();
+                row.add_to(&mut sum, 2.0);
+                for (j, s) in sum.iter().enumerate() {
+                    prop_assert_eq!(*s, weights[j] + 2.0 * wide.get(j).copied().unwrap_or(0.0));
+                }
+                // Side by side, output 0 holds these weights and the others are untouched zeros.
+                let mut side_by_side = vec![0.0; weights.len() * outputs];
+                for (j, w) in weights.iter().enumerate() { side_by_side[j * outputs] = *w; }
+                let mut scores = vec![0.0; outputs];
+                row.dot_each(&side_by_side, &mut scores);
+                prop_assert_eq!(scores[0], expected);
+                prop_assert!(scores[1..].iter().all(|s| *s == 0.0));
+                row.add_to_one(&mut side_by_side, outputs, outputs - 1, 2.0);
+                for (j, block) in side_by_side.chunks(outputs).enumerate() {
+                    let added = 2.0 * wide.get(j).copied().unwrap_or(0.0);
+                    let before = if outputs == 1 { weights[j] } else { 0.0 };
+                    prop_assert_eq!(block[outputs - 1], before + added);
+                }
+            }
+        }
+    }
+}

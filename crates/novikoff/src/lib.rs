@@ -1,0 +1,10 @@
+//! Linear learning with proofs.
+
+pub mod control;
+pub mod data;
+mod error;
+pub mod features;
+pub mod random;
+pub mod read;
+
+pub use error::{Error, ErrorKind, Place, Result};

@@ -1,0 +1,209 @@
+//! What a parser makes of one block: some rows, and what was wrong with others.
+
+use crate::data::{Labels, Row, matrix::fits_f32};
+use crate::features::Dictionary;
+use std::sync::Arc;
+
+/// What the reader does about labels.
+#[derive(Clone, Debug)]
+pub enum Labelling {
+    /// Every row has one; new ones are welcome.
+    Open,
+    /// Every row has one of these.
+    Known(Arc<Labels>),
+    /// Rows may have one; nobody looks at it.
+    Ignored,
+}
+
+/// Something wrong with a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowError {
+    /// The line within the block, from 0.
+    pub line: u64,
+    /// The byte in the line, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// How many bad rows are kept as examples.
+pub const EXAMPLES: usize = 5;
+
+/// Rows of one block, in compressed sparse form. Memory is reused from block to block.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`.
+    pub starts: Vec<usize>,
+    /// Feature numbers, increasing within a row; local to the batch where `features` names them.
+    pub indices: Vec<u32>,
+    /// Their values.
+    pub values: Vec<f64>,
+    /// A label per row (none if labels are ignored): in `local_labels` if those are open, else in the known ones.
+    pub labels: Vec<u32>,
+    /// Labels first seen in this batch.
+    pub local_labels: Labels,
+    /// The label last seen, as spelled, and its number: most labels are like the one before.
+    last_label: (Vec<u8>, u32),
+    /// Row weights; empty while all are 1.
+    pub weights: Vec<f64>,
+    /// Names of features, where a dictionary is being built.
+    pub local_features: Dictionary,
+    /// Whether every value is exactly an `f32`.
+    pub single: bool,
+    /// Lines in the block.
+    pub lines: u64,
+    /// Bytes in the block.
+    pub bytes: u64,
+    /// Whether a bad row ends the reading.
+    pub strict: bool,
+    /// Rows that were left out.
+    pub bad_rows: u64,
+    /// The first of those.
+    pub bad: Vec<RowError>,
+    /// Rows with a query id.
+    pub query_ids: u64,
+    /// Entries of features that the schema does not know.
+    pub unseen_features: u64,
+    /// Missing values filled in.
+    pub missing: u64,
+}
+
+impl Batch {
+    /// An empty batch; if strict, a bad row ends the reading.
+    pub fn new(strict: bool) -> Self {
+        Self { strict, ..Self::default() }
+    }
+
+    /// Empties it for the next block.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        self.indices.clear();
+        self.values.clear();
+        self.labels.clear();
+        self.local_labels.clear();
+        self.last_label.0.clear();
+        self.weights.clear();
+        self.local_features.clear();
+        self.bad.clear();
+        self.single = true;
+        (self.lines, self.bytes, self.bad_rows) = (0, 0, 0);
+        (self.query_ids, self.unseen_features, self.missing) = (0, 0, 0);
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Row `r`.
+    pub fn row(&self, r: usize) -> Row<'_> {
+        let span = self.starts[r]..self.starts[r + 1];
+        Row::Sparse64(&self.indices[span.clone()], &self.values[span])
+    }
+
+    /// The weight of row `r`.
+    pub fn weight(&self, r: usize) -> f64 {
+        self.weights.get(r).copied().unwrap_or(1.0)
+    }
+
+    /// The first bad row, if reading must end there.
+    pub fn failure(&self) -> Option<&RowError> {
+        if self.strict { self.bad.first() } else { None }
+    }
+
+    /// Adds an entry to the row under way.
+    #[inline(always)]
+    pub fn entry(&mut self, index: u32, value: f64) {
+        self.single &= fits_f32(value);
+        self.indices.push(index);
+        self.values.push(value);
+    }
+
+    /// Gives the row under way its label; `Err` says what is wrong with it.
+    #[inline]
+    pub fn set_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {
+        if token == self.last_label.0 && !token.is_empty() {
+            self.labels.push(self.last_label.1);
+            return Ok(());
+        }
+        self.set_new_label(labelling, token)
+    }
+
+    fn set_new_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {
+        if matches!(labelling, Labelling::Ignored) {
+            return Ok(());
+        }
+        let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), None))?;
+        if let Some(value) = name
+            .trim_start_matches(['+', '-'])
+            .get(..3)
+            .filter(|head| ["nan", "inf"].contains(&head.to_ascii_lowercase().as_str()))
+        {
+            if name.parse::<f64>().is_ok() {
+                return Err((format!("the label is {value}, which is not a finite number"), None));
+            }
+        }
+        let id = match labelling {
+            Labelling::Known(known) => known.find(name).ok_or_else(|| {
+                let listed: Vec<&str> = known.names().iter().take(20).map(String::as_str).collect();
+                let hint = format!("it knows {}{}", listed.join(", "), if known.len() > 20 { ", …" } else { "" });
+                (format!("the label {name:?} was never seen in training"), Some(hint))
+            })?,
+            _ => self.local_labels.intern(name),
+        };
+        self.last_label.0.clear();
+        self.last_label.0.extend_from_slice(token);
+        self.last_label.1 = id;
+        self.labels.push(id);
+        Ok(())
+    }
+
+    /// Completes the row under way.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.starts.push(self.indices.len());
+    }
+
+    /// Gives the row under way a weight; call before [`Batch::end_row`].
+    pub fn set_weight(&mut self, weight: f64) {
+        if weight != 1.0 || !self.weights.is_empty() {
+            self.weights.resize(self.rows(), 1.0);
+            self.weights.push(weight);
+        }
+    }
+
+    /// Brings the entries of the row under way into the order of their indices. Says which index comes twice, if one does.
+    pub fn sort_row(&mut self) -> Result<(), u32> {
+        let start = self.starts[self.rows()];
+        let mut entries: Vec<(u32, f64)> =
+            self.indices[start..].iter().copied().zip(self.values[start..].iter().copied()).collect();
+        entries.sort_by_key(|entry| entry.0);
+        if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(pair[0].0);
+        }
+        for (slot, (index, value)) in entries.into_iter().enumerate() {
+            self.indices[start + slot] = index;
+            self.values[start + slot] = value;
+        }
+        Ok(())
+    }
+
+    /// Gives up the row under way: its entries and label are taken back, the error is noted.
+    /// True if reading goes on.
+    #[cold]
+    pub fn reject(&mut self, error: RowError) -> bool {
+        let rows = self.rows();
+        self.indices.truncate(self.starts[rows]);
+        self.values.truncate(self.starts[rows]);
+        self.labels.truncate(rows);
+        self.weights.truncate(rows);
+        self.bad_rows += 1;
+        if self.bad.len() < EXAMPLES {
+            self.bad.push(error);
+        }
+        !self.strict
+    }
+}

@@ -1,0 +1,344 @@
+//! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where a
+//! record ends.
+
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An input as the user names it.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A file.
+    Path(PathBuf),
+    /// Standard input, which can be read once.
+    Stdin,
+    /// Bytes in memory, under a name for messages.
+    Bytes {
+        /// What to call it in messages.
+        name: String,
+        /// The contents.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl Input {
+    /// `-` is standard input, anything else a path.
+    pub fn named(argument: impl AsRef<Path>) -> Self {
+        match argument.as_ref() {
+            dash if dash.as_os_str() == "-" => Input::Stdin,
+            path => Input::Path(path.to_owned()),
+        }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        match self {
+            Input::Path(path) => path.display().to_string(),
+            Input::Stdin => "-".to_owned(),
+            Input::Bytes { name, .. } => name.clone(),
+        }
+    }
+}
+
+/// An opened input: decompressed bytes, and how far the file behind them has been read.
+pub struct Source {
+    name: String,
+    reader: Box<dyn BufRead + Send>,
+    compression: Option<&'static str>,
+    taken: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+/// Bytes looked at to tell the compression.
+const MAGIC: usize = 6;
+const BUFFER: usize = 1 << 17;
+
+impl Source {
+    /// Opens an input and looks through its compression.
+    pub fn open(input: &Input) -> Result<Self> {
+        let name = input.name();
+        let (raw, total): (Box<dyn Read + Send>, _) = match input {
+            Input::Path(path) => {
+                let file = File::open(path).map_err(|e| open_error(&name, &e))?;
+                let about = file.metadata().map_err(|e| Error::io(&name, &e))?;
+                if about.is_dir() {
+                    return Err(Error::input("is a folder, not a file").at(name, 0, 0));
+                }
+                (Box::new(file), about.is_file().then_some(about.len()))
+            }
+            Input::Stdin => (Box::new(io::stdin()), None),
+            Input::Bytes { bytes, .. } => (Box::new(Cursor::new(bytes.clone())), Some(bytes.len() as u64)),
+        };
+        let taken = Arc::new(AtomicU64::new(0));
+        let mut counted = BufReader::with_capacity(BUFFER, Counted { inner: raw, taken: taken.clone() });
+        let magic = peek(&mut counted).map_err(|e| Error::io(&name, &e))?;
+        let (compression, reader): (_, Box<dyn BufRead + Send>) = match magic {
+            [0x1f, 0x8b, ..] => (Some("gzip"), buffered(flate2::bufread::MultiGzDecoder::new(counted))),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => (Some("bzip2"), buffered(bzip2::bufread::MultiBzDecoder::new(counted))),
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => (Some("xz"), buffered(lzma_rust2::XzReader::new(counted, true))),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => (Some("zstd"), buffered(Zstd { input: Some(counted), frame: None })),
+            _ => (None, Box::new(counted)),
+        };
+        Ok(Self { name, reader, compression, taken, total })
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Size of the file, if it has one.
+    pub fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// How many bytes of the file have been taken; stays valid while blocks are read.
+    pub fn taken(&self) -> Arc<AtomicU64> {
+        self.taken.clone()
+    }
+
+    /// The first bytes, without taking them: as many as are at hand, at least one unless the input is empty.
+    pub fn peek(&mut self) -> Result<&[u8]> {
+        let Self { name, reader, compression, .. } = self;
+        reader.fill_buf().map_err(|e| read_error(name, *compression, &e))
+    }
+
+    /// Adds bytes to `into`, up to `limit` in all. A file fills it; a pipe or terminal gives what it has at hand, so that
+    /// a slow stream is learned from as it comes.
+    pub fn fill(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Ended> {
+        let mut length = into.len();
+        into.resize(limit.max(length), 0);
+        let mut ended = Ended::No;
+        while length < into.len() {
+            match self.reader.read(&mut into[length..]) {
+                Ok(0) => {
+                    ended = Ended::Yes;
+                    break;
+                }
+                Ok(count) => length += count,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(read_error(&self.name, self.compression, &e)),
+            }
+            if self.total.is_none() {
+                break;
+            }
+        }
+        into.truncate(length);
+        Ok(ended)
+    }
+
+    /// Everything that is left.
+    pub fn read_all(mut self) -> Result<Vec<u8>> {
+        let mut all = Vec::new();
+        self.reader.read_to_end(&mut all).map_err(|e| read_error(&self.name, self.compression, &e))?;
+        Ok(all)
+    }
+}
+
+/// Whether the input is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is no more.
+    Yes,
+    /// There may be more.
+    No,
+}
+
+fn open_error(name: &str, error: &io::Error) -> Error {
+    let error = Error::io(name, error);
+    if name.starts_with('-') { error.hint("a path that starts with a dash is written ./-name") } else { error }
+}
+
+fn read_error(name: &str, compression: Option<&str>, error: &io::Error) -> Error {
+    match compression {
+        Some(kind) if error.raw_os_error().is_none() => {
+            Error::input(format!("the {kind} data is damaged or ends too early ({error})"))
+                .at(name, 0, 0)
+                .hint("get the file again, or decompress it by hand to see how far it goes")
+        }
+        _ => Error::io(name, error),
+    }
+}
+
+fn buffered(reader: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(BUFFER, reader))
+}
+
+fn peek<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
+    let bytes = reader.fill_buf()?;
+    Ok(&bytes[..bytes.len().min(MAGIC)])
+}
+
+struct Counted<R> {
+    inner: R,
+    taken: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.taken.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+type ZstdFrame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;
+
+/// The frames of a zstd file, one after the other, each with its checksum checked.
+struct Zstd<R: BufRead> {
+    input: Option<R>,
+    frame: Option<ZstdFrame<R>>,
+}
+
+/// Largest window a frame may ask for; zstd's own default limit.
+const ZSTD_WINDOW: u64 = 1 << 27;
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let count = frame.read(buffer)?;
+                if count > 0 || buffer.is_empty() {
+                    return Ok(count);
+                }
+                let (written, computed) = (frame.decoder.get_checksum_from_data(), frame.decoder.get_calculated_checksum());
+                if written.is_some() && written != computed {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "checksum mismatch"));
+                }
+                self.input = self.frame.take().map(|frame| frame.into_inner());
+            }
+            let Some(mut input) = self.input.take() else { return Ok(0) };
+            if input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            let frame = ZstdFrame::new_with_max_window_size(input, ZSTD_WINDOW);
+            self.frame = Some(frame.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?);
+        }
+    }
+}
+
+/// Where a block may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// After a newline.
+    Line,
+    /// After a newline that is not inside quotes, for tables with this delimiter.
+    Record {
+        /// What separates fields.
+        delimiter: u8,
+    },
+    /// After every so many bytes.
+    Every(usize),
+}
+
+/// Cuts a source into blocks of about [`BLOCK`] bytes that end where a record ends.
+pub struct Blocks {
+    source: Source,
+    cut: Cut,
+    carry: Vec<u8>,
+    ended: Ended,
+    first: bool,
+}
+
+/// A block's size: what it holds and what is made of it should fit the second-level cache together.
+pub const BLOCK: usize = 1 << 18;
+/// No record may be longer.
+const RECORD_LIMIT: usize = 1 << 28;
+
+impl Blocks {
+    /// Blocks of what is left of `source`.
+    pub fn new(source: Source, cut: Cut) -> Self {
+        Self { source, cut, carry: Vec::new(), ended: Ended::No, first: true }
+    }
+
+    /// Puts the next block into `block`; false at the end. Only the last block may lack its final newline.
+    pub fn next_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
+        block.clear();
+        block.append(&mut self.carry);
+        let mut limit = BLOCK.max(block.len());
+        loop {
+            if self.ended == Ended::No {
+                self.ended = self.source.fill(block, limit)?;
+            }
+            if self.first {
+                self.first = false;
+                self.look_at_the_first_bytes(block)?;
+            }
+            if self.ended == Ended::Yes {
+                return Ok(!block.is_empty());
+            }
+            if let Some(end) = last_cut(block, self.cut) {
+                self.carry.extend_from_slice(&block[end..]);
+                block.truncate(end);
+                return Ok(true);
+            }
+            if block.len() >= RECORD_LIMIT {
+                let error = Error::input(format!("a record is longer than {} MB", RECORD_LIMIT >> 20));
+                return Err(error.at(self.source.name(), 0, 0).hint("is this the right --format?"));
+            }
+            limit = if block.len() >= limit { limit * 2 } else { limit };
+        }
+    }
+
+    /// Drops a byte-order mark.
+    fn look_at_the_first_bytes(&self, block: &mut Vec<u8>) -> Result<()> {
+        match (self.cut, block.as_slice()) {
+            (Cut::Every(_), _) => {}
+            (_, [0xef, 0xbb, 0xbf, ..]) => drop(block.drain(..3)),
+            (_, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => {
+                let error = Error::input("the text is UTF-16, not UTF-8").at(self.source.name(), 1, 1);
+                return Err(error.hint("convert it first: iconv -f UTF-16 -t UTF-8 FILE"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn last_cut(block: &[u8], cut: Cut) -> Option<usize> {
+    match cut {
+        Cut::Line => memchr::memrchr(b'\n', block).map(|at| at + 1),
+        Cut::Record { delimiter } => super::records::last_record_end(block, delimiter),
+        Cut::Every(size) => (block.len() >= size).then(|| block.len() / size * size),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks_of(bytes: Vec<u8>, cut: Cut) -> Vec<Vec<u8>> {
+        let source = Source::open(&Input::Bytes { name: "memory".into(), bytes: bytes.into() }).unwrap();
+        let mut blocks = Blocks::new(source, cut);
+        let (mut all, mut block) = (Vec::new(), Vec::new());
+        while blocks.next_into(&mut block).unwrap() {
+            all.push(block.clone());
+        }
+        all
+    }
+
+    #[test]
+    fn blocks_end_at_lines_and_lose_nothing() {
+        let mut text = Vec::new();
+        for i in 0..60_000 {
+            text.extend_from_slice(format!("line {i}\n").as_bytes());
+        }
+        text.extend(std::iter::repeat_n(b'x', BLOCK * 3));
+        text.extend_from_slice(b"\nlast, without a newline");
+        let blocks = blocks_of(text.clone(), Cut::Line);
+        assert!(blocks.len() > 3);
+        assert!(blocks[..blocks.len() - 1].iter().all(|b| b.ends_with(b"\n")));
+        assert_eq!(blocks.concat(), text);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped_and_utf16_is_refused() {
+        assert_eq!(blocks_of(b"\xef\xbb\xbfa\n".to_vec(), Cut::Line).concat(), b"a\n");
+        let source = Source::open(&Input::Bytes { name: "m".into(), bytes: (*b"\xff\xfea\0").into() }).unwrap();
+        let error = Blocks::new(source, Cut::Line).next_into(&mut Vec::new()).unwrap_err();
+        assert!(error.what().contains("UTF-16"), "{error}");
+    }
+}

@@ -1,0 +1,238 @@
+//! svmlight and LIBSVM text: `label index:value index:value … # comment`.
+
+use super::batch::{Batch, Labelling, RowError};
+use super::number::{Number, digits, number};
+use super::pipeline::Parser;
+use super::source::Cut;
+
+/// A parser of svmlight text.
+#[derive(Clone, Debug)]
+pub struct Svmlight {
+    /// The first index of the file, 0 or 1.
+    pub base: u32,
+    /// Indices must not be larger, as they stand in the file.
+    pub max_index: u32,
+    /// What to do about labels.
+    pub labelling: Labelling,
+    /// Features of the model that the rows are for, if there is one: entries beyond it are counted.
+    pub known_features: Option<usize>,
+}
+
+/// What is wrong with a row, where (the position in the block), and what to do.
+type Fault = (usize, String, Option<String>);
+
+impl Parser for Svmlight {
+    fn cut(&self) -> Cut {
+        Cut::Line
+    }
+
+    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
+        // An entry takes at least four bytes.
+        batch.indices.reserve(block.len() / 4);
+        batch.values.reserve(block.len() / 4);
+        let (mut at, mut line) = (0, 0);
+        while at < block.len() {
+            match self.row(block, at, batch) {
+                Ok(end) => at = end,
+                Err((place, what, hint)) => {
+                    let error = RowError { line, column: place - at + 1, what, hint };
+                    if !batch.reject(error) {
+                        return;
+                    }
+                    at = end_of_line(block, place.min(block.len()));
+                }
+            }
+            line += 1;
+        }
+    }
+}
+
+/// The position after the newline that ends the line of `at`.
+fn end_of_line(block: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline + 1)
+}
+
+#[inline(always)]
+fn skip_spaces(block: &[u8], mut at: usize) -> usize {
+    while matches!(block.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    at
+}
+
+/// The position after the line if it ends at `at` (newline, CRLF, comment or end of the block).
+#[inline(always)]
+fn line_end(block: &[u8], at: usize) -> Option<usize> {
+    match block.get(at) {
+        None => Some(at),
+        Some(b'\n') => Some(at + 1),
+        Some(b'\r') => match block.get(at + 1) {
+            None => Some(at + 1),
+            Some(b'\n') => Some(at + 2),
+            Some(_) => None,
+        },
+        Some(b'#') => Some(end_of_line(block, at)),
+        Some(_) => None,
+    }
+}
+
+impl Svmlight {
+    /// Parses the line at `start` and returns the position after it.
+    #[inline(always)]
+    fn row(&self, block: &[u8], start: usize, batch: &mut Batch) -> Result<usize, Fault> {
+        let label_at = skip_spaces(block, start);
+        if let Some(end) = line_end(block, label_at) {
+            return Ok(end);
+        }
+        let mut at = label_at;
+        while block.get(at).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'#')) {
+            at += 1;
+        }
+        let token = &block[label_at..at];
+        if memchr::memchr(b':', token).is_some() {
+            if !matches!(self.labelling, Labelling::Ignored) {
+                return Err((label_at, "the row has no label".into(), Some("a line is: label index:value index:value …".into())));
+            }
+            at = label_at;
+        } else {
+            self.label(token, label_at, batch)?;
+        }
+        let mut previous = None;
+        let mut sorted = true;
+        let mut has_query_id = false;
+        loop {
+            let entry_at = skip_spaces(block, at);
+            let (index, colon) = digits(block, entry_at, 0);
+            if colon == entry_at || block.get(colon) != Some(&b':') {
+                if let Some(end) = line_end(block, entry_at) {
+                    if !sorted {
+                        batch.sort_row().map_err(|j| repeated(block, start, j + self.base, self.base))?;
+                    }
+                    self.count_unseen(batch);
+                    batch.query_ids += u64::from(has_query_id);
+                    batch.end_row();
+                    return Ok(end);
+                }
+                if block[entry_at..].starts_with(b"qid:") && previous.is_none() && !has_query_id {
+                    let (_, end) = digits(block, entry_at + 4, 0);
+                    if end > entry_at + 4 && ends_token(block, end) {
+                        has_query_id = true;
+                        at = end;
+                        continue;
+                    }
+                }
+                return Err(self.bad_entry(block, entry_at, colon));
+            }
+            if colon - entry_at > 10 || index > u64::from(self.max_index) {
+                return Err(self.index_too_large(block, entry_at, colon));
+            }
+            if (index as u32) < self.base {
+                return Err((
+                    entry_at,
+                    "index 0 in a file whose indices count from 1".into(),
+                    Some("if they count from 0, say --zero-based".into()),
+                ));
+            }
+            let index = index as u32 - self.base;
+            match number(block, colon + 1) {
+                Number::Finite(value, end) if ends_token(block, end) => {
+                    sorted &= previous.is_none_or(|p| p < index);
+                    previous = Some(index);
+                    batch.entry(index, value);
+                    at = end;
+                }
+                other => return Err(bad_value(block, colon + 1, other)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn label(&self, token: &[u8], at: usize, batch: &mut Batch) -> Result<(), Fault> {
+        batch.set_label(&self.labelling, token).map_err(|(what, hint)| (at, what, hint))
+    }
+
+    #[inline(always)]
+    fn count_unseen(&self, batch: &mut Batch) {
+        if let Some(features) = self.known_features {
+            let start = batch.starts[batch.rows()];
+            let known = batch.indices[start..].partition_point(|&j| (j as usize) < features);
+            batch.unseen_features += (batch.indices.len() - start - known) as u64;
+        }
+    }
+
+    #[cold]
+    fn index_too_large(&self, block: &[u8], at: usize, end: usize) -> Fault {
+        let shown = String::from_utf8_lossy(&block[at..end.min(at + 24)]);
+        let what = format!("index {shown} is above the limit of {}", self.max_index);
+        (at, what, Some("if the data really is that wide, raise --max-index; weights take 8 bytes an index".into()))
+    }
+
+    #[cold]
+    fn bad_entry(&self, block: &[u8], at: usize, colon: usize) -> Fault {
+        let token = token_at(block, at);
+        let digits_only = colon > at && ends_token(block, colon);
+        let what = match token.as_str() {
+            t if digits_only => format!("expected index:value, found {t:?} without a value"),
+            t if t.starts_with('-') && t.contains(':') => format!("negative index in {t:?}"),
+            t if t.starts_with("qid:") => format!("{t:?} must stand once, after the label, with a number"),
+            t => format!("expected index:value, found {t:?}"),
+        };
+        (at, what, Some("entries are index:value, separated by spaces; is this the right --format?".into()))
+    }
+}
+
+#[inline(always)]
+fn ends_token(block: &[u8], at: usize) -> bool {
+    matches!(block.get(at), None | Some(b' ' | b'\n' | b'\t' | b'\r' | b'#'))
+}
+
+/// The token at `at`, shortened for a message.
+fn token_at(block: &[u8], at: usize) -> String {
+    let token = &block[at..];
+    let end = token.iter().position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).unwrap_or(token.len());
+    let mut text = String::from_utf8_lossy(&token[..end.min(40)]).into_owned();
+    if end > 40 {
+        text.push('…');
+    }
+    text
+}
+
+#[cold]
+fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
+    let token = token_at(block, at);
+    match number {
+        Number::NotFinite => (
+            at,
+            format!("the value {token:?} is not a finite number"),
+            Some("remove the entry, or the row with --skip-bad-rows".into()),
+        ),
+        _ if token.is_empty() => (at, "the value is missing after the colon".into(), None),
+        _ => (at, format!("the value {token:?} is not a number"), None),
+    }
+}
+
+/// Where the index stands for the second time.
+#[cold]
+fn repeated(block: &[u8], start: usize, index: u32, _base: u32) -> Fault {
+    let end = end_of_line(block, start);
+    let (mut at, mut seen) = (start, 0);
+    while at < end {
+        at = skip_spaces(block, at);
+        let (value, colon) = digits(block, at, 0);
+        if colon > at && block.get(colon) == Some(&b':') && value == u64::from(index) {
+            seen += 1;
+            if seen == 2 {
+                break;
+            }
+        }
+        while at < end && !matches!(block[at], b' ' | b'\t' | b'\n') {
+            at += 1;
+        }
+        at += usize::from(at < end && block[at] == b'\n');
+    }
+    (
+        at.min(end),
+        format!("index {index} comes twice in this row"),
+        Some("give each index once, with the sum if that is meant".into()),
+    )
+}

@@ -8,3 +8,7 @@ pub mod random;
 pub mod read;
 
 pub use error::{Error, ErrorKind, Place, Result};
+pub mod evaluate;
+pub mod model;
+pub mod multiclass;
+pub mod online;

@@ -31,6 +31,11 @@ trait Value: Copy + Into<f64> {}
 impl Value for f32 {}
 impl Value for f64 {}
 
+#[inline(always)]
+fn wide<V: Value>(x: V) -> f64 {
+    x.into()
+}
+
 /// Runs `$body` with `$indices` and `$values`, or with `$dense`, bound to the slices of a row of any storage.
 macro_rules! each_storage {
     ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr) => {
@@ -56,9 +61,9 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
         each_storage!(self,
-        dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * f64::from(x) },
+        dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * wide(x) },
         sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
-            if let Some(w) = weights.get_mut(j as usize) { *w += scale * f64::from(x) }
+            if let Some(w) = weights.get_mut(j as usize) { *w += scale * wide(x) }
         })
     }
 
@@ -66,8 +71,8 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn dot_each(self, weights: &[f64], scores: &mut [f64]) {
         each_storage!(self,
-            dense(x) => dot_each(x.iter().enumerate().map(|(j, &x)| (j, f64::from(x))), weights, scores),
-            sparse(j, x) => dot_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, f64::from(x))), weights, scores))
+            dense(x) => dot_each(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights, scores),
+            sparse(j, x) => dot_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, wide(x))), weights, scores))
     }
 
     /// `w_c ← w_c + scale·x` for one output `c` of `outputs`, in the layout of [`Row::dot_each`].
@@ -75,10 +80,10 @@ impl<'a> Row<'a> {
     pub fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
         each_storage!(self,
         dense(x) => for (w, &x) in weights.iter_mut().skip(output).step_by(outputs).zip(x) {
-            *w += scale * f64::from(x)
+            *w += scale * wide(x)
         },
         sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
-            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * f64::from(x) }
+            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * wide(x) }
         })
     }
 
@@ -86,8 +91,8 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn norm_sq(self) -> f64 {
         each_storage!(self,
-            dense(x) => x.iter().map(|&x| f64::from(x) * f64::from(x)).sum(),
-            sparse(_j, x) => x.iter().map(|&x| f64::from(x) * f64::from(x)).sum())
+            dense(x) => x.iter().map(|&x| wide(x) * wide(x)).sum(),
+            sparse(_j, x) => x.iter().map(|&x| wide(x) * wide(x)).sum())
     }
 
     /// How many entries are stored.
@@ -109,8 +114,8 @@ impl<'a> Row<'a> {
             }
         };
         each_storage!(self,
-            dense(x) => for (j, &x) in x.iter().enumerate() { keep(j as u32, f64::from(x)) },
-            sparse(j, x) => for (&j, &x) in j.iter().zip(x) { keep(j, f64::from(x)) })
+            dense(x) => for (j, &x) in x.iter().enumerate() { keep(j as u32, wide(x)) },
+            sparse(j, x) => for (&j, &x) in j.iter().zip(x) { keep(j, wide(x)) })
     }
 }
 

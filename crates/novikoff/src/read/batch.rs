@@ -117,7 +117,7 @@ impl Batch {
     /// Adds an entry to the row under way.
     #[inline(always)]
     pub fn entry(&mut self, index: u32, value: f64) {
-        self.single &= fits_f32(value);
+        self.single = self.single && fits_f32(value);
         self.indices.push(index);
         self.values.push(value);
     }
@@ -137,14 +137,8 @@ impl Batch {
             return Ok(());
         }
         let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), None))?;
-        if let Some(value) = name
-            .trim_start_matches(['+', '-'])
-            .get(..3)
-            .filter(|head| ["nan", "inf"].contains(&head.to_ascii_lowercase().as_str()))
-        {
-            if name.parse::<f64>().is_ok() {
-                return Err((format!("the label is {value}, which is not a finite number"), None));
-            }
+        if name.parse::<f64>().is_ok_and(|value| !value.is_finite()) {
+            return Err((format!("the label {name:?} is not a finite number"), None));
         }
         let id = match labelling {
             Labelling::Known(known) => known.find(name).ok_or_else(|| {

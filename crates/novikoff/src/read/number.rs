@@ -11,7 +11,8 @@ pub enum Number {
     None,
 }
 
-const POWERS: [f64; 23] = [
+/// Powers of ten that a double holds exactly.
+pub const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
     1e22,
 ];
@@ -20,16 +21,13 @@ const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 
 /// Reads digits from `at` on: their value (wrapping, if there are more than 19) and the position after them.
 #[inline(always)]
 pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
-    // Eight at a time: find how many of the eight bytes are digits, move them to the top, and combine them pairwise.
     while let Some(chunk) = bytes.get(at..at + 8) {
         let word = u64::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7]]);
-        let spread = word ^ 0x3030_3030_3030_3030;
-        let others = ((spread.wrapping_add(0x7676_7676_7676_7676)) | spread) & 0x8080_8080_8080_8080;
-        let count = (others.trailing_zeros() / 8) as usize;
+        let (part, count) = leading_digits(word);
         if count == 0 {
             return (value, at);
         }
-        value = value.wrapping_mul(INTEGER_POWERS[count]).wrapping_add(eight_digits(spread << (64 - 8 * count as u32)));
+        value = value.wrapping_mul(INTEGER_POWERS[count]).wrapping_add(part);
         at += count;
         if count < 8 {
             return (value, at);
@@ -40,6 +38,17 @@ pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
         at += 1;
     }
     (value, at)
+}
+
+/// How many of eight bytes (the first in the lowest) are digits before another byte comes, and the value of those.
+#[inline(always)]
+pub fn leading_digits(word: u64) -> (u64, usize) {
+    let spread = word ^ 0x3030_3030_3030_3030;
+    // A byte of `spread` is 0–9 just for digits: adding 0x76 sets its top bit for 10–127, and larger ones have it already.
+    let others = (spread.wrapping_add(0x7676_7676_7676_7676) | spread) & 0x8080_8080_8080_8080;
+    let count = others.trailing_zeros() / 8;
+    // Moved to the top, with zeros before them. (Twice: a shift by 64, for no digits, would be undefined.)
+    (eight_digits((spread << (32 - 4 * count)) << (32 - 4 * count)), count as usize)
 }
 
 /// The value of eight digits 0–9, one a byte, the first in the lowest.

@@ -1,7 +1,7 @@
 //! svmlight and LIBSVM text: `label index:value index:value … # comment`.
 
 use super::batch::{Batch, Labelling, RowError};
-use super::number::{Number, digits, number};
+use super::number::{Number, POWERS, digits, leading_digits, number};
 use super::pipeline::Parser;
 use super::source::Cut;
 
@@ -101,6 +101,16 @@ impl Svmlight {
         let mut sorted = true;
         let mut has_query_id = false;
         loop {
+            while let Some((index, value, end)) = common_entry(block, at) {
+                if index > self.max_index || index < self.base {
+                    break;
+                }
+                let index = index - self.base;
+                sorted &= previous.is_none_or(|p| p < index);
+                previous = Some(index);
+                batch.entry(index, value);
+                at = end;
+            }
             let entry_at = skip_spaces(block, at);
             let (index, colon) = digits(block, entry_at, 0);
             if colon == entry_at || block.get(colon) != Some(&b':') {
@@ -179,6 +189,35 @@ impl Svmlight {
         };
         (at, what, Some("entries are index:value, separated by spaces; is this the right --format?".into()))
     }
+}
+
+/// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
+/// value of one digit or of at most seven decimals after `0.`. Index, value, and the position after them. Anything else, and
+/// the last bytes of a block, are left to the general path, which would give the same.
+#[inline(always)]
+fn common_entry(block: &[u8], at: usize) -> Option<(u32, f64, usize)> {
+    let window = block.get(at..at + 27)?;
+    let word = |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
+    let (index, length) = leading_digits(word(1)?);
+    if window[0] != b' ' || length == 0 || length > 7 || window[1 + length] != b':' {
+        return None;
+    }
+    let value_at = 2 + length;
+    let value = word(value_at)?;
+    let digit = (value as u8).wrapping_sub(b'0');
+    if digit < 10 && is_space((value >> 8) as u8) {
+        return Some((index as u32, f64::from(digit), at + value_at + 1));
+    }
+    let (decimals, count) = leading_digits(word(value_at + 2)?);
+    if value as u16 != u16::from_le_bytes(*b"0.") || count == 0 || count > 7 || !is_space(window[value_at + 2 + count]) {
+        return None;
+    }
+    Some((index as u32, decimals as f64 / POWERS[count], at + value_at + 2 + count))
+}
+
+#[inline(always)]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
 #[inline(always)]

@@ -1,0 +1,84 @@
+//! Weight vectors: one for two classes, one a class for more.
+
+use crate::data::Row;
+
+/// Weights of all features, outputs side by side (`values[feature·outputs + output]`), so that one pass over a row scores
+/// every class; and a bias per output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    outputs: usize,
+    /// `features × outputs` weights.
+    pub values: Vec<f64>,
+    /// A bias per output; zero where there is none.
+    pub bias: Vec<f64>,
+}
+
+impl Weights {
+    /// All zero.
+    pub fn zero(features: usize, outputs: usize) -> Self {
+        Self { outputs, values: vec![0.0; features * outputs], bias: vec![0.0; outputs] }
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.values.len() / self.outputs.max(1)
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Makes room for more features, which weigh nothing.
+    pub fn grow(&mut self, features: usize) {
+        if features > self.features() {
+            self.values.resize(features * self.outputs, 0.0);
+        }
+    }
+
+    /// The scores `<w, x> + b` of a row.
+    #[inline]
+    pub fn score(&self, row: Row<'_>, scores: &mut [f64]) {
+        if self.outputs == 1 {
+            scores[0] = row.dot(&self.values) + self.bias[0];
+        } else {
+            scores.copy_from_slice(&self.bias);
+            row.dot_each(&self.values, scores);
+        }
+    }
+
+    /// `w ← w + scale·x`, `b ← b + scale·bias` for one output.
+    #[inline]
+    pub fn add(&mut self, row: Row<'_>, output: usize, scale: f64, bias: f64) {
+        if self.outputs == 1 {
+            row.add_to(&mut self.values, scale);
+        } else {
+            row.add_to_one(&mut self.values, self.outputs, output, scale);
+        }
+        self.bias[output] += scale * bias;
+    }
+
+    /// `‖(w, b)‖²` of one output.
+    pub fn norm_sq(&self, output: usize) -> f64 {
+        let w: f64 = self.values.iter().skip(output).step_by(self.outputs).map(|w| w * w).sum();
+        w + self.bias[output] * self.bias[output]
+    }
+
+    /// The weight of a feature for an output.
+    pub fn weight(&self, feature: usize, output: usize) -> f64 {
+        self.values.get(feature * self.outputs + output).copied().unwrap_or(0.0)
+    }
+
+    /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is `Some((from, scale))`,
+    /// zero where it is `None`.
+    #[must_use]
+    pub fn rearranged(&self, sources: &[Option<(usize, f64)>]) -> Self {
+        let pick = |block: &[f64], source: &Option<(usize, f64)>| source.map_or(0.0, |(from, scale)| scale * block[from]);
+        let mut values = Vec::with_capacity(self.features() * sources.len());
+        for block in self.values.chunks_exact(self.outputs) {
+            values.extend(sources.iter().map(|source| pick(block, source)));
+        }
+        let bias = sources.iter().map(|source| pick(&self.bias, source)).collect();
+        Self { outputs: sources.len(), values, bias }
+    }
+}

@@ -1,0 +1,68 @@
+//! 5c — How two classes become k.
+//!
+//! Classes are numbered in the order in which they are presented; of two, class 1 is the positive one. Where scores tie, the
+//! last class wins: for two classes that is "`+1` where `s ≥ 0`", so that k = 2 is no special case.
+
+use serde::{Deserialize, Serialize};
+
+/// How k classes are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheme {
+    /// Two classes, one weight vector: its score's sign decides.
+    Two,
+    /// A weight vector a class, learned together: on a mistake the true class gains what its best rival loses.
+    Joint,
+    /// A weight vector a class, each learned alone against all other classes.
+    OneVsRest,
+}
+
+impl Scheme {
+    /// Weight vectors that `classes` classes need.
+    pub fn outputs(self, classes: usize) -> usize {
+        match self {
+            Scheme::Two => 1,
+            Scheme::Joint | Scheme::OneVsRest => classes,
+        }
+    }
+}
+
+/// The class that these scores (one, or one a class) decide for.
+///
+/// ```
+/// use novikoff::multiclass::decide;
+/// assert_eq!(decide(&[-0.5]), 0);
+/// assert_eq!(decide(&[0.0]), 1);
+/// assert_eq!(decide(&[2.0, 3.0, 1.0]), 1);
+/// assert_eq!(decide(&[2.0, 2.0]), 1);
+/// ```
+#[inline]
+pub fn decide(scores: &[f64]) -> usize {
+    match scores {
+        [score] => usize::from(*score >= 0.0),
+        scores => best_except(scores, usize::MAX),
+    }
+}
+
+/// The class with the largest score other than `except`; the last of several.
+#[inline]
+pub fn best_except(scores: &[f64], except: usize) -> usize {
+    let (mut best, mut best_score) = (usize::MAX, f64::NEG_INFINITY);
+    for (class, &score) in scores.iter().enumerate() {
+        if class != except && (score >= best_score || best == usize::MAX) {
+            (best, best_score) = (class, score);
+        }
+    }
+    best
+}
+
+/// The `count` best classes with their scores, best first. With one score the classes have the scores `−s` and `s`.
+pub fn best(scores: &[f64], count: usize) -> Vec<(usize, f64)> {
+    let mut ranked: Vec<(usize, f64)> = match scores {
+        [score] => vec![(0, -score), (1, *score)],
+        scores => scores.iter().copied().enumerate().collect(),
+    };
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+    ranked.truncate(count);
+    ranked
+}

@@ -1,0 +1,202 @@
+//! Epochs over rows in memory, until one makes no mistake.
+
+use super::learner::{Bias, Keep, Online};
+use super::rule::Rule;
+use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::data::Matrix;
+use crate::model::{Scorer, Voted, Weights};
+use crate::multiclass::Scheme;
+use crate::random::Random;
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// The order of rows within an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Shuffled anew every epoch, by the seed.
+    #[default]
+    Shuffled,
+    /// As given.
+    Given,
+}
+
+/// How to train: everything but the rows.
+#[derive(Clone, Debug)]
+pub struct Plan<R> {
+    /// How far to move for a row.
+    pub rule: R,
+    /// How classes are told apart.
+    pub scheme: Scheme,
+    /// How many there are.
+    pub classes: usize,
+    /// Whether there is a bias.
+    pub bias: Bias,
+    /// What is kept besides the last weights.
+    pub keep: Keep,
+    /// The order of rows in an epoch.
+    pub order: Order,
+    /// The seed of that order.
+    pub seed: u64,
+    /// Training ends after so many epochs.
+    pub epochs: usize,
+    /// It ends after so many epochs without a new best validation error.
+    pub patience: usize,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopped {
+    /// An epoch made no mistake and no update: the rows are separated.
+    Separated,
+    /// There were no more epochs.
+    OutOfEpochs,
+    /// The validation error had stopped falling.
+    ValidationError,
+    /// The stream had ended.
+    EndOfStream,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// The rows of a problem, with classes numbered as the model will number them.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// The rows.
+    pub rows: &'a Matrix,
+    /// The class of each.
+    pub classes: &'a [u32],
+    /// The weight of each; empty if all are 1.
+    pub weights: &'a [f64],
+}
+
+/// What training came to.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// What scores rows.
+    pub scorer: Scorer,
+    /// Why it ended.
+    pub stopped: Stopped,
+    /// What each epoch came to.
+    pub trace: Vec<Epoch>,
+    /// The epoch whose model this is.
+    pub epoch: usize,
+    /// Mistakes in all.
+    pub mistakes: u64,
+    /// Updates in all.
+    pub updates: u64,
+}
+
+/// Rows between two reports of progress: some milliseconds' work.
+const REPORT_EVERY: usize = 1 << 14;
+
+/// What the learner would return after an epoch; kept while it is the best.
+enum Snapshot {
+    Linear(Weights),
+    /// So many of the journal's mistakes, and so many rounds.
+    Voted(usize, f64),
+}
+
+impl Snapshot {
+    fn of<R: Rule>(learner: &Online<R>) -> Self {
+        match learner.journal() {
+            Some(journal) => Snapshot::Voted(journal.len(), learner.rounds()),
+            None => Snapshot::Linear(learner.result()),
+        }
+    }
+
+    fn scorer<R: Rule>(&self, plan: &Plan<R>, learner: &Online<R>, rows: &Matrix) -> Scorer {
+        match self {
+            Snapshot::Linear(weights) => Scorer::Linear(weights.clone()),
+            Snapshot::Voted(mistakes, rounds) => {
+                let journal = &learner.journal().unwrap_or_default()[..*mistakes];
+                Scorer::Voted(Voted::new(plan.scheme, plan.classes, plan.bias.coordinate(), rows, journal, *rounds))
+            }
+        }
+    }
+}
+
+/// Trains in epochs. `validate` tells the error of a scorer on validation rows, if there are any.
+pub fn train<R: Rule>(
+    plan: &Plan<R>,
+    batch: Batch<'_>,
+    validate: Option<&dyn Fn(&Scorer) -> f64>,
+    observer: &mut dyn Observer,
+) -> Trained {
+    let started = Instant::now();
+    let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
+    let mut random = Random::new(plan.seed);
+    let mut sequence: Vec<u32> = (0..batch.rows.rows() as u32).collect();
+    let mut trace = Vec::<Epoch>::new();
+    let mut best = None::<(f64, usize, Snapshot)>;
+    let mut stopped = Stopped::OutOfEpochs;
+    for epoch in 1..=plan.epochs {
+        if plan.order == Order::Shuffled {
+            random.shuffle(&mut sequence);
+        }
+        let (mut sums, flow) = pass(&mut learner, batch, &sequence, (epoch, plan.epochs), observer);
+        if let Some(validate) = validate {
+            let snapshot = Snapshot::of(&learner);
+            let error = validate(&snapshot.scorer(plan, &learner, batch.rows));
+            sums.validation_error = Some(error);
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((error, epoch, snapshot));
+            }
+        }
+        sums.seconds = started.elapsed().as_secs_f64();
+        trace.push(sums);
+        if observer.observe(Progress::Epoch(sums)) == Flow::Stop || flow == Flow::Stop {
+            stopped = Stopped::Interrupted;
+            break;
+        }
+        if sums.updates == 0 && sums.mistakes == 0 {
+            stopped = Stopped::Separated;
+            break;
+        }
+        if best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
+            stopped = Stopped::ValidationError;
+            break;
+        }
+    }
+    let (epoch, snapshot) = match best {
+        Some((_, epoch, snapshot)) => (epoch, snapshot),
+        None => (trace.len(), Snapshot::of(&learner)),
+    };
+    Trained {
+        scorer: snapshot.scorer(plan, &learner, batch.rows),
+        stopped,
+        epoch,
+        mistakes: trace.iter().map(|e| e.mistakes).sum(),
+        updates: trace.iter().map(|e| e.updates).sum(),
+        trace,
+    }
+}
+
+fn pass<R: Rule>(
+    learner: &mut Online<R>,
+    batch: Batch<'_>,
+    sequence: &[u32],
+    (epoch, epochs): (usize, usize),
+    observer: &mut dyn Observer,
+) -> (Epoch, Flow) {
+    let (mut mistakes, mut updates, mut errors, mut rows) = (0, 0, 0, 0);
+    let mut flow = Flow::Continue;
+    for part in sequence.chunks(REPORT_EVERY) {
+        for &i in part {
+            let weight = batch.weights.get(i as usize).copied().unwrap_or(1.0);
+            let seen = learner.learn(batch.rows.row(i as usize), i, batch.classes[i as usize], weight);
+            mistakes += u64::from(seen.mistakes);
+            updates += u64::from(seen.updates);
+            errors += u64::from(seen.wrong);
+        }
+        rows += part.len() as u64;
+        let progress = Progress::Learning { epoch, epochs, rows, of: sequence.len() as u64, errors };
+        if observer.observe(progress) == Flow::Stop {
+            flow = Flow::Stop;
+            break;
+        }
+    }
+    let progressive_error = errors as f64 / rows.max(1) as f64;
+    (Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }, flow)
+}

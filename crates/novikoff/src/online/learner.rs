@@ -1,0 +1,223 @@
+//! The online learner: predict a row, see its label, learn from it.
+
+use super::rule::{Look, Rule};
+use crate::data::Row;
+use crate::model::{Mistake, NOBODY, Weights};
+use crate::multiclass::{Scheme, best_except, decide};
+use serde::{Deserialize, Serialize};
+
+/// Whether scores have a constant term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bias {
+    /// `s = <w, x> + b`; for online learners an extra coordinate that is 1 in every row.
+    #[default]
+    Free,
+    /// `s = <w, x>`.
+    None,
+}
+
+impl Bias {
+    /// The value of the extra coordinate.
+    pub fn coordinate(self) -> f64 {
+        match self {
+            Bias::Free => 1.0,
+            Bias::None => 0.0,
+        }
+    }
+}
+
+/// What the learner keeps besides its last weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Last,
+    /// The sum of all its weight vectors over time.
+    Average,
+    /// Its mistakes, so that all its weight vectors can vote.
+    Mistakes,
+}
+
+/// What happened to one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The prediction was wrong.
+    pub wrong: bool,
+    /// Mistakes made (with one-vs-rest, one a class that was mistaken).
+    pub mistakes: u32,
+    /// Updates made.
+    pub updates: u32,
+}
+
+/// A learner of one rule.
+///
+/// The average is kept lazily. With `t` the rounds before a row, an update `δ` made on it lives from then on, so of `T`
+/// rounds the sum of all weight vectors is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition per update, and one dense
+/// pass at the end.
+#[derive(Clone, Debug)]
+pub struct Online<R> {
+    rule: R,
+    scheme: Scheme,
+    bias: f64,
+    weights: Weights,
+    /// `Σ t·δ`, if the average is kept.
+    delayed: Option<Weights>,
+    /// Mistakes, if they are kept.
+    journal: Option<Vec<Mistake>>,
+    rounds: f64,
+    scores: Vec<f64>,
+}
+
+impl<R: Rule> Online<R> {
+    /// A learner that knows nothing.
+    pub fn new(rule: R, scheme: Scheme, classes: usize, features: usize, bias: Bias, keep: Keep) -> Self {
+        let outputs = scheme.outputs(classes);
+        Self {
+            rule,
+            scheme,
+            bias: bias.coordinate(),
+            weights: Weights::zero(features, outputs),
+            delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
+            journal: (keep == Keep::Mistakes).then(Vec::new),
+            rounds: 0.0,
+            scores: vec![0.0; outputs],
+        }
+    }
+
+    /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
+    #[inline]
+    pub fn learn(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
+        if weight <= 0.0 {
+            return Seen::default();
+        }
+        let seen = match self.scheme {
+            Scheme::Two => self.learn_two(row, id, class, weight),
+            Scheme::Joint => self.learn_joint(row, id, class as usize, weight),
+            Scheme::OneVsRest => self.learn_each(row, id, class as usize, weight),
+        };
+        self.rounds += weight;
+        seen
+    }
+
+    #[inline]
+    fn learn_two(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
+        let score = row.dot(&self.weights.values) + self.weights.bias[0];
+        let positive = class == 1;
+        let side = if positive { 1.0 } else { -1.0 };
+        let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
+        let bias = self.bias;
+        let answer = self.rule.look(look, || row.norm_sq() + bias * bias);
+        if answer.step != 0.0 {
+            self.update(row, id, 0, NOBODY, side * answer.step);
+        }
+        Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
+    }
+
+    fn learn_joint(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64) -> Seen {
+        self.weights.score(row, &mut self.scores);
+        let rival = best_except(&self.scores, class);
+        if rival == usize::MAX {
+            return Seen::default();
+        }
+        let (own, other) = (self.scores[class], self.scores[rival]);
+        let look = Look { margin: own - other, wins_ties: class > rival, weight, movers: 2.0 };
+        let bias = self.bias;
+        let answer = self.rule.look(look, || row.norm_sq() + bias * bias);
+        if answer.step != 0.0 {
+            self.update(row, id, class as u32, rival as u32, answer.step);
+        }
+        let wrong = own < other || (own == other && rival > class);
+        Seen { wrong, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
+    }
+
+    fn learn_each(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64) -> Seen {
+        self.weights.score(row, &mut self.scores);
+        let mut seen = Seen { wrong: decide(&self.scores) != class, ..Seen::default() };
+        let bias = self.bias;
+        let mut norm_sq = None;
+        for output in 0..self.scores.len() {
+            let side = if output == class { 1.0 } else { -1.0 };
+            let look = Look { margin: side * self.scores[output], wins_ties: output == class, weight, movers: 1.0 };
+            let answer = self.rule.look(look, || *norm_sq.get_or_insert_with(|| row.norm_sq() + bias * bias));
+            seen.mistakes += u32::from(answer.mistake);
+            if answer.step != 0.0 {
+                seen.updates += 1;
+                self.update(row, id, output as u32, NOBODY, side * answer.step);
+            }
+        }
+        seen
+    }
+
+    fn update(&mut self, row: Row<'_>, id: u32, gains: u32, loses: u32, step: f64) {
+        let mut shift = |output: u32, step: f64| {
+            self.weights.add(row, output as usize, step, self.bias);
+            if let Some(delayed) = &mut self.delayed {
+                delayed.add(row, output as usize, step * self.rounds, self.bias);
+            }
+        };
+        shift(gains, step);
+        if loses != NOBODY {
+            shift(loses, -step);
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.push(Mistake { row: id, gains, loses, step, round: self.rounds });
+        }
+    }
+
+    /// Rounds so far: rows seen, by their weights.
+    pub fn rounds(&self) -> f64 {
+        self.rounds
+    }
+
+    /// The last weights.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Mistakes, if they are kept.
+    pub fn journal(&self) -> Option<&[Mistake]> {
+        self.journal.as_deref()
+    }
+
+    /// The weights to predict with: the average if it is kept, else the last.
+    pub fn result(&self) -> Weights {
+        let Some(delayed) = &self.delayed else { return self.weights.clone() };
+        let mean = |w: &[f64], late: &[f64]| -> Vec<f64> {
+            let rounds = self.rounds.max(f64::MIN_POSITIVE);
+            w.iter().zip(late).map(|(w, late)| (rounds * w - late) / rounds).collect()
+        };
+        let mut average = Weights::zero(0, self.weights.outputs());
+        average.values = mean(&self.weights.values, &delayed.values);
+        average.bias = mean(&self.weights.bias, &delayed.bias);
+        average
+    }
+
+    /// Makes room for features that a stream shows for the first time.
+    pub fn grow_features(&mut self, features: usize) {
+        self.weights.grow(features);
+        if let Some(delayed) = &mut self.delayed {
+            delayed.grow(features);
+        }
+    }
+
+    /// Goes on with `classes` classes. Two classes with one weight vector become joint ones with `−w` and `w`: from there
+    /// on they learn as if they had always been.
+    pub fn grow_classes(&mut self, classes: usize) {
+        let sources: Vec<_> = match self.scheme {
+            Scheme::Two if classes <= 2 => return,
+            Scheme::Two => (0..classes).map(|c| [Some((0, -1.0)), Some((0, 1.0))].get(c).copied().flatten()).collect(),
+            Scheme::Joint | Scheme::OneVsRest => (0..classes).map(|c| (c < self.scores.len()).then_some((c, 1.0))).collect(),
+        };
+        if self.scheme == Scheme::Two {
+            self.scheme = Scheme::Joint;
+        }
+        self.weights = self.weights.rearranged(&sources);
+        self.delayed = self.delayed.as_ref().map(|delayed| delayed.rearranged(&sources));
+        self.scores = vec![0.0; classes];
+    }
+
+    /// How classes are told apart now.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+}

@@ -1,0 +1,10 @@
+//! 5a — One row at a time: perceptron, averaged, voted, passive-aggressive; over a data set in epochs, or over a stream.
+
+mod epochs;
+mod learner;
+pub mod rule;
+mod stream;
+
+pub use epochs::{Batch, Order, Plan, Stopped, Trained, train};
+pub use learner::{Bias, Keep, Online, Seen};
+pub use stream::{Stream, Streamed, class_order};

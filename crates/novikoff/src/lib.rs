@@ -12,3 +12,4 @@ pub mod evaluate;
 pub mod model;
 pub mod multiclass;
 pub mod online;
+pub mod train;

@@ -1,8 +1,14 @@
 //! 1 — Bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images; compressed or not; strict, with positions.
 
 pub mod batch;
+mod detect;
 pub mod number;
 pub mod pipeline;
+mod reader;
 pub mod records;
 pub mod source;
 pub mod svmlight;
+
+pub use detect::{Format, detect};
+pub use reader::{Chunk, End, Options, Purpose, Reader};
+pub use source::Input;

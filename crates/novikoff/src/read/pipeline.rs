@@ -111,7 +111,7 @@ pub fn run(
     setup: Setup,
     report: &mut Report,
     observer: &mut dyn Observer,
-    mut consume: impl FnMut(&mut Batch) -> Result<Flow>,
+    mut consume: impl FnMut(&mut Batch, &mut dyn Observer) -> Result<Flow>,
 ) -> Result<Outcome> {
     let name = source.name().to_owned();
     let (taken, total) = (source.taken(), source.total());
@@ -122,7 +122,7 @@ pub fn run(
     let mut settle = |batch: &mut Batch, report: &mut Report, observer: &mut dyn Observer| {
         note(batch, &name, line, report)?;
         line += batch.lines;
-        let flow = consume(batch)?;
+        let flow = consume(batch, observer)?;
         let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
         Ok(if observer.observe(progress) == Flow::Stop { Flow::Stop } else { flow })
     };

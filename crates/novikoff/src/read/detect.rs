@@ -1,0 +1,86 @@
+//! Telling a format by name and contents.
+
+use crate::error::{Error, Result};
+
+/// A format that data comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `label index:value …`
+    Svmlight,
+    /// A table with commas (or semicolons).
+    Csv,
+    /// A table with tabs.
+    Tsv,
+    /// `label |namespace feature:value …`
+    Vw,
+    /// Binary images, with their labels in a file beside.
+    Idx,
+}
+
+/// The format of what starts with these bytes, under this name.
+pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
+    if let [0, 0, 0x08..=0x0e, 1..=8, ..] = start {
+        return Ok(Format::Idx);
+    }
+    by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
+        let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
+        error.hint("say which: --format svmlight|csv|tsv|vw|idx")
+    })
+}
+
+fn by_name(name: &str) -> Option<Format> {
+    let mut stem = name.to_ascii_lowercase();
+    for packed in [".gz", ".bz2", ".xz", ".zst"] {
+        if let Some(inner) = stem.strip_suffix(packed) {
+            stem = inner.to_owned();
+        }
+    }
+    let ending = stem.rsplit(['.', '/']).next()?;
+    match ending {
+        "svm" | "libsvm" | "svmlight" => Some(Format::Svmlight),
+        "csv" => Some(Format::Csv),
+        "tsv" | "tab" => Some(Format::Tsv),
+        "vw" => Some(Format::Vw),
+        _ => None,
+    }
+}
+
+/// By the first line that says something.
+fn by_contents(start: &[u8]) -> Option<Format> {
+    let text = String::from_utf8_lossy(start);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let is_entry = |token: &str| {
+        token.split_once(':').is_some_and(|(index, value)| {
+            (index == "qid" || (!index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()))) && value.parse::<f64>().is_ok()
+        })
+    };
+    if line.split_whitespace().nth(1).is_some_and(is_entry) && !line.contains('|') {
+        return Some(Format::Svmlight);
+    }
+    let has = |separator: char| line.contains(separator);
+    match () {
+        _ if has('\t') => Some(Format::Tsv),
+        _ if has('|') && !line.split('|').next().unwrap_or_default().contains([',', ';']) => Some(Format::Vw),
+        _ if has(',') || has(';') => Some(Format::Csv),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_name_first_and_contents_second() {
+        let told = |name: &str, start: &str| detect(name, start.as_bytes()).ok();
+        assert_eq!(told("a9a.t.svm.xz", ""), Some(Format::Svmlight));
+        assert_eq!(told("x.csv.gz", "1 1:2"), Some(Format::Csv));
+        assert_eq!(told("-", "# c\n\n-1 3:1 11:0.5\n"), Some(Format::Svmlight));
+        assert_eq!(told("-", "1 qid:3 1:2\n"), Some(Format::Svmlight));
+        assert_eq!(told("-", "1 0.5 'tag|f a b:2\n"), Some(Format::Vw));
+        assert_eq!(told("-", "a,b|c,d\n"), Some(Format::Csv));
+        assert_eq!(told("-", "a\tb\n"), Some(Format::Tsv));
+        assert_eq!(told("data", "hello\n"), None);
+        assert_eq!(detect("train-images", &[0, 0, 8, 3, 0, 0]).ok(), Some(Format::Idx));
+    }
+}

@@ -1,1 +1,65 @@
-fn main() {}
+//! The program `novikoff`: arguments → settings → library → rendering.
+
+mod allocator;
+mod arguments;
+mod commands;
+mod progress;
+mod render;
+mod settings;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use novikoff::{Error, ErrorKind, Result};
+use std::io::Write;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: allocator::HugePages = allocator::HugePages;
+
+/// How a command ended, when it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Done,
+    /// The user asked to stop; what there was is kept.
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    progress::listen_for_interrupts();
+    let result = match arguments.command {
+        Command::Train(train) => commands::train::run(&train),
+        Command::Predict(predict) => commands::predict::run(&predict),
+        Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
+        Command::Inspect(inspect) => commands::inspect::run(&inspect),
+    };
+    match result {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Interrupted) => ExitCode::from(130),
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &Error) -> ExitCode {
+    // Nothing can be done about a closed standard error.
+    let mut stderr = std::io::stderr().lock();
+    if error.kind() == ErrorKind::Interrupted {
+        let _ = writeln!(stderr, "interrupted: nothing was written");
+        return ExitCode::from(130);
+    }
+    let _ = writeln!(stderr, "error: {error}");
+    if let Some(hint) = error.advice() {
+        let _ = writeln!(stderr, "hint: {hint}");
+    }
+    ExitCode::from(2)
+}
+
+/// Prints to standard output. Whoever closes the pipe early has seen enough: that is no error.
+fn print(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => Err(Error::io("standard output", &e)),
+        Ok(()) => Ok(()),
+    }
+}

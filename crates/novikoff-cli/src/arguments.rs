@@ -1,0 +1,294 @@
+//! The command line as the user writes it. Each option holds its name, its help and its possible values.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  novikoff train examples/iris.csv -o iris.model      learn a model
+  novikoff predict iris.model new-flowers.csv         a label a line
+  novikoff evaluate iris.model examples/iris.csv      error, interval, confusion
+  novikoff inspect iris.model                         what it is, its heaviest weights";
+
+/// Linear learning with proofs.
+#[derive(Debug, Parser)]
+#[command(name = "novikoff", version, about, after_help = EXAMPLES, max_term_width = 110)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Learn a model.
+    Train(Box<Train>),
+    /// Print a label for each row.
+    Predict(Predict),
+    /// Measure a model on labelled rows.
+    Evaluate(Evaluate),
+    /// Show what a model is, and its heaviest weights.
+    Inspect(Inspect),
+}
+
+const TRAIN_EXAMPLES: &str = "\
+Examples:
+  novikoff train a9a.svm --test a9a.t.svm -o a9a.model
+  novikoff train bank.csv --label y --drop duration --validation 0.2
+  novikoff train adult.csv --no-header --label 15 --learner passive-aggressive
+  novikoff train train-images-idx3-ubyte.gz --multiclass one-vs-rest --epochs 5
+  zcat clicks.vw.gz | novikoff train - --online --format vw --hash-bits 22 -o clicks.model";
+
+#[derive(Debug, Args)]
+#[command(after_help = TRAIN_EXAMPLES)]
+pub struct Train {
+    /// The rows: a path, or - for standard input; compressed or not.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Rows to measure the model on when it is done.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Where to write the model (replaced as a whole, or not at all).
+    #[arg(short, long, value_name = "MODEL")]
+    pub output: Option<PathBuf>,
+
+    /// What learns.
+    #[arg(long, value_enum, default_value_t = LearnerName::Averaged, help_heading = "Learning")]
+    pub learner: LearnerName,
+    /// Most passes over the rows; a pass without a mistake ends the training earlier.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one, help_heading = "Learning")]
+    pub epochs: usize,
+    /// Learn from each row once, as it comes, and store none: memory stays constant.
+    #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]
+    pub online: bool,
+    /// Rows to watch the error on, stopping when it no longer falls: a fraction of the rows, or a file.
+    #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
+    pub validation: Option<String>,
+    /// Epochs without a better validation error before training stops.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one, requires = "validation", help_heading = "Learning")]
+    pub patience: usize,
+    /// The order of rows in an epoch.
+    #[arg(long, value_enum, default_value_t = OrderName::Shuffled, help_heading = "Learning")]
+    pub order: OrderName,
+    /// The model's bytes depend on it, and on nothing else but data and settings.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
+    pub seed: u64,
+    /// A constant term in the score (free and penalised are the same for this family: an extra coordinate of 1).
+    #[arg(long, value_enum, default_value_t = BiasName::Free, help_heading = "Learning")]
+    pub bias: BiasName,
+
+    /// How more than two classes are told apart [default: joint].
+    #[arg(long, value_enum, help_heading = "Classes and weights")]
+    pub multiclass: Option<SchemeName>,
+    /// The positive one of two labels [default: the larger number, or the later name].
+    #[arg(long, value_name = "LABEL", help_heading = "Classes and weights")]
+    pub positive: Option<String>,
+    /// How much each class counts: balanced, or LABEL=WEIGHT,…
+    #[arg(long, value_name = "WEIGHTS", help_heading = "Classes and weights")]
+    pub class_weight: Option<String>,
+
+    /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
+    #[arg(long, help_heading = "Details of the rules")]
+    pub normalise: bool,
+    /// Perceptrons: what a score of exactly zero is while learning.
+    #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
+    pub tie: TieName,
+    /// Perceptrons: the constant step (any gives the same predictions).
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Details of the rules")]
+    pub step: f64,
+    /// Passive-aggressive: go all the way (pa), at most C (pa-i), or damped by C (pa-ii).
+    #[arg(long, value_enum, default_value_t = VariantName::PaI, help_heading = "Details of the rules")]
+    pub variant: VariantName,
+    /// Passive-aggressive: C.
+    #[arg(long, value_name = "C", default_value_t = 1.0, help_heading = "Details of the rules")]
+    pub aggressiveness: f64,
+
+    /// Write a row per epoch, as CSV.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  novikoff predict spam.model mail.csv > labels.txt
+  novikoff predict digits.model digits.csv --top 3
+  tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores";
+
+#[derive(Debug, Args)]
+#[command(after_help = PREDICT_EXAMPLES)]
+pub struct Predict {
+    /// The model.
+    pub model: PathBuf,
+    /// The rows: a path, or - for standard input. Labels, if there are any, are not looked at.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// After the label its score; for more than two classes the scores of all, in the order of `inspect`.
+    #[arg(long, conflicts_with_all = ["probabilities", "top"])]
+    pub scores: bool,
+    /// After the label the probabilities, for models that have them.
+    #[arg(long, conflicts_with = "top")]
+    pub probabilities: bool,
+    /// The N best labels, each with its score.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub top: Option<usize>,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// The model.
+    pub model: PathBuf,
+    /// Labelled rows: a path, or - for standard input.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The model.
+    pub model: PathBuf,
+    /// How many weights to show for each class.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+#[derive(Debug, Args)]
+pub struct OutputForm {
+    /// Print one JSON object on standard output, and nothing else there.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How DATA is read; the same for every command.
+#[derive(Debug, Args)]
+pub struct Reading {
+    /// The format [default: told by name and contents].
+    #[arg(long, value_enum, help_heading = "Reading")]
+    pub format: Option<FormatName>,
+    /// Leave out bad rows, and say how many, instead of giving up at the first.
+    #[arg(long, help_heading = "Reading")]
+    pub skip_bad_rows: bool,
+    /// Threads [default: one a core]. They change the speed, never the result.
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Reading")]
+    pub threads: Option<usize>,
+    /// svmlight: indices count from 0.
+    #[arg(long, help_heading = "Reading")]
+    pub zero_based: bool,
+    /// The largest index or number of features allowed.
+    #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
+    pub max_index: u32,
+    /// vw: number features by N bits of their names' hashes, instead of by a dictionary.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=30), help_heading = "Reading")]
+    pub hash_bits: Option<u8>,
+    /// idx: the labels' file [default: found beside the images].
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub labels: Option<PathBuf>,
+    /// Tables: the label's column, by name or number from 1 [default: label, target, class or y].
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
+    pub label: Option<String>,
+    /// Tables: columns to leave out.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading tables")]
+    pub drop: Vec<String>,
+    /// Tables: the column that says how much a row counts.
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
+    pub row_weights: Option<String>,
+    /// Tables: the first line is a row.
+    #[arg(long, conflicts_with = "header", help_heading = "Reading tables")]
+    pub no_header: bool,
+    /// Tables: the first line names the columns.
+    #[arg(long, help_heading = "Reading tables")]
+    pub header: bool,
+    /// Tables: what separates fields [default: told by the first line].
+    #[arg(long, value_name = "C", help_heading = "Reading tables")]
+    pub delimiter: Option<char>,
+    /// Tables: what a missing value ("", NA, ?, nan) is.
+    #[arg(long, value_enum, default_value_t = MissingName::Error, help_heading = "Reading tables")]
+    pub missing: MissingName,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
+        Ok(number) => Ok(number),
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LearnerName {
+    /// Rosenblatt's perceptron: its last weights
+    Perceptron,
+    /// the perceptron's weights, averaged over all rounds
+    Averaged,
+    /// all the perceptron's weight vectors, voting
+    Voted,
+    /// as far as a margin of 1 asks for
+    PassiveAggressive,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatName {
+    Svmlight,
+    Csv,
+    Tsv,
+    Vw,
+    Idx,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum OrderName {
+    Shuffled,
+    Given,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BiasName {
+    Free,
+    Penalised,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SchemeName {
+    /// one weight vector a class, learned together
+    Joint,
+    /// one weight vector a class, each against all other classes
+    OneVsRest,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TieName {
+    /// a mistake for either label
+    Mistake,
+    /// the positive label: a mistake for the other
+    Positive,
+    /// the negative label: a mistake for the other
+    Negative,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum VariantName {
+    Pa,
+    PaI,
+    PaIi,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum MissingName {
+    /// an error
+    Error,
+    /// zero
+    Zero,
+    /// the mean of its column in the training rows
+    Mean,
+    /// zero, and a feature of its own says so
+    Indicator,
+}

@@ -1,0 +1,123 @@
+//! `novikoff inspect`: what a model is, and its heaviest weights by name.
+
+use super::labels;
+use crate::arguments::Inspect;
+use crate::render::{Lines, count, counted, number, table};
+use crate::{Ending, print};
+use novikoff::Result;
+use novikoff::features::Schema;
+use novikoff::model::{self, Model, Scorer, Weights};
+use serde_json::{Value, json};
+
+/// Runs the command.
+pub fn run(arguments: &Inspect) -> Result<Ending> {
+    let model = model::load(&arguments.model)?;
+    let text =
+        if arguments.output_form.json { format!("{}\n", as_json(&model, arguments.top)) } else { as_text(&model, arguments.top) };
+    print(&text)?;
+    Ok(Ending::Done)
+}
+
+/// The heaviest weights of an output: by size, and by number where sizes are equal.
+fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
+    let all = (0..weights.features()).map(|j| (j as u32, weights.weight(j, output)));
+    let mut all: Vec<(u32, f64)> = all.filter(|(_, w)| *w != 0.0).collect();
+    let by_size = |a: &(u32, f64), b: &(u32, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
+    if all.len() > count && count > 0 {
+        all.select_nth_unstable_by(count - 1, by_size);
+    }
+    all.truncate(count);
+    all.sort_by(by_size);
+    all
+}
+
+/// The label that an output speaks for.
+fn output_label(model: &Model, output: usize) -> &str {
+    let names = model.labels.names();
+    if model.scorer.outputs() == 1 { &names[1] } else { &names[output] }
+}
+
+fn schema_text(schema: &Schema) -> String {
+    match schema {
+        Schema::Indexed { base } => format!("by index, from {base}"),
+        Schema::Named(dictionary) => format!("{} by name", count(dictionary.len() as u64)),
+        Schema::Hashed { bits } => format!("hashed to {bits} bits"),
+        Schema::Table(table) => format!("columns of a table: {}", counted(table.columns.len() as u64, "column")),
+    }
+}
+
+fn settings_text(model: &Model) -> String {
+    let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let all: Vec<String> = model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
+    all.join(", ")
+}
+
+fn as_text(model: &Model, top: usize) -> String {
+    let about = &model.about;
+    let mut lines = Lines::default();
+    lines.add("learner", &about.learner);
+    lines.add("settings", format!("{}, seed {}", settings_text(model), about.seed));
+    lines.add("labels", labels(model));
+    lines.add("features", format!("{} ({})", count(about.features), schema_text(&model.schema)));
+    lines.add("trained on", format!("{}, {}", counted(about.rows, "row"), about.data_hash));
+    for (name, value) in &about.results {
+        lines.add(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    }
+    match &model.scorer {
+        Scorer::Linear(weights) => {
+            let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
+            lines.add("weights", format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)));
+            let mut text = lines.text();
+            for output in 0..weights.outputs() {
+                text.push_str(&format!("\nspeaks for {} (bias {})\n", output_label(model, output), number(weights.bias[output])));
+                let heavy = heaviest(weights, output, top).into_iter();
+                let rows: Vec<_> = heavy.map(|(j, w)| vec![format!("  {}", model.schema.name(j)), number(w)]).collect();
+                text.push_str(&table(&rows));
+            }
+            text
+        }
+        Scorer::Voted(voted) => {
+            lines.add(
+                "votes",
+                format!(
+                    "of {} weight vectors, kept as {}",
+                    count(voted.mistakes.len() as u64 + 1),
+                    counted(voted.rows.rows() as u64, "row")
+                ),
+            );
+            lines.text()
+        }
+    }
+}
+
+fn as_json(model: &Model, top: usize) -> Value {
+    let weights = match &model.scorer {
+        Scorer::Linear(weights) => {
+            let outputs = (0..weights.outputs()).map(|output| {
+                let heavy = heaviest(weights, output, top).into_iter();
+                let named: Vec<_> = heavy.map(|(j, w)| json!({"feature": model.schema.name(j), "weight": w})).collect();
+                json!({"label": output_label(model, output), "bias": weights.bias[output], "heaviest": named})
+            });
+            json!(outputs.collect::<Vec<_>>())
+        }
+        Scorer::Voted(_) => Value::Null,
+    };
+    let votes = match &model.scorer {
+        Scorer::Voted(voted) => json!({"mistakes": voted.mistakes.len(), "rows": voted.rows.rows(), "rounds": voted.rounds}),
+        Scorer::Linear(_) => Value::Null,
+    };
+    let about = &model.about;
+    json!({
+        "command": "inspect",
+        "learner": about.learner,
+        "settings": about.settings,
+        "seed": about.seed,
+        "labels": model.labels.names(),
+        "features": about.features,
+        "rows": about.rows,
+        "data_hash": about.data_hash,
+        "results": about.results,
+        "weights": weights,
+        "votes": votes,
+    })
+}

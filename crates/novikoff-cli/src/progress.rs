@@ -1,0 +1,95 @@
+//! What happens while the user waits: a bar on a terminal, and Ctrl-C.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use novikoff::control::{Flow, Observer, Progress};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The first Ctrl-C asks to finish with what there is, the second ends the program at once.
+pub fn listen_for_interrupts() {
+    // Without a handler Ctrl-C still ends the program, and files are still whole.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// Draws progress on a terminal and passes an interrupt on.
+pub struct Watch<F> {
+    bar: ProgressBar,
+    phase: Phase,
+    on_event: F,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Reading,
+    Learning,
+}
+
+impl Watch<fn(Progress)> {
+    /// Watches quietly.
+    pub fn new() -> Self {
+        Watch::telling(|_| {})
+    }
+}
+
+impl<F: FnMut(Progress)> Watch<F> {
+    /// Watches, and tells `on_event` of epochs and of a stream's doublings.
+    pub fn telling(on_event: F) -> Self {
+        let target =
+            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        Self { bar: ProgressBar::with_draw_target(None, target), phase: Phase::Idle, on_event }
+    }
+
+    /// Takes the bar off the screen.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn enter(&mut self, phase: Phase, template: &str, total: Option<u64>) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.bar.reset();
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                self.bar.set_style(style.progress_chars("━╸ "));
+            }
+            if let Some(total) = total {
+                self.bar.set_length(total);
+            }
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+}
+
+impl<F: FnMut(Progress)> Observer for Watch<F> {
+    fn observe(&mut self, progress: Progress) -> Flow {
+        match progress {
+            Progress::Reading { bytes, total, rows } if !self.bar.is_hidden() => {
+                let template = if total.is_some() {
+                    "reading  {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {msg}, {eta} left"
+                } else {
+                    "reading  {spinner} {bytes} {bytes_per_sec}, {msg}"
+                };
+                self.enter(Phase::Reading, template, total);
+                self.bar.set_position(bytes);
+                self.bar.set_message(format!("{rows} rows"));
+            }
+            Progress::Learning { epoch, epochs, rows, of, errors } if !self.bar.is_hidden() => {
+                let all = of.saturating_mul(epochs as u64);
+                self.enter(Phase::Learning, "learning {bar:30} {msg}, {eta} left", Some(all));
+                self.bar.set_position(of * (epoch as u64 - 1) + rows);
+                let share = 100.0 * errors as f64 / rows.max(1) as f64;
+                self.bar.set_message(format!("epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %"));
+            }
+            Progress::Reading { .. } | Progress::Learning { .. } => {}
+            Progress::Epoch(_) | Progress::Stream { .. } => self.bar.suspend(|| (self.on_event)(progress)),
+        }
+        if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+}

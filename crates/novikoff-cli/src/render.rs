@@ -1,0 +1,114 @@
+//! Numbers and tables for people.
+
+use std::fmt::Write as _;
+
+/// Labelled lines, labels aligned.
+#[derive(Default)]
+pub struct Lines {
+    lines: Vec<(String, String)>,
+}
+
+impl Lines {
+    /// Adds a line.
+    pub fn add(&mut self, label: &str, text: impl Into<String>) {
+        self.lines.push((label.to_owned(), text.into()));
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> String {
+        let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        for (label, line) in &self.lines {
+            let _ = writeln!(text, "{label:width$}  {line}");
+        }
+        text
+    }
+}
+
+/// Columns aligned to the right, but for the first.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, cell) in row.iter().enumerate() {
+            let pad = widths[c].saturating_sub(cell.chars().count());
+            let (before, after) = if c == 0 { (0, pad) } else { (pad, 0) };
+            let gap = if c == 0 { "" } else { "  " };
+            let _ = write!(line, "{gap}{:before$}{cell}{:after$}", "", "");
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// A whole number with its thousands apart.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 row`, `2 rows`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// A share as per cent.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+/// A number with four digits that count.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".into()
+    } else if (1e-3..1e6).contains(&size) {
+        let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// Seconds, as exact as they are interesting.
+pub fn seconds(value: f64) -> String {
+    if value < 0.1 {
+        format!("{:.1} ms", 1000.0 * value)
+    } else if value < 100.0 {
+        format!("{value:.2} s")
+    } else {
+        format!("{value:.0} s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_easy_to_read() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(number(0.012345), "0.01235");
+        assert_eq!(number(-12345.6), "-12346");
+        assert_eq!(number(1e-9), "1.000e-9");
+        assert_eq!(percent(0.1512), "15.12 %");
+    }
+
+    #[test]
+    fn tables_align_to_the_right() {
+        let rows = [vec!["a".to_owned(), "1".into()], vec!["bb".into(), "22".into()]];
+        assert_eq!(table(&rows), "a    1\nbb  22\n");
+    }
+}

@@ -1,0 +1,120 @@
+//! From what the user wrote to what the library wants.
+
+use crate::arguments::{
+    BiasName, FormatName, LearnerName, MissingName, OrderName, Reading, SchemeName, TieName, Train, VariantName,
+};
+use novikoff::features::Missing;
+use novikoff::multiclass::Scheme;
+use novikoff::online::rule::{Aggressiveness, Length, Tie};
+use novikoff::online::{Bias, Order};
+use novikoff::read::{Format, Header, Options, TableOptions};
+use novikoff::train::{ClassWeight, Learner, Settings};
+use novikoff::{Error, Result};
+
+/// How to read, and with how many threads everything runs.
+pub fn options(reading: &Reading) -> Result<Options> {
+    let mut options = Options::default();
+    if let Some(threads) = reading.threads {
+        options.threads = threads;
+    }
+    // Only the first call counts, and all of a program's calls say the same.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global();
+    options.format = reading.format.map(|format| match format {
+        FormatName::Svmlight => Format::Svmlight,
+        FormatName::Csv => Format::Csv,
+        FormatName::Tsv => Format::Tsv,
+        FormatName::Vw => Format::Vw,
+        FormatName::Idx => Format::Idx,
+    });
+    options.base = u32::from(!reading.zero_based);
+    options.max_index = reading.max_index;
+    options.hash_bits = reading.hash_bits;
+    options.labels = reading.labels.clone();
+    options.skip_bad_rows = reading.skip_bad_rows;
+    options.table = table_options(reading)?;
+    Ok(options)
+}
+
+fn table_options(reading: &Reading) -> Result<TableOptions> {
+    let delimiter = match reading.delimiter {
+        Some(c) => {
+            Some(u8::try_from(c).map_err(|_| Error::usage(format!("{c:?} cannot separate fields")).hint("use , or ; or a tab"))?)
+        }
+        None => None,
+    };
+    Ok(TableOptions {
+        label: reading.label.clone(),
+        drop: reading.drop.clone(),
+        header: match (reading.header, reading.no_header) {
+            (true, _) => Header::Present,
+            (_, true) => Header::Absent,
+            _ => Header::Found,
+        },
+        missing: match reading.missing {
+            MissingName::Error => Missing::Error,
+            MissingName::Zero => Missing::Zero,
+            MissingName::Mean => Missing::Mean,
+            MissingName::Indicator => Missing::Indicator,
+        },
+        delimiter,
+        row_weights: reading.row_weights.clone(),
+    })
+}
+
+/// What to learn.
+pub fn settings(train: &Train) -> Result<Settings> {
+    Ok(Settings {
+        learner: match train.learner {
+            LearnerName::Perceptron => Learner::Perceptron,
+            LearnerName::Averaged => Learner::Averaged,
+            LearnerName::Voted => Learner::Voted,
+            LearnerName::PassiveAggressive => Learner::PassiveAggressive,
+        },
+        length: if train.normalise { Length::Unit } else { Length::AsGiven },
+        tie: match train.tie {
+            TieName::Mistake => Tie::Mistake,
+            TieName::Positive => Tie::Positive,
+            TieName::Negative => Tie::Negative,
+        },
+        step: train.step,
+        aggressiveness: match train.variant {
+            VariantName::Pa => Aggressiveness::Full,
+            VariantName::PaI => Aggressiveness::Capped(train.aggressiveness),
+            VariantName::PaIi => Aggressiveness::Damped(train.aggressiveness),
+        },
+        bias: match train.bias {
+            BiasName::Free | BiasName::Penalised => Bias::Free,
+            BiasName::None => Bias::None,
+        },
+        multiclass: train.multiclass.map(|scheme| match scheme {
+            SchemeName::Joint => Scheme::Joint,
+            SchemeName::OneVsRest => Scheme::OneVsRest,
+        }),
+        positive: train.positive.clone(),
+        class_weight: class_weight(train.class_weight.as_deref())?,
+        epochs: train.epochs,
+        patience: train.patience,
+        order: match train.order {
+            OrderName::Shuffled => Order::Shuffled,
+            OrderName::Given => Order::Given,
+        },
+        seed: train.seed,
+    })
+}
+
+fn class_weight(text: Option<&str>) -> Result<ClassWeight> {
+    let pairs = match text {
+        None => return Ok(ClassWeight::Equal),
+        Some("balanced") => return Ok(ClassWeight::Balanced),
+        Some(pairs) => pairs,
+    };
+    let parse = |pair: &str| {
+        let (label, weight) = pair.rsplit_once('=')?;
+        Some((label.to_owned(), weight.parse().ok()?))
+    };
+    let given: Option<Vec<_>> = pairs.split(',').map(parse).collect();
+    given.map(ClassWeight::Given).ok_or_else(|| {
+        Error::usage(format!("--class-weight {pairs:?} is not LABEL=WEIGHT,…"))
+            .hint("for example --class-weight spam=2,ham=1, or balanced")
+    })
+}

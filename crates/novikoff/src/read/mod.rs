@@ -1,6 +1,7 @@
 //! 1 — Bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images; compressed or not; strict, with positions.
 
 pub mod batch;
+pub mod idx;
 pub mod number;
 pub mod pipeline;
 pub mod records;

@@ -1,7 +1,6 @@
 //! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what `train` read.
 
 use super::table::TableSchema;
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ impl Schema {
     pub fn name(&self, j: u32) -> String {
         match self {
             Schema::Indexed { base } => (u64::from(j) + u64::from(*base)).to_string(),
-            Schema::Named(dictionary) => dictionary.names.get(j as usize).cloned().unwrap_or_else(|| format!("#{j}")),
+            Schema::Named(dictionary) => dictionary.names().get(j as usize).cloned().unwrap_or_else(|| format!("#{j}")),
             Schema::Hashed { .. } => format!("hash {j}"),
             Schema::Table(table) => table.feature_name(j),
         }
@@ -52,56 +51,181 @@ impl Schema {
 }
 
 /// Feature names and their numbers.
+///
+/// A table of slots with linear probing, at most two thirds full. A slot holds what identifies a short name, so that most
+/// searches touch one place in memory. Names are written once; a dictionary that is cleared and filled again, as one is
+/// for every block of a file, allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
+    /// The names by number. Those from `count` on are left over from before a `clear`, for their memory.
     names: Vec<String>,
-    index: FxHashMap<String, u32>,
+    /// How many names there are.
+    count: usize,
+    /// A power of two of them, or none.
+    slots: Vec<Slot>,
+}
+
+/// What tells names apart: all there is to know of a name of up to [`Key::WHOLE`] bytes, and a hash of a longer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    words: [u64; 2],
+    length: u32,
+}
+
+impl Key {
+    const WHOLE: u32 = 16;
+
+    #[inline(always)]
+    fn of(name: &str) -> Self {
+        let bytes = name.as_bytes();
+        // First and last bytes overlap, or meet, or leave out none: with the length they give the name.
+        let words = match (bytes.first_chunk(), bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
+            _ if bytes.len() > Self::WHOLE as usize => [xxhash_rust::xxh3::xxh3_64(bytes), 0],
+            (Some(first), Some(last), ..) => [u64::from_le_bytes(*first), u64::from_le_bytes(*last)],
+            (_, _, Some(first), Some(last)) => [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()],
+            _ => [bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0],
+        };
+        Self { words, length: bytes.len().min(u32::MAX as usize) as u32 }
+    }
+
+    /// Where the search among `slots` slots starts: words and length, multiplied together and folded as in wyhash.
+    #[inline(always)]
+    fn start(self, slots: usize) -> usize {
+        let [first, last] = self.words;
+        let product = u128::from(first ^ 0x9e37_79b9_7f4a_7c15 ^ u64::from(self.length))
+            * u128::from(last.rotate_left(32) ^ 0xd6e8_feb8_6659_fd93);
+        let folded = product as u64 ^ (product >> 64) as u64;
+        (folded ^ folded >> 32) as usize & (slots - 1)
+    }
+}
+
+/// A place for a name: its key and its number.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: Key,
+    id: u32,
+}
+
+impl Slot {
+    const VACANT: Slot = Slot { key: Key { words: [0, 0], length: 0 }, id: u32::MAX };
+
+    fn is_vacant(&self) -> bool {
+        self.id == u32::MAX
+    }
 }
 
 impl Dictionary {
     /// The number of a name, if it is known.
     #[inline]
     pub fn find(&self, name: &str) -> Option<u32> {
-        self.index.get(name).copied()
+        let key = Key::of(name);
+        if self.slots.is_empty() { None } else { self.seek(key, name).ok() }
     }
 
     /// The number of a name, which is added if it is new.
     #[inline]
     pub fn intern(&mut self, name: &str) -> u32 {
-        if let Some(&id) = self.index.get(name) {
-            return id;
+        if self.len() * 3 >= self.slots.len() * 2 {
+            self.grow();
         }
-        let id = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.index.insert(name.to_owned(), id);
-        id
+        let key = Key::of(name);
+        match self.seek(key, name) {
+            Ok(id) => id,
+            Err(vacant) => self.add(key, name, vacant),
+        }
+    }
+
+    /// Adds the names of `other` in their order and puts the number that each has here into `numbers`.
+    pub fn absorb(&mut self, other: &Dictionary, numbers: &mut Vec<u32>) {
+        numbers.clear();
+        numbers.extend(other.names().iter().map(|name| self.intern(name)));
     }
 
     /// The names, by number.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.names[..self.len()]
     }
 
     /// How many names there are.
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.count
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.count == 0
     }
 
     /// Forgets all names, keeping the memory.
     pub fn clear(&mut self) {
-        self.names.clear();
-        self.index.clear();
+        self.count = 0;
+        self.slots.fill(Slot::VACANT);
+    }
+
+    /// Forgets all names but the first `length`.
+    pub fn truncate(&mut self, length: usize) {
+        // The last name added is the last that any search could have to step over, so its slot can simply be vacated;
+        // then the same holds for the one before it. Growing keeps this true: it places the names in their order.
+        while self.len() > length {
+            let id = self.len() as u32 - 1;
+            let mut at = Key::of(&self.names[id as usize]).start(self.slots.len());
+            while self.slots[at].id != id {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = Slot::VACANT;
+            self.count -= 1;
+        }
+    }
+
+    fn add(&mut self, key: Key, name: &str, vacant: usize) -> u32 {
+        let id = self.len();
+        match self.names.get_mut(id) {
+            Some(left_over) => {
+                left_over.clear();
+                left_over.push_str(name);
+            }
+            None => self.names.push(name.to_owned()),
+        }
+        self.count += 1;
+        self.slots[vacant] = Slot { key, id: id as u32 };
+        id as u32
+    }
+
+    /// The number of a name, or the slot that waits for it. There must be slots, and one of them vacant.
+    #[inline(always)]
+    fn seek(&self, key: Key, name: &str) -> Result<u32, usize> {
+        let mut at = key.start(self.slots.len());
+        loop {
+            let slot = &self.slots[at];
+            if slot.is_vacant() {
+                return Err(at);
+            }
+            if slot.key == key && (key.length <= Key::WHOLE || self.names[slot.id as usize] == name) {
+                return Ok(slot.id);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 2).max(16);
+        self.slots.clear();
+        self.slots.resize(size, Slot::VACANT);
+        for (id, name) in self.names[..self.count].iter().enumerate() {
+            let key = Key::of(name);
+            let mut at = key.start(size);
+            while !self.slots[at].is_vacant() {
+                at = (at + 1) & (size - 1);
+            }
+            self.slots[at] = Slot { key, id: id as u32 };
+        }
     }
 }
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        self.names == other.names
+        self.names() == other.names()
     }
 }
 
@@ -113,6 +237,12 @@ impl<S: AsRef<str>> FromIterator<S> for Dictionary {
         }
         dictionary
     }
+}
+
+/// The seed that a namespace gives to the hashes of its features. The default namespace, which has no name, gives 0.
+#[inline]
+pub fn hash_namespace(name: &[u8]) -> u64 {
+    if name.is_empty() { 0 } else { xxhash_rust::xxh3::xxh3_64(name) }
 }
 
 /// The feature that a name hashes to: XXH3 of the name, seeded by the hash of its namespace, folded to `bits` bits.
@@ -134,4 +264,54 @@ pub enum Missing {
     Mean,
     /// They count as zero, and a feature of its own says that the value was missing.
     Indicator,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Intern(String),
+        Find(String),
+        Truncate(usize),
+        Clear,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            20 => "[ab]{0,6}|[ab]{15,18}|a{0,40}".prop_map(Step::Intern),
+            5 => "[ab]{0,6}|[ab]{15,18}|a{0,40}".prop_map(Step::Find),
+            2 => (0usize..70).prop_map(Step::Truncate),
+            1 => Just(Step::Clear),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_dictionary_is_a_list_of_different_names(steps in prop::collection::vec(step(), 0..300)) {
+            let (mut dictionary, mut list) = (Dictionary::default(), Vec::<String>::new());
+            let place = |list: &[String], name: &String| list.iter().position(|n| n == name).map(|id| id as u32);
+            for step in steps {
+                match step {
+                    Step::Intern(name) => {
+                        if place(&list, &name).is_none() { list.push(name.clone()); }
+                        prop_assert_eq!(Some(dictionary.intern(&name)), place(&list, &name));
+                    }
+                    Step::Find(name) => prop_assert_eq!(dictionary.find(&name), place(&list, &name)),
+                    Step::Truncate(length) => { dictionary.truncate(length); list.truncate(length); }
+                    Step::Clear => { dictionary.clear(); list.clear(); }
+                }
+                prop_assert_eq!(dictionary.names(), &list[..]);
+                for name in &list {
+                    prop_assert_eq!(dictionary.find(name), place(&list, name));
+                }
+            }
+            let mut numbers = Vec::new();
+            let mut other: Dictionary = ["x", "ab", "y"].into_iter().collect();
+            other.absorb(&dictionary, &mut numbers);
+            prop_assert!(list.iter().zip(&numbers).all(|(name, id)| other.find(name) == Some(*id)));
+        }
+    }
 }

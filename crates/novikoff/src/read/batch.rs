@@ -2,6 +2,7 @@
 
 use crate::data::{Labels, Row, matrix::fits_f32};
 use crate::features::Dictionary;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the reader does about labels.
@@ -52,7 +53,7 @@ pub struct Batch {
     pub local_features: Dictionary,
     /// Whether every value is exactly an `f32`.
     pub single: bool,
-    /// Lines in the block.
+    /// Lines in the block, or records if those are binary.
     pub lines: u64,
     /// Bytes in the block.
     pub bytes: u64,
@@ -68,6 +69,9 @@ pub struct Batch {
     pub unseen_features: u64,
     /// Missing values filled in.
     pub missing: u64,
+    /// Room for sorting: indices with their positions, and values.
+    order: Vec<u64>,
+    unsorted: Vec<f64>,
 }
 
 impl Batch {
@@ -172,17 +176,66 @@ impl Batch {
     /// Brings the entries of the row under way into the order of their indices. Says which index comes twice, if one does.
     pub fn sort_row(&mut self) -> Result<(), u32> {
         let start = self.starts[self.rows()];
-        let mut entries: Vec<(u32, f64)> =
-            self.indices[start..].iter().copied().zip(self.values[start..].iter().copied()).collect();
-        entries.sort_by_key(|entry| entry.0);
-        if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(pair[0].0);
+        self.sort_entries(start..self.indices.len());
+        match self.indices[start..].windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(pair[0]),
+            None => Ok(()),
         }
-        for (slot, (index, value)) in entries.into_iter().enumerate() {
-            self.indices[start + slot] = index;
-            self.values[start + slot] = value;
+    }
+
+    /// Brings the entries of the row under way into the order of their indices and adds up those of one index, in the
+    /// order in which they came. Says for which index the sum is not finite, if there is one.
+    pub fn merge_row(&mut self) -> Result<(), u32> {
+        let start = self.starts[self.rows()];
+        self.sort_entries(start..self.indices.len());
+        let mut kept = start;
+        for at in start..self.indices.len() {
+            let (index, value) = (self.indices[at], self.values[at]);
+            if kept > start && self.indices[kept - 1] == index {
+                let sum = self.values[kept - 1] + value;
+                if !sum.is_finite() {
+                    return Err(index);
+                }
+                self.values[kept - 1] = sum;
+                self.single &= fits_f32(sum);
+            } else {
+                (self.indices[kept], self.values[kept]) = (index, value);
+                kept += 1;
+            }
         }
+        self.indices.truncate(kept);
+        self.values.truncate(kept);
         Ok(())
+    }
+
+    /// Gives feature `j` the number `numbers[j]`, for all features, and brings every row into the new order.
+    /// Different features must get different numbers.
+    pub fn renumber(&mut self, numbers: &[u32]) {
+        for index in &mut self.indices {
+            *index = numbers[*index as usize];
+        }
+        for r in 0..self.rows() {
+            self.sort_entries(self.starts[r]..self.starts[r + 1]);
+        }
+    }
+
+    /// Sorts a span of entries by index; entries of one index stay in their order.
+    fn sort_entries(&mut self, span: Range<usize>) {
+        let indices = &mut self.indices[span.clone()];
+        if indices.is_sorted() {
+            return;
+        }
+        // One word an entry, index before position: words sort faster than pairs, and the order is stable.
+        self.order.clear();
+        self.order.extend(indices.iter().zip(0u64..).map(|(&index, position)| u64::from(index) << 32 | position));
+        self.order.sort_unstable();
+        let values = &mut self.values[span];
+        self.unsorted.clear();
+        self.unsorted.extend_from_slice(values);
+        for ((index, value), &word) in indices.iter_mut().zip(values).zip(&self.order) {
+            *index = (word >> 32) as u32;
+            *value = self.unsorted[word as u32 as usize];
+        }
     }
 
     /// Gives up the row under way: its entries and label are taken back, the error is noted.

@@ -2,12 +2,14 @@
 
 pub mod batch;
 mod detect;
+pub mod idx;
 pub mod number;
 pub mod pipeline;
 mod reader;
 pub mod records;
 pub mod source;
 pub mod svmlight;
+pub mod vw;
 
 pub use detect::{Format, detect};
 pub use reader::{Chunk, End, Options, Purpose, Reader};

@@ -23,6 +23,12 @@ pub trait Parser: Send + Sync {
     /// Parses a block into an empty batch. `offset` is the number of bytes before it; a parser of fixed-size records can
     /// tell from it which records these are. Only the last block may lack its final newline.
     fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch);
+
+    /// Told once the input has ended after `bytes` bytes, all of them parsed: the place to notice that some are missing.
+    fn finish(&self, bytes: u64) -> Result<()> {
+        let _ = bytes;
+        Ok(())
+    }
 }
 
 /// How to run the pipeline.
@@ -84,8 +90,16 @@ fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<
     batch.clear();
     shared.parser.parse(block, offset, &mut batch);
     batch.bytes = block.len() as u64;
-    batch.lines = memchr::memchr_iter(b'\n', block).count() as u64;
+    batch.lines = lines(block, shared.parser.cut());
     Some((number, Ok(batch)))
+}
+
+/// How many lines a block has; what places in it are counted in. Binary records count as lines.
+fn lines(block: &[u8], cut: Cut) -> u64 {
+    match cut {
+        Cut::Line | Cut::Record { .. } => memchr::memchr_iter(b'\n', block).count() as u64,
+        Cut::Every(size) => block.len().div_ceil(size) as u64,
+    }
 }
 
 fn work(shared: &Shared, empty: &Mutex<Receiver<Batch>>, full: &Sender<Parsed>) {
@@ -134,7 +148,7 @@ pub fn run(
                 return Ok(Outcome::Stopped);
             }
         }
-        return Ok(Outcome::Ended);
+        return ended(&shared);
     }
 
     // Workers are not joined: one may be waiting for input that never comes when the user asks to stop.
@@ -173,11 +187,14 @@ pub fn run(
         }
     }
     drop(stop_workers);
-    if lock(&shared.feed).handed == next {
-        Ok(Outcome::Ended)
-    } else {
-        Err(Error::input("a reading thread failed").at(name, 0, 0))
-    }
+    if lock(&shared.feed).handed == next { ended(&shared) } else { Err(Error::input("a reading thread failed").at(name, 0, 0)) }
+}
+
+/// The outcome of an input that was read to its end, if the parser agrees that this is its end.
+fn ended(shared: &Shared) -> Result<Outcome> {
+    let bytes = lock(&shared.feed).offset;
+    shared.parser.finish(bytes)?;
+    Ok(Outcome::Ended)
 }
 
 struct StopOnDrop<'a>(&'a AtomicBool);

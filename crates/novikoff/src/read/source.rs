@@ -130,6 +130,18 @@ impl Source {
         Ok(ended)
     }
 
+    /// Takes the next `count` bytes; an error if there are fewer.
+    pub fn take_exact(&mut self, count: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while bytes.len() < count {
+            if self.fill(&mut bytes, count)? == Ended::Yes {
+                let what = format!("the file ends where {} more bytes were expected", count - bytes.len());
+                return Err(Error::input(what).at(&self.name, 0, 0));
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Everything that is left.
     pub fn read_all(mut self) -> Result<Vec<u8>> {
         let mut all = Vec::new();

@@ -19,7 +19,7 @@ pub struct Svmlight {
 }
 
 /// What is wrong with a row, where (the position in the block), and what to do.
-type Fault = (usize, String, Option<String>);
+pub(super) type Fault = (usize, String, Option<String>);
 
 impl Parser for Svmlight {
     fn cut(&self) -> Cut {
@@ -236,8 +236,9 @@ fn token_at(block: &[u8], at: usize) -> String {
     text
 }
 
+/// What is wrong with the value that starts at `at`, which is no finite number.
 #[cold]
-fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
+pub(super) fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
     let token = token_at(block, at);
     match number {
         Number::NotFinite => (

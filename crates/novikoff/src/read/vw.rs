@@ -1,0 +1,626 @@
+//! Vowpal Wabbit's text: `label importance 'tag |namespace feature:value feature:value … |namespace …`.
+//!
+//! As in Vowpal Wabbit, importance, tag, namespaces and values may be left out; a value that is left out is 1, a
+//! namespace's weight (`|namespace:2`) multiplies its values, and a feature that comes twice in a row counts twice.
+
+use super::batch::{Batch, Labelling, RowError};
+use super::number::{Number, number, whole};
+use super::pipeline::Parser;
+use super::source::Cut;
+use super::svmlight::{Fault, bad_value};
+use crate::error::Error;
+use crate::features::{Dictionary, hash_feature, hash_namespace};
+use std::sync::Arc;
+
+/// A parser of Vowpal Wabbit's text.
+#[derive(Clone, Debug)]
+pub struct Vw {
+    /// How features are numbered.
+    pub features: Features,
+    /// What to do about labels.
+    pub labelling: Labelling,
+}
+
+/// How names of features become numbers. A feature of a namespace is called `namespace^feature`, one of the default
+/// namespace by its own name.
+#[derive(Clone, Debug)]
+pub enum Features {
+    /// New names are welcome: every batch numbers its own, and [`globalise`] makes the numbers those of the whole file.
+    Grow,
+    /// Only these names count; entries of others are counted and dropped.
+    Known(Arc<Dictionary>),
+    /// By hash.
+    Hashed {
+        /// There are `2^bits` features; at most 32.
+        bits: u8,
+    },
+}
+
+/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of first appearance.
+/// Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
+/// features, as none does unless they [grow](Features::Grow), stays as it is.
+pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, max_features: u32) -> crate::Result<()> {
+    if batch.local_features.is_empty() {
+        return Ok(());
+    }
+    let mut numbers = Vec::with_capacity(batch.local_features.len());
+    dictionary.absorb(&batch.local_features, &mut numbers);
+    if dictionary.len() > max_features as usize {
+        let error = Error::input(format!("there are more than {max_features} different features"));
+        return Err(error.hint("number them by hash instead: --hash-bits 24 makes 16 million of them"));
+    }
+    batch.renumber(&numbers);
+    batch.local_features.clear();
+    Ok(())
+}
+
+impl Parser for Vw {
+    fn cut(&self) -> Cut {
+        Cut::Line
+    }
+
+    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
+        let mut row = RowUnderWay::new(&self.features);
+        let (mut at, mut number) = (0, 0);
+        while at < block.len() {
+            let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
+            let line = block[at..end].strip_suffix(b"\r").unwrap_or(&block[at..end]);
+            let features_before = batch.local_features.len();
+            if let Err((place, what, hint)) = self.line(line, &mut row, batch) {
+                // Names that only bad rows have are no features: otherwise a model would keep weights for them.
+                batch.local_features.truncate(features_before);
+                if !batch.reject(RowError { line: number, column: place + 1, what, hint }) {
+                    return;
+                }
+            }
+            at = end + 1;
+            number += 1;
+        }
+    }
+}
+
+/// What stands before the first bar.
+struct Head<'a> {
+    /// The label and its position.
+    label: Option<(usize, &'a [u8])>,
+    importance: Option<f64>,
+}
+
+impl Vw {
+    fn line(&self, line: &[u8], row: &mut RowUnderWay<'_>, batch: &mut Batch) -> Result<(), Fault> {
+        let text = std::str::from_utf8(line).map_err(|e| not_utf8(e.valid_up_to()))?;
+        let Some(bar) = memchr::memchr(b'|', line) else {
+            let first = skip_blanks(line, 0);
+            return if first == line.len() { Ok(()) } else { Err(no_bar(first)) };
+        };
+        let head = self.head(line, bar)?;
+        row.start();
+        let mut at = bar;
+        while at < line.len() {
+            at = row.namespace(text, at + 1)?;
+            at = row.features(text, at, batch)?;
+        }
+        if !row.sorted {
+            batch.merge_row().map_err(|_| (bar, "the values of a feature that comes twice add up to infinity".into(), None))?;
+        }
+        // Last, so that a bad row leaves no label behind.
+        if let Some((at, label)) = head.label {
+            batch.set_label(&self.labelling, label).map_err(|(what, hint)| (at, what, hint))?;
+        }
+        if let Some(importance) = head.importance {
+            batch.set_weight(importance);
+        }
+        batch.unseen_features += row.unseen;
+        batch.end_row();
+        Ok(())
+    }
+
+    fn head<'a>(&self, line: &'a [u8], bar: usize) -> Result<Head<'a>, Fault> {
+        let end = tag_start(line, bar).unwrap_or(bar);
+        let words = &line[..end];
+        let (label_at, label_end) = word(words, 0);
+        let label = (label_at < label_end).then(|| (label_at, &line[label_at..label_end]));
+        if label.is_none() && !matches!(self.labelling, Labelling::Ignored) {
+            return Err(no_label(line, bar));
+        }
+        let (importance_at, importance_end) = word(words, label_end);
+        let (initial_at, initial_end) = word(words, importance_end);
+        let (extra_at, extra_end) = word(words, initial_end);
+        if extra_at < extra_end {
+            return Err(too_many_words(line, extra_at));
+        }
+        let importance = head_number(&words[..importance_end], importance_at, "importance")?;
+        if importance.is_some_and(|value| value < 0.0) {
+            return Err((importance_at, "the importance is negative".into(), Some("rows may weigh 0 or more".into())));
+        }
+        // An initial prediction is for a model on top of another, which none here is; but it must be one.
+        head_number(&words[..initial_end], initial_at, "initial prediction")?;
+        Ok(Head { label, importance: importance.map(|value| value + 0.0) })
+    }
+}
+
+/// Where the tag starts, if there is one: the last word before the bar, if it touches the bar or starts with `'`.
+fn tag_start(line: &[u8], bar: usize) -> Option<usize> {
+    let end = line[..bar].iter().rposition(|&b| !is_blank(b))? + 1;
+    let start = line[..end].iter().rposition(|&b| is_blank(b)).map_or(0, |blank| blank + 1);
+    (end == bar || line[start] == b'\'').then_some(start)
+}
+
+/// The next word from `at` on: start and end, which are equal if there is none.
+fn word(words: &[u8], at: usize) -> (usize, usize) {
+    let start = skip_blanks(words, at);
+    let length = words[start..].iter().take_while(|b| !is_blank(**b)).count();
+    (start, start + length)
+}
+
+/// The number that the rest of `words` from `at` on spells; none if nothing is left.
+fn head_number(words: &[u8], at: usize, role: &str) -> Result<Option<f64>, Fault> {
+    let word = &words[at..];
+    match whole(word) {
+        _ if word.is_empty() => Ok(None),
+        Number::Finite(value, _) => Ok(Some(value)),
+        other => {
+            let (_, what, _) = bad_value(words, at, other);
+            let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]";
+            Err((at, what.replacen("value", role, 1), Some(hint.into())))
+        }
+    }
+}
+
+/// The entries of a row as they are read.
+struct RowUnderWay<'a> {
+    numbering: &'a Features,
+    /// The name of a feature; its first `prefix` bytes are those of the namespace.
+    name: String,
+    prefix: usize,
+    /// The hash of the namespace.
+    seed: u64,
+    /// The weight of the namespace.
+    scale: f64,
+    /// Whether the indices have come in strictly increasing order so far.
+    sorted: bool,
+    /// The last index.
+    previous: Option<u32>,
+    /// Entries whose names are not known.
+    unseen: u64,
+}
+
+impl<'a> RowUnderWay<'a> {
+    fn new(numbering: &'a Features) -> Self {
+        Self { numbering, name: String::new(), prefix: 0, seed: 0, scale: 1.0, sorted: true, previous: None, unseen: 0 }
+    }
+
+    fn start(&mut self) {
+        (self.sorted, self.previous, self.unseen) = (true, None, 0);
+    }
+
+    /// Enters the namespace whose name, if it has one, starts at `at`; returns the position after it.
+    fn namespace(&mut self, line: &str, at: usize) -> Result<usize, Fault> {
+        let bytes = line.as_bytes();
+        let end = token_end(bytes, at);
+        let (name_end, weight) = match memchr::memrchr(b':', &bytes[at..end]) {
+            Some(colon) => (at + colon, finite(&bytes[..end], at + colon + 1)?),
+            None => (end, 1.0),
+        };
+        if name_end == at && end > at {
+            return Err((at, "the namespace has a weight, but no name".into(), Some("write |name:weight".into())));
+        }
+        let name = &line[at..name_end];
+        self.scale = weight;
+        match self.numbering {
+            Features::Hashed { .. } => self.seed = hash_namespace(name.as_bytes()),
+            Features::Grow | Features::Known(_) => {
+                self.name.clear();
+                if !name.is_empty() {
+                    self.name.push_str(name);
+                    self.name.push('^');
+                }
+                self.prefix = self.name.len();
+            }
+        }
+        Ok(end)
+    }
+
+    /// Reads features until the next bar or the end of the line, and returns the position of that.
+    #[inline]
+    fn features(&mut self, line: &str, mut at: usize, batch: &mut Batch) -> Result<usize, Fault> {
+        let bytes = line.as_bytes();
+        loop {
+            at = skip_blanks(bytes, at);
+            if matches!(bytes.get(at), None | Some(b'|')) {
+                return Ok(at);
+            }
+            let (name_end, value, end) = feature(bytes, at)?;
+            if name_end == at {
+                return Err((at, "the feature has no name".into(), Some("features are name or name:value".into())));
+            }
+            let value = value * self.scale;
+            if !value.is_finite() {
+                return Err((at, "the value times its namespace's weight is not a finite number".into(), None));
+            }
+            if value != 0.0 {
+                self.entry(&line[at..name_end], value, batch);
+            }
+            at = end;
+        }
+    }
+
+    #[inline(always)]
+    fn entry(&mut self, feature: &str, value: f64, batch: &mut Batch) {
+        let index = match self.numbering {
+            Features::Hashed { bits } => hash_feature(self.seed, feature.as_bytes(), *bits),
+            Features::Grow => batch.local_features.intern(self.full_name(feature)),
+            Features::Known(dictionary) => match dictionary.find(self.full_name(feature)) {
+                Some(index) => index,
+                None => return self.unseen += 1,
+            },
+        };
+        self.sorted &= self.previous.is_none_or(|previous| previous < index);
+        self.previous = Some(index);
+        batch.entry(index, value);
+    }
+
+    #[inline(always)]
+    fn full_name<'n>(&'n mut self, feature: &'n str) -> &'n str {
+        if self.prefix == 0 {
+            return feature;
+        }
+        self.name.truncate(self.prefix);
+        self.name.push_str(feature);
+        &self.name
+    }
+}
+
+/// Reads `name` or `name:value` at `at`: the end of the name, the value, and the end of it all.
+#[inline(always)]
+fn feature(line: &[u8], at: usize) -> Result<(usize, f64, usize), Fault> {
+    let name_end = at + line[at..].iter().position(|&b| ENDS_NAME[b as usize]).unwrap_or(line.len() - at);
+    if line.get(name_end) != Some(&b':') {
+        return Ok((name_end, 1.0, name_end));
+    }
+    match number(line, name_end + 1) {
+        Number::Finite(value, end) if matches!(line.get(end), None | Some(b' ' | b'\t' | b'|')) => Ok((name_end, value, end)),
+        _ => feature_with_colons(line, at),
+    }
+}
+
+/// The same for a name that may have colons in it: the value stands after the last.
+#[cold]
+fn feature_with_colons(line: &[u8], at: usize) -> Result<(usize, f64, usize), Fault> {
+    let end = token_end(line, at);
+    let name_end = at + memchr::memrchr(b':', &line[at..end]).unwrap_or(end - at);
+    Ok((name_end, finite(&line[..end], name_end + 1)?, end))
+}
+
+/// The number that a line, cut after it, spells from `at` on.
+fn finite(line: &[u8], at: usize) -> Result<f64, Fault> {
+    match number(line, at) {
+        Number::Finite(value, end) if end == line.len() => Ok(value),
+        other => Err(bad_value(line, at, other)),
+    }
+}
+
+/// Bytes that end the name of a feature.
+const ENDS_NAME: [bool; 256] = {
+    let mut ends = [false; 256];
+    ends[b' ' as usize] = true;
+    ends[b'\t' as usize] = true;
+    ends[b'|' as usize] = true;
+    ends[b':' as usize] = true;
+    ends
+};
+
+fn token_end(line: &[u8], at: usize) -> usize {
+    at + line[at..].iter().take_while(|b| !matches!(b, b' ' | b'\t' | b'|')).count()
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+#[inline(always)]
+fn skip_blanks(line: &[u8], mut at: usize) -> usize {
+    while line.get(at).copied().is_some_and(is_blank) {
+        at += 1;
+    }
+    at
+}
+
+#[cold]
+fn not_utf8(at: usize) -> Fault {
+    (at, "the row is not UTF-8".into(), Some("convert it first: iconv -f LATIN1 -t UTF-8 FILE".into()))
+}
+
+#[cold]
+fn no_bar(at: usize) -> Fault {
+    let hint = "a line is: label |namespace feature:value …; is this the right --format?";
+    (at, "the row has no bar (|) before its features".into(), Some(hint.into()))
+}
+
+#[cold]
+fn no_label(line: &[u8], bar: usize) -> Fault {
+    let touching = bar > 0 && !is_blank(line[bar - 1]) && tag_start(line, bar).is_some_and(|start| line[start] != b'\'');
+    let hint = match touching {
+        true => "what touches the bar is a tag: put a space between label and bar",
+        false => "a line is: label |namespace feature:value …",
+    };
+    (0, "the row has no label".into(), Some(hint.into()))
+}
+
+#[cold]
+fn too_many_words(line: &[u8], at: usize) -> Fault {
+    let found = String::from_utf8_lossy(&line[at..token_end(line, at).min(at + 40)]).into_owned();
+    let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]; a label with spaces must be renamed";
+    (at, format!("{found:?} before the bar is one word too many"), Some(hint.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Flow, Unwatched};
+    use crate::data::{Labels, Report};
+    use crate::read::pipeline::{Setup, run};
+    use crate::read::source::{Input, Source};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn parse(parser: &Vw, block: &[u8]) -> Batch {
+        let mut batch = Batch::new(false);
+        batch.clear();
+        parser.parse(block, 0, &mut batch);
+        batch
+    }
+
+    fn grow(labelling: Labelling) -> Vw {
+        Vw { features: Features::Grow, labelling }
+    }
+
+    /// Rows by name: label, weight, and the values of the features.
+    type Named = (Option<String>, f64, BTreeMap<String, f64>);
+
+    fn named(batch: &Batch, features: &Dictionary) -> Vec<Named> {
+        let label = |r: usize| batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone());
+        let row = |r: usize| {
+            let mut values = BTreeMap::new();
+            batch.row(r).for_each_nonzero(|j, x| {
+                values.insert(features.names()[j as usize].clone(), x);
+            });
+            (label(r), batch.weight(r), values)
+        };
+        (0..batch.rows()).map(row).collect()
+    }
+
+    /// A line, and the label, the weight and the features that it has.
+    type Meaning<'a> = (&'a str, &'a str, f64, &'a [(&'a str, f64)]);
+
+    #[test]
+    fn lines_mean_what_they_mean_to_vowpal_wabbit() {
+        let table: &[Meaning<'_>] = &[
+            ("1 | a b:2", "1", 1.0, &[("a", 1.0), ("b", 2.0)]),
+            ("1 |f a b:2", "1", 1.0, &[("f^a", 1.0), ("f^b", 2.0)]),
+            ("-1 |f a |g a", "-1", 1.0, &[("f^a", 1.0), ("g^a", 1.0)]),
+            ("spam | the cat the", "spam", 1.0, &[("the", 2.0), ("cat", 1.0)]),
+            ("1 2.5 | a", "1", 2.5, &[("a", 1.0)]),
+            ("1 0 | a", "1", 0.0, &[("a", 1.0)]),
+            ("1 2 0.5 | a", "1", 2.0, &[("a", 1.0)]),
+            ("1 1.0 second_house|f a", "1", 1.0, &[("f^a", 1.0)]),
+            ("1 'tag | a", "1", 1.0, &[("a", 1.0)]),
+            ("1 'tag| a", "1", 1.0, &[("a", 1.0)]),
+            ("1 2 0.5 'tag | a", "1", 2.0, &[("a", 1.0)]),
+            ("0 1.0 0.5 'third|f:2 a:1.5 b |g:.5 a", "0", 1.0, &[("f^a", 3.0), ("f^b", 2.0), ("g^a", 0.5)]),
+            ("1 |f:0 a b", "1", 1.0, &[]),
+            ("1 |f a:0 b:-0 c:1e0", "1", 1.0, &[("f^c", 1.0)]),
+            ("1 |f a:1 a:-1", "1", 1.0, &[]),
+            ("1 |f a:1|g b", "1", 1.0, &[("f^a", 1.0), ("g^b", 1.0)]),
+            ("1 |f a|", "1", 1.0, &[("f^a", 1.0)]),
+            ("1 ||f a", "1", 1.0, &[("f^a", 1.0)]),
+            ("1 |", "1", 1.0, &[]),
+            ("  1\t|f\ta:2\t b  ", "1", 1.0, &[("f^a", 2.0), ("f^b", 1.0)]),
+            ("1 | http://x:80:2 ::3 a::4", "1", 1.0, &[("http://x:80", 2.0), (":", 3.0), ("a:", 4.0)]),
+            ("1 |a:b:2 c", "1", 1.0, &[("a:b^c", 2.0)]),
+            ("1 |grün größe:2 ß", "1", 1.0, &[("grün^größe", 2.0), ("grün^ß", 1.0)]),
+        ];
+        for (line, label, weight, features) in table {
+            for ending in ["", "\n", "\r\n"] {
+                let batch = parse(&grow(Labelling::Open), format!("{line}{ending}").as_bytes());
+                assert_eq!(batch.bad, [], "{line}");
+                let values = features.iter().map(|(name, x)| (name.to_string(), *x)).collect();
+                assert_eq!(named(&batch, &batch.local_features), [(Some(label.to_string()), *weight, values)], "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn blank_lines_are_no_rows_but_count_as_lines() {
+        let batch = parse(&grow(Labelling::Open), b"\n1 | a\r\n  \t\r\n\n2 | b\nwrong");
+        assert_eq!((batch.rows(), batch.bad_rows, batch.bad[0].line, batch.bad[0].column), (2, 1, 5, 1));
+    }
+
+    #[test]
+    fn rows_without_a_label_are_welcome_only_where_labels_are_ignored() {
+        for line in ["| a", "'tag | a", "'tag| a", "tag|f a", "1 | a", "x 2 | a"] {
+            let batch = parse(&grow(Labelling::Ignored), line.as_bytes());
+            assert_eq!((batch.rows(), batch.bad_rows, batch.labels.len()), (1, 0, 0), "{line}");
+        }
+        assert_eq!(parse(&grow(Labelling::Ignored), b"x 2 | a").weights, [2.0]);
+    }
+
+    #[test]
+    fn errors_say_where_they_stand() {
+        let table = [
+            ("1 a:2", 1, "no bar"),
+            ("  1 2", 3, "no bar"),
+            ("| a", 1, "no label"),
+            ("'tag | a", 1, "no label"),
+            ("1|f a", 1, "no label"),
+            ("1 x | a", 3, "the importance \"x\" is not a number"),
+            ("1 -2 | a", 3, "negative"),
+            ("1 nan | a", 3, "the importance \"nan\" is not a finite number"),
+            ("1 2 x | a", 5, "the initial prediction \"x\" is not a number"),
+            ("1 2 inf 'tag | a", 5, "the initial prediction \"inf\" is not a finite number"),
+            ("1 2 3 4 | a", 7, "\"4\" before the bar is one word too many"),
+            ("1 | a:x", 7, "the value \"x\" is not a number"),
+            ("1 | a:2x|b", 7, "the value \"2x\" is not a number"),
+            ("1 | a:", 7, "the value is missing"),
+            ("1 | a: b", 7, "the value is missing"),
+            ("1 | a:nan", 7, "the value \"nan\" is not a finite number"),
+            ("1 | b:1 a:-inf", 11, "the value \"-inf\" is not a finite number"),
+            ("1 | a:1e999", 7, "not a finite number"),
+            ("1 | http://x", 10, "the value \"//x\" is not a number"),
+            ("1 | a :2", 7, "the feature has no name"),
+            ("1 |f:x a", 6, "the value \"x\" is not a number"),
+            ("1 |f:inf a", 6, "not a finite number"),
+            ("1 |:2 a", 4, "no name"),
+            ("1 |f:1e308 a:1e308", 12, "times its namespace's weight"),
+            ("1 | a:1e308 a:1e308", 3, "add up to infinity"),
+            ("inf | a", 1, "the label is inf"),
+        ];
+        for (line, column, what) in table {
+            let batch = parse(&grow(Labelling::Open), format!("1 | good\n{line}\n1 | good\n").as_bytes());
+            assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
+            assert_eq!((batch.bad[0].line, batch.bad[0].column), (1, column), "{line}: {}", batch.bad[0].what);
+            assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
+            assert_eq!(batch.local_features.names(), ["good"], "{line}");
+            assert_eq!(batch.local_labels.names(), ["1"], "{line}");
+        }
+        let batch = parse(&grow(Labelling::Open), b"1 | a \xffb");
+        assert_eq!((batch.bad[0].column, batch.bad[0].what.as_str()), (7, "the row is not UTF-8"));
+        let known = Labelling::Known(Arc::new(Labels::new(["ham", "spam"])));
+        let batch = parse(&grow(known), b"spam | a\n eggs | b");
+        assert_eq!((batch.labels.as_slice(), batch.bad[0].line, batch.bad[0].column), (&[1][..], 1, 2));
+    }
+
+    #[test]
+    fn known_features_keep_their_numbers_and_others_are_counted() {
+        let dictionary: Dictionary = ["f^b", "c", "f^a"].into_iter().collect();
+        let parser = Vw { features: Features::Known(Arc::new(dictionary)), labelling: Labelling::Open };
+        let batch = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
+        assert_eq!((batch.indices.as_slice(), batch.values.as_slice()), (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..]));
+        assert_eq!((batch.unseen_features, batch.bad_rows), (2, 1));
+    }
+
+    #[test]
+    fn sums_that_need_double_precision_say_so() {
+        let batch = parse(&grow(Labelling::Open), b"1 | a:16777216 a\n");
+        assert!((batch.values == [16_777_217.0]) && !batch.single);
+    }
+
+    #[test]
+    fn a_dictionary_that_grows_too_large_is_an_error_with_advice() {
+        let mut dictionary = Dictionary::default();
+        let parser = grow(Labelling::Open);
+        assert!(globalise(&mut parse(&parser, b"1 | a b"), &mut dictionary, 2).is_ok());
+        assert!(globalise(&mut parse(&parser, b"1 | b a"), &mut dictionary, 2).is_ok());
+        let error = globalise(&mut parse(&parser, b"1 | c"), &mut dictionary, 2).unwrap_err();
+        assert!(error.advice().is_some_and(|hint| hint.contains("--hash-bits")), "{error}");
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let space = ("(\\|[fg]?)(:2)?", prop::collection::vec("[a-e](:-?[0-9]{1,2})?", 0..6))
+            .prop_map(|(space, features)| format!("{} {}", if space == "|:2" { "|" } else { &space }, features.join(" ")));
+        let good = ("[xyz]( [0-3])?", prop::collection::vec(space, 1..4))
+            .prop_map(|(head, spaces)| format!("{head} {}", spaces.join(" ")));
+        prop_oneof![9 => good, 1 => Just(String::new()), 1 => "[w] \\|h [p-t] [p-t]:bad"]
+    }
+
+    proptest! {
+        #[test]
+        fn a_growing_dictionary_does_not_depend_on_how_the_file_is_cut(
+            lines in prop::collection::vec((line(), any::<bool>()), 1..30),
+        ) {
+            let parser = grow(Labelling::Open);
+            let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
+            let (mut whole, mut all) = (parse(&parser, text.as_bytes()), Dictionary::default());
+            globalise(&mut whole, &mut all, 1000).unwrap();
+            let (mut dictionary, mut rows, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
+            for block in lines.chunk_by(|a, _| a.1) {
+                let block: String = block.iter().map(|(line, _)| format!("{line}\n")).collect();
+                let mut batch = parse(&parser, block.as_bytes());
+                globalise(&mut batch, &mut dictionary, 1000).unwrap();
+                rows.extend(named(&batch, &dictionary));
+                indices.extend_from_slice(&batch.indices);
+            }
+            prop_assert_eq!(&dictionary, &all);
+            prop_assert_eq!(&indices, &whole.indices);
+            prop_assert_eq!(rows, named(&whole, &all));
+            for r in 0..whole.rows() {
+                prop_assert!(whole.indices[whole.starts[r]..whole.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            }
+            // Bad rows leave no names behind: those that are used are exactly those in the dictionary.
+            let mut used: Vec<u32> = whole.indices.clone();
+            used.sort_unstable();
+            used.dedup();
+            prop_assert_eq!(used.len(), all.len());
+        }
+
+        #[test]
+        fn hashing_adds_up_what_the_naive_way_adds_up(
+            spaces in prop::collection::vec(("[fg]?", prop::collection::vec(("[a-z]{1,3}", -9i32..10), 0..30)), 1..4),
+            bits in 1u8..12,
+        ) {
+            let mut text = "1".to_owned();
+            let mut naive = BTreeMap::<u32, f64>::new();
+            for (space, features) in &spaces {
+                text += &format!(" |{space}");
+                for (name, value) in features {
+                    text += &format!(" {name}:{value}");
+                    if *value != 0 {
+                        *naive.entry(hash_feature(hash_namespace(space.as_bytes()), name.as_bytes(), bits)).or_default() += f64::from(*value);
+                    }
+                }
+            }
+            let batch = parse(&Vw { features: Features::Hashed { bits }, labelling: Labelling::Open }, text.as_bytes());
+            let found: Vec<(u32, f64)> = batch.indices.iter().copied().zip(batch.values.iter().copied()).collect();
+            prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), ignored in any::<bool>()) {
+            check_any_bytes(&bytes, ignored);
+        }
+
+        #[test]
+        fn random_bytes_that_look_like_rows_never_panic(text in "[|:' \t\r\n1ax.\\-+eé]{0,60}", ignored in any::<bool>()) {
+            check_any_bytes(text.as_bytes(), ignored);
+        }
+    }
+
+    fn check_any_bytes(bytes: &[u8], ignored: bool) {
+        let known = Features::Known(Arc::new(["a", "x^a"].into_iter().collect()));
+        for features in [Features::Grow, known, Features::Hashed { bits: 3 }] {
+            let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
+            let mut batch = parse(&Vw { features, labelling }, bytes);
+            globalise(&mut batch, &mut Dictionary::default(), 1000).unwrap();
+            for r in 0..batch.rows() {
+                assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            }
+            assert!(batch.values.iter().all(|x| x.is_finite()));
+        }
+    }
+
+    #[test]
+    #[allow(clippy::print_stderr)]
+    fn rcv1_is_read_whole() {
+        let Some(folder) = std::env::var_os("NOVIKOFF_DATA") else {
+            return eprintln!("skipped: NOVIKOFF_DATA names no folder with rcv1_small.vw");
+        };
+        let path = std::path::Path::new(&folder).join("rcv1_small.vw");
+        let mut models = Vec::new();
+        for threads in [1, 2] {
+            let (mut dictionary, mut report, mut entries) = (Dictionary::default(), Report::default(), Vec::new());
+            let source = Source::open(&Input::Path(path.clone())).unwrap();
+            let setup = Setup { threads, skip_bad_rows: false };
+            run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch| {
+                globalise(batch, &mut dictionary, u32::MAX)?;
+                entries.extend_from_slice(&batch.indices);
+                Ok(Flow::Continue)
+            })
+            .unwrap();
+            let text = std::fs::read(&path).unwrap();
+            assert_eq!(report.rows as usize, memchr::memchr_iter(b'\n', &text).count());
+            assert_eq!(entries.len(), memchr::memchr_iter(b':', &text).count());
+            models.push((dictionary, entries));
+        }
+        assert!(models[0] == models[1]);
+    }
+}

@@ -332,7 +332,7 @@ mod tests {
         let mut source = Source::open(&input("images", images))?;
         let parser = Idx::new(header(&mut source)?, labels, labelling)?;
         let (mut rows, mut report) = (Vec::new(), Report::default());
-        let outcome = run(source, Arc::new(parser), setup, &mut report, &mut Unwatched, |batch| {
+        let outcome = run(source, Arc::new(parser), setup, &mut report, &mut Unwatched, |batch, _| {
             for r in 0..batch.rows() {
                 let mut row = Vec::new();
                 batch.row(r).for_each_nonzero(|j, x| row.push((j, x)));
@@ -512,7 +512,7 @@ mod tests {
         let parser = Arc::new(Idx::new(header, Some(labels), Labelling::Open).unwrap());
         let (mut report, mut fives) = (Report::default(), 0);
         let setup = Setup { threads: 2, skip_bad_rows: false };
-        run(source, parser, setup, &mut report, &mut Unwatched, |batch| {
+        run(source, parser, setup, &mut report, &mut Unwatched, |batch, _| {
             fives += batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
             Ok(Flow::Continue)
         })

@@ -8,7 +8,7 @@ use super::batch::{Batch, RowError};
 use super::source::{Blocks, Cut, Source};
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Report;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -49,7 +49,8 @@ pub enum Outcome {
     Stopped,
 }
 
-type Parsed = (u64, Result<Batch>);
+/// The number of a block, and what became of it; with an error, the bytes of the block before it.
+type Parsed = (u64, std::result::Result<Batch, (Error, Vec<u8>)>);
 
 struct Feed {
     blocks: Blocks,
@@ -83,7 +84,7 @@ fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<
             Ok(false) => return None,
             Err(error) => {
                 shared.stop.store(true, Ordering::Relaxed);
-                return Some((place.0, Err(error)));
+                return Some((place.0, Err((error, std::mem::take(block)))));
             }
         }
     };
@@ -133,9 +134,9 @@ pub fn run(
     let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
     let empty_batch = || Batch::new(!setup.skip_bad_rows);
     let mut line = 1u64;
-    let mut settle = |batch: &mut Batch, report: &mut Report, observer: &mut dyn Observer| {
-        note(batch, &name, line, report)?;
-        line += batch.lines;
+    let mut settle = |batch: &mut Batch, line: &mut u64, report: &mut Report, observer: &mut dyn Observer| {
+        note(batch, &name, *line, report)?;
+        *line += batch.lines;
         let flow = consume(batch, observer)?;
         let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
         Ok(if observer.observe(progress) == Flow::Stop { Flow::Stop } else { flow })
@@ -143,8 +144,8 @@ pub fn run(
     if setup.threads <= 1 {
         let (mut block, mut batch) = (Vec::new(), empty_batch());
         while let Some((_, parsed)) = next_batch(&shared, &mut block, std::mem::take(&mut batch)) {
-            batch = parsed?;
-            if settle(&mut batch, report, observer)? == Flow::Stop {
+            batch = parsed.map_err(|(error, before)| locate_end(error, &name, line, &before))?;
+            if settle(&mut batch, &mut line, report, observer)? == Flow::Stop {
                 return Ok(Outcome::Stopped);
             }
         }
@@ -178,9 +179,9 @@ pub fn run(
             }
         }
         while let Some(parsed) = waiting.remove(&next) {
-            let mut batch = parsed?;
+            let mut batch = parsed.map_err(|(error, before)| locate_end(error, &name, line, &before))?;
             next += 1;
-            if settle(&mut batch, report, observer)? == Flow::Stop {
+            if settle(&mut batch, &mut line, report, observer)? == Flow::Stop {
                 return Ok(Outcome::Stopped);
             }
             let _ = empty_sender.send(batch);
@@ -188,6 +189,16 @@ pub fn run(
     }
     drop(stop_workers);
     if lock(&shared.feed).handed == next { ended(&shared) } else { Err(Error::input("a reading thread failed").at(name, 0, 0)) }
+}
+
+/// Gives an error of the bytes themselves the place up to which they were good.
+fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8]) -> Error {
+    if error.kind() != ErrorKind::Input || error.place().is_some_and(|place| place.line > 0) {
+        return error;
+    }
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+    let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
+    error.at(name, line, (before.len() - line_start) as u64 + 1)
 }
 
 /// The outcome of an input that was read to its end, if the parser agrees that this is its end.

@@ -120,7 +120,10 @@ impl Source {
                 }
                 Ok(count) => length += count,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(read_error(&self.name, self.compression, &e)),
+                Err(e) => {
+                    into.truncate(length);
+                    return Err(read_error(&self.name, self.compression, &e));
+                }
             }
             if self.total.is_none() {
                 break;

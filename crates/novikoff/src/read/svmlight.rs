@@ -94,8 +94,6 @@ impl Svmlight {
                 return Err((label_at, "the row has no label".into(), Some("a line is: label index:value index:value …".into())));
             }
             at = label_at;
-        } else {
-            self.label(token, label_at, batch)?;
         }
         let mut previous = None;
         let mut sorted = true;
@@ -116,9 +114,11 @@ impl Svmlight {
             if colon == entry_at || block.get(colon) != Some(&b':') {
                 if let Some(end) = line_end(block, entry_at) {
                     if !sorted {
-                        batch.sort_row().map_err(|j| repeated(block, start, j + self.base, self.base))?;
+                        batch.sort_row().map_err(|j| repeated(block, start, j + self.base))?;
                     }
                     self.count_unseen(batch);
+                    // Last, so that a row that is bad leaves no label behind.
+                    self.label(token, label_at, batch)?;
                     batch.query_ids += u64::from(has_query_id);
                     batch.end_row();
                     return Ok(end);
@@ -253,7 +253,7 @@ pub(super) fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
 
 /// Where the index stands for the second time.
 #[cold]
-fn repeated(block: &[u8], start: usize, index: u32, _base: u32) -> Fault {
+fn repeated(block: &[u8], start: usize, index: u32) -> Fault {
     let end = end_of_line(block, start);
     let (mut at, mut seen) = (start, 0);
     while at < end {

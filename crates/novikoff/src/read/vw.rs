@@ -610,7 +610,7 @@ mod tests {
             let (mut dictionary, mut report, mut entries) = (Dictionary::default(), Report::default(), Vec::new());
             let source = Source::open(&Input::Path(path.clone())).unwrap();
             let setup = Setup { threads, skip_bad_rows: false };
-            run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch| {
+            run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {
                 globalise(batch, &mut dictionary, u32::MAX)?;
                 entries.extend_from_slice(&batch.indices);
                 Ok(Flow::Continue)

@@ -120,6 +120,8 @@ fn not_a_number(rest: &[u8]) -> Number {
 pub fn whole(field: &[u8]) -> Number {
     match number(field, 0) {
         Number::Finite(_, end) if end != field.len() => Number::None,
+        // `number` looks at the start only: `Inf. Smith` is a name.
+        Number::NotFinite if std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()).is_none() => Number::None,
         other => other,
     }
 }
@@ -184,7 +186,10 @@ mod tests {
         for text in ["nan", "NaN", "-nan", "inf", "-Infinity", "+INF"] {
             assert_eq!(number(text.as_bytes(), 0), Number::NotFinite, "{text}");
         }
-        assert_eq!(whole(b"1x"), Number::None);
+        for text in ["1x", "inf x", "nan-1", "1e999x", "Inf."] {
+            assert_eq!(whole(text.as_bytes()), Number::None, "{text}");
+        }
+        assert_eq!(whole(b"1e999"), Number::NotFinite);
     }
 
     proptest! {

@@ -6,3 +6,4 @@ pub mod pipeline;
 pub mod records;
 pub mod source;
 pub mod svmlight;
+pub mod table;

@@ -109,11 +109,9 @@ fn slow(token: &[u8], end: usize) -> Number {
 
 #[cold]
 fn not_a_number(rest: &[u8]) -> Number {
-    let word: Vec<u8> = rest.iter().take(8).take_while(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
-    match word.as_slice() {
-        b"nan" | b"inf" | b"infinity" => Number::NotFinite,
-        _ => Number::None,
-    }
+    let word = &rest[..rest.iter().take(8).take_while(|b| b.is_ascii_alphabetic()).count()];
+    let known: [&[u8]; 3] = [b"nan", b"inf", b"infinity"];
+    if known.iter().any(|name| name.eq_ignore_ascii_case(word)) { Number::NotFinite } else { Number::None }
 }
 
 /// The number that a whole field spells, with nothing before or after it.

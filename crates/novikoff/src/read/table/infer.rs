@@ -158,7 +158,7 @@ impl Seen {
 enum Verdict {
     Header,
     Row,
-    /// The records after it will tell; if it is a row, these are its fields.
+    /// The records after it will tell.
     Open,
 }
 

@@ -321,6 +321,7 @@ mod tests {
     use crate::data::{Labels, Report};
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Input, Source};
+    use proptest::prelude::*;
 
     const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
 
@@ -503,5 +504,43 @@ mod tests {
         assert_eq!(read(&input, 3).unwrap(), once);
         let spoiled = Input::Bytes { name: "t".into(), bytes: (text + "1,\"c\n\n0\",0\n 1 , x\n").into_bytes().into() };
         assert_eq!(read(&spoiled, 3).unwrap_err().to_string(), "t:120006:6: this row has 2 fields, the table has 3 columns");
+    }
+
+    /// A value of a column of numbers, of words, and a label.
+    type Cells = (Option<i8>, Option<u8>, bool);
+
+    /// The features of a row, by the definition: the number first, then the words in the order of their first appearance.
+    fn expected(cells: &[Cells], row: Cells) -> Vec<(u32, f64)> {
+        let mut words: Vec<u8> = Vec::new();
+        for word in cells.iter().filter_map(|cell| cell.1) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let number = row.0.filter(|&x| x != 0).map(|x| (0, f64::from(x)));
+        let word = row.1.and_then(|word| words.iter().position(|&other| other == word)).map(|k| (1 + k as u32, 1.0));
+        number.into_iter().chain(word).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_the_definition_says(
+            cells in prop::collection::vec((prop::option::weighted(0.8, any::<i8>()), prop::option::weighted(0.8, 0u8..6), any::<bool>()), 1..20),
+            delimiter in prop::sample::select(vec![',', ';', '\t']),
+            newline in prop::sample::select(vec!["\n", "\r\n", "\n\n"]),
+        ) {
+            let mut text = format!("number{delimiter}word{delimiter}y{newline}");
+            for (number, word, label) in &cells {
+                let number = number.map_or("NA".into(), |x| x.to_string());
+                let word = word.map_or(String::new(), |w| format!("\"{}\n\"\"{delimiter}\"", "w".repeat(1 + w as usize)));
+                text += &format!("{number}{delimiter} {word} {delimiter}{label}{newline}");
+            }
+            let batch = trained(&text, &policy(Missing::Zero));
+            prop_assert_eq!(&batch.bad, &[]);
+            let by_definition: Vec<_> = cells.iter().map(|&row| expected(&cells, row)).collect();
+            prop_assert_eq!(rows(&batch), by_definition);
+            let missing = cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
+            prop_assert_eq!(batch.missing, missing);
+        }
     }
 }

@@ -133,24 +133,23 @@ impl Source {
     /// The first whole records, without taking them: at least one, and `wanted` bytes with what follows them, unless the
     /// input ends before. Unlike [`Source::peek`] this waits for a slow stream.
     pub fn look_ahead(&mut self, cut: Cut, wanted: usize) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut limit = wanted.max(BUFFER);
-        let end = loop {
+        let (mut bytes, mut limit) = (Vec::new(), wanted.max(BUFFER));
+        loop {
             let ended = self.fill(&mut bytes, limit)?;
             // A record beyond the limit is for `Blocks` to complain about.
-            if ended == Ended::Yes || bytes.len() >= RECORD_LIMIT {
-                break bytes.len();
-            }
-            if let (true, Some(end)) = (bytes.len() >= wanted, last_cut(&bytes, cut)) {
-                break end;
+            let enough = ended == Ended::Yes || bytes.len() >= RECORD_LIMIT;
+            let mut records = bytes.clone();
+            // The mark goes before the cut is looked for: behind it, a quote would not be the first byte of its field.
+            look_at_the_first_bytes(&self.name, cut, &mut records)?;
+            let end = if enough { Some(records.len()) } else { last_cut(&records, cut).filter(|_| bytes.len() >= wanted) };
+            if let Some(end) = end {
+                records.truncate(end);
+                let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+                self.reader = Box::new(Cursor::new(bytes).chain(rest));
+                return Ok(records);
             }
             limit = if bytes.len() >= limit { limit * 2 } else { limit };
-        };
-        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        self.reader = Box::new(Cursor::new(bytes.clone()).chain(rest));
-        bytes.truncate(end);
-        look_at_the_first_bytes(&self.name, cut, &mut bytes)?;
-        Ok(bytes)
+        }
     }
 
     /// Everything that is left.
@@ -359,11 +358,11 @@ mod tests {
 
     #[test]
     fn looking_ahead_shows_whole_records_and_takes_nothing() {
-        let text = [b"\xef\xbb\xbfa,\"b\n\"\n".as_slice(), &b"c,d\n".repeat(BLOCK), b"e"].concat();
+        let text = [b"\xef\xbb\xbf\"a\n\",b\n".as_slice(), &b"c,d\n".repeat(BLOCK), b"e"].concat();
         let input = Input::Bytes { name: "memory".into(), bytes: text.clone().into() };
         let mut source = Source::open(&input).unwrap();
         let ahead = source.look_ahead(Cut::Record { delimiter: b',' }, 10).unwrap();
-        assert!(ahead.starts_with(b"a,\"b\n\"\nc,d\n") && ahead.ends_with(b"d\n"));
+        assert!(ahead.starts_with(b"\"a\n\",b\nc,d\n") && ahead.ends_with(b"d\n"));
         assert_eq!(source.read_all().unwrap(), text);
     }
 

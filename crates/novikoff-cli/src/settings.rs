@@ -26,7 +26,7 @@ pub fn options(reading: &Reading) -> Result<Options> {
         FormatName::Vw => Format::Vw,
         FormatName::Idx => Format::Idx,
     });
-    options.base = u32::from(!reading.zero_based);
+    options.base = reading.zero_based.then_some(0);
     options.max_index = reading.max_index;
     options.hash_bits = reading.hash_bits;
     options.labels = reading.labels.clone();

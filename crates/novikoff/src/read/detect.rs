@@ -19,7 +19,7 @@ pub enum Format {
 
 /// The format of what starts with these bytes, under this name.
 pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
-    if let [0, 0, 0x08..=0x0e, 1..=8, ..] = start {
+    if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }
     by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {

@@ -47,6 +47,11 @@ impl Kind {
 /// No row may have more features: an image of 8192 by 8192.
 const MAX_FEATURES: u64 = 1 << 26;
 
+/// Whether these are the first bytes of an IDX file.
+pub fn is_idx(start: &[u8]) -> bool {
+    matches!(start, [0, 0, 0x08..=0x0e, 1..=8, ..])
+}
+
 /// What the header of a file of images says. There is at least one row, with at least one feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {

@@ -9,8 +9,10 @@ mod reader;
 pub mod records;
 pub mod source;
 pub mod svmlight;
+pub mod table;
 pub mod vw;
 
 pub use detect::{Format, detect};
 pub use reader::{Chunk, End, Options, Purpose, Reader};
 pub use source::Input;
+pub use table::{Header, TableOptions};

@@ -118,17 +118,17 @@ fn slow(token: &[u8], end: usize) -> Number {
 
 #[cold]
 fn not_a_number(rest: &[u8]) -> Number {
-    let word: Vec<u8> = rest.iter().take(8).take_while(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
-    match word.as_slice() {
-        b"nan" | b"inf" | b"infinity" => Number::NotFinite,
-        _ => Number::None,
-    }
+    let word = &rest[..rest.iter().take(8).take_while(|b| b.is_ascii_alphabetic()).count()];
+    let known: [&[u8]; 3] = [b"nan", b"inf", b"infinity"];
+    if known.iter().any(|name| name.eq_ignore_ascii_case(word)) { Number::NotFinite } else { Number::None }
 }
 
 /// The number that a whole field spells, with nothing before or after it.
 pub fn whole(field: &[u8]) -> Number {
     match number(field, 0) {
         Number::Finite(_, end) if end != field.len() => Number::None,
+        // `number` looks at the start only: `Inf. Smith` is a name.
+        Number::NotFinite if std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()).is_none() => Number::None,
         other => other,
     }
 }
@@ -193,7 +193,10 @@ mod tests {
         for text in ["nan", "NaN", "-nan", "inf", "-Infinity", "+INF"] {
             assert_eq!(number(text.as_bytes(), 0), Number::NotFinite, "{text}");
         }
-        assert_eq!(whole(b"1x"), Number::None);
+        for text in ["1x", "inf x", "nan-1", "1e999x", "Inf."] {
+            assert_eq!(whole(text.as_bytes()), Number::None, "{text}");
+        }
+        assert_eq!(whole(b"1e999"), Number::NotFinite);
     }
 
     proptest! {

@@ -2,13 +2,17 @@
 
 use super::batch::{Batch, Labelling};
 use super::detect::{Format, detect};
+use super::idx;
 use super::pipeline::{self, Outcome, Parser, Setup};
-use super::source::{Input, Source};
+use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
+use super::table::{self, Table, TableOptions};
+use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::matrix::{Builder, Layout};
 use crate::data::{Dataset, Labels, Report};
 use crate::error::{Error, Result};
+use crate::features::table::TableSchema;
 use crate::features::{Dictionary, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,14 +22,16 @@ use std::sync::Arc;
 pub struct Options {
     /// The format; `None`: tell it by name and contents.
     pub format: Option<Format>,
-    /// The first index of svmlight files, 0 or 1.
-    pub base: u32,
+    /// The first index of svmlight files, 0 or 1; `None`: as the model says, 1 without one.
+    pub base: Option<u32>,
     /// The largest index (or number of features) allowed.
     pub max_index: u32,
     /// Number features by `hash_bits` bits of their names' hashes instead of by a dictionary.
     pub hash_bits: Option<u8>,
     /// The labels of IDX images; `None`: the file beside them.
     pub labels: Option<PathBuf>,
+    /// How tables are read.
+    pub table: TableOptions,
     /// Leave out bad rows instead of giving up.
     pub skip_bad_rows: bool,
     /// Parsing threads.
@@ -35,7 +41,16 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { format: None, base: 1, max_index: 1 << 26, hash_bits: None, labels: None, skip_bad_rows: false, threads }
+        Self {
+            format: None,
+            base: None,
+            max_index: 1 << 26,
+            hash_bits: None,
+            labels: None,
+            table: TableOptions::default(),
+            skip_bad_rows: false,
+            threads,
+        }
     }
 }
 
@@ -114,41 +129,157 @@ pub struct Reader {
     report: Report,
 }
 
+/// Whether an input may be read more than once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// It may; what cannot be is held in memory where that is needed.
+    Whole,
+    /// It may not, and is not stored.
+    Stream,
+}
+
 impl Reader {
-    /// Opens an input and looks at its start.
+    /// Opens an input and looks at its start. The columns of a table for training are told by a first pass over it.
     pub fn open(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
+        Self::open_as(input, options, purpose, Manner::Whole)
+    }
+
+    /// Opens an input that is read once and never held. The columns of a table are told by its start.
+    pub fn open_stream(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
+        Self::open_as(input, options, purpose, Manner::Stream)
+    }
+
+    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<Self> {
         let mut source = Source::open(input)?;
         let name = source.name().to_owned();
         let start = source.peek()?;
         if start.is_empty() {
-            return Err(Error::input("the file is empty").at(name, 0, 0));
+            return Err(Error::input("the file is empty").at(name, 1, 1));
         }
-        let format = match options.format {
-            Some(format) => format,
-            None => detect(&name, start)?,
+        let format = match (options.format, purpose.schema()) {
+            (Some(format), _) => format,
+            (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
+            (None, Some((Schema::Table(_), _))) => Format::Csv,
+            (None, Some((Schema::Indexed { .. }, _))) if !idx::is_idx(start) => Format::Svmlight,
+            (None, _) => detect(&name, start)?,
         };
-        let _ = format;
-        let (schema, known_features) = match purpose.schema() {
-            Some((schema, features)) => (schema.clone(), Some(features)),
-            None => (Schema::Indexed { base: options.base }, None),
-        };
-        let Schema::Indexed { base } = schema else {
-            return Err(Error::input("the model was not trained on svmlight data"));
-        };
-        let parser = Svmlight { base, max_index: options.max_index, labelling: purpose.labelling(), known_features };
-        let labels = if let Purpose::Evaluation { labels, .. } = purpose { (*labels).clone() } else { Labels::default() };
-        let setup = Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows };
-        Ok(Self {
+        check_options(format, options, purpose)?;
+        let mut reader = Self {
             source,
-            parser: Arc::new(parser),
-            setup,
-            labels,
-            schema,
+            parser: Arc::new(Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None }),
+            setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
+            labels: Labels::default(),
+            schema: Schema::one_based(),
             growing: None,
             max_features: options.max_index,
             columns: None,
             report: Report::default(),
-        })
+        };
+        if let Purpose::Evaluation { labels, .. } = purpose {
+            reader.labels = (*labels).clone();
+        }
+        match format {
+            Format::Svmlight => reader.set_svmlight(options, purpose),
+            Format::Vw => reader.set_vw(options, purpose),
+            Format::Idx => reader.set_idx(input, options, purpose)?,
+            Format::Csv => reader.set_table(input, &options.table, purpose, manner)?,
+            Format::Tsv => {
+                let delimiter = options.table.delimiter.or(Some(b'\t'));
+                reader.set_table(input, &TableOptions { delimiter, ..options.table.clone() }, purpose, manner)?;
+            }
+        }
+        Ok(reader)
+    }
+
+    fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {
+        let (schema, known_features) = indexed(options, purpose);
+        let Schema::Indexed { base } = schema else { return };
+        self.schema = schema;
+        self.parser = Arc::new(Svmlight { base, max_index: options.max_index, labelling: purpose.labelling(), known_features });
+    }
+
+    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>) {
+        let features = match (purpose.schema(), options.hash_bits) {
+            (Some((Schema::Named(dictionary), _)), _) => Features::Known(dictionary.clone()),
+            (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
+            (_, Some(bits)) => Features::Hashed { bits },
+            _ => Features::Grow,
+        };
+        match &features {
+            Features::Known(dictionary) => self.schema = Schema::Named(dictionary.clone()),
+            Features::Hashed { bits } => self.schema = Schema::Hashed { bits: *bits },
+            Features::Grow => self.growing = Some(Dictionary::default()),
+        }
+        self.parser = Arc::new(Vw { features, labelling: purpose.labelling() });
+    }
+
+    fn set_idx(&mut self, input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+        let header = idx::header(&mut self.source)?;
+        let (schema, known) = indexed(options, purpose);
+        if let Some(features) = known.filter(|features| *features != header.features() as usize) {
+            let what = format!("its images have {} pixels, the model was trained on {features}", header.features());
+            return Err(Error::input(what).at(self.source.name(), 1, 1));
+        }
+        let beside = match input {
+            Input::Path(path) => idx::labels_beside(path),
+            _ => None,
+        };
+        let labels = match (&options.labels, purpose) {
+            (_, Purpose::Prediction { .. }) => None,
+            (Some(path), _) => Some(idx::IdxLabels::read(&Input::named(path))?),
+            (None, _) => beside.map(|path| idx::IdxLabels::read(&Input::Path(path))).transpose()?,
+        };
+        self.schema = schema;
+        self.columns = Some(header.features() as usize);
+        self.parser = Arc::new(idx::Idx::new(header, labels, purpose.labelling())?);
+        Ok(())
+    }
+
+    fn set_table(&mut self, input: &Input, options: &TableOptions, purpose: &Purpose<'_>, manner: Manner) -> Result<()> {
+        let labelling = purpose.labelling();
+        let schema = match purpose.schema() {
+            Some((Schema::Table(schema), _)) => schema.clone(),
+            _ => Arc::new(self.infer_columns(input, options, &labelling, manner)?),
+        };
+        let start = self.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        let table = Table::bind(schema.clone(), labelling, &options.drop, self.source.name(), &start)?;
+        self.report.remarks.extend_from_slice(table.remarks());
+        self.columns = Some(schema.features());
+        self.schema = Schema::Table(schema);
+        self.parser = Arc::new(table);
+        Ok(())
+    }
+
+    /// What the columns of a table are, from all of it or, of a stream, from its first part.
+    fn infer_columns(
+        &mut self,
+        input: &Input,
+        options: &TableOptions,
+        labelling: &Labelling,
+        manner: Manner,
+    ) -> Result<TableSchema> {
+        let inferred = if manner == Manner::Stream {
+            let delimiter = options.delimiter_for(self.source.peek()?)?;
+            let options = TableOptions { delimiter: Some(delimiter), ..options.clone() };
+            let start = self.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
+            table::infer_start(self.source.name(), &start, &options, labelling, self.setup)?
+        } else {
+            let held;
+            let again = if self.source.total().is_some() && !matches!(input, Input::Stdin) {
+                input
+            } else {
+                // Cannot be read twice: held in memory instead.
+                let name = self.source.name().to_owned();
+                let empty = Source::open(&Input::Bytes { name: name.clone(), bytes: Arc::new([]) })?;
+                let bytes = std::mem::replace(&mut self.source, empty).read_all()?;
+                held = Input::Bytes { name, bytes: bytes.into() };
+                self.source = Source::open(&held)?;
+                &held
+            };
+            table::infer(again, options, labelling, self.setup, &mut crate::control::Unwatched)?
+        };
+        self.report.remarks.extend(inferred.remarks);
+        Ok(inferred.schema)
     }
 
     /// Gives every part of the data set to `consume`, in order; holds none of it.
@@ -157,10 +288,13 @@ impl Reader {
         observer: &mut dyn Observer,
         mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
     ) -> Result<End> {
-        let Self { source, parser, setup, mut labels, schema, growing, mut report, .. } = self;
+        let Self { source, parser, setup, mut labels, mut schema, mut growing, max_features, mut report, .. } = self;
         let name = source.name().to_owned();
         let mut numbers = Vec::new();
         let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
+            if let Some(dictionary) = &mut growing {
+                vw::globalise(batch, dictionary, max_features).map_err(|e| e.at(&name, 0, 0))?;
+            }
             if !batch.local_labels.is_empty() {
                 numbers.clear();
                 numbers.extend(batch.local_labels.names().iter().map(|name| labels.intern(name)));
@@ -171,7 +305,9 @@ impl Reader {
         if report.rows == 0 && outcome == Outcome::Ended {
             return Err(no_rows(&name, &report));
         }
-        let _ = growing;
+        if let Some(dictionary) = growing {
+            schema = Schema::Named(Arc::new(dictionary));
+        }
         Ok(End { outcome, labels, schema, report })
     }
 
@@ -206,6 +342,40 @@ impl Reader {
         let (names, schema, report) = (end.labels, end.schema, end.report);
         Ok(Dataset { rows, labels, names, row_weights: weights, schema, report })
     }
+}
+
+/// The schema of numbered features, and how many of them a model knows.
+fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) {
+    match purpose.schema() {
+        Some((Schema::Indexed { base }, features)) => (Schema::Indexed { base: options.base.unwrap_or(*base) }, Some(features)),
+        _ => (Schema::Indexed { base: options.base.unwrap_or(1) }, None),
+    }
+}
+
+/// Options that say nothing of this format, or of what the model was trained on, are mistakes.
+fn check_options(format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+    let is_table = matches!(format, Format::Csv | Format::Tsv);
+    let fits = match purpose.schema() {
+        None => true,
+        Some((Schema::Indexed { .. }, _)) => matches!(format, Format::Svmlight | Format::Idx),
+        Some((Schema::Named(_) | Schema::Hashed { .. }, _)) => format == Format::Vw,
+        Some((Schema::Table(_), _)) => is_table,
+    };
+    if !fits {
+        let trained = match purpose.schema() {
+            Some((Schema::Indexed { .. }, _)) => "svmlight or idx",
+            Some((Schema::Table(_), _)) => "csv or tsv",
+            _ => "vw",
+        };
+        return Err(Error::usage(format!("the model was trained on {trained} rows; it cannot read another format")));
+    }
+    if options.hash_bits.is_some() && format != Format::Vw {
+        return Err(Error::usage("--hash-bits is for the format vw").hint("say --format vw if that is what this is"));
+    }
+    if (options.table.label.is_some() || options.table.row_weights.is_some()) && !is_table {
+        return Err(Error::usage("--label and --row-weights name columns of a table").hint("say --format csv if this is one"));
+    }
+    Ok(())
 }
 
 fn no_rows(name: &str, report: &Report) -> Error {

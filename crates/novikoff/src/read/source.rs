@@ -145,6 +145,28 @@ impl Source {
         Ok(bytes)
     }
 
+    /// The first whole records, without taking them: at least one, and `wanted` bytes with what follows them, unless the
+    /// input ends before. Unlike [`Source::peek`] this waits for a slow stream.
+    pub fn look_ahead(&mut self, cut: Cut, wanted: usize) -> Result<Vec<u8>> {
+        let (mut bytes, mut limit) = (Vec::new(), wanted.max(BUFFER));
+        loop {
+            let ended = self.fill(&mut bytes, limit)?;
+            // A record beyond the limit is for `Blocks` to complain about.
+            let enough = ended == Ended::Yes || bytes.len() >= RECORD_LIMIT;
+            let mut records = bytes.clone();
+            // The mark goes before the cut is looked for: behind it, a quote would not be the first byte of its field.
+            look_at_the_first_bytes(&self.name, cut, &mut records)?;
+            let end = if enough { Some(records.len()) } else { last_cut(&records, cut).filter(|_| bytes.len() >= wanted) };
+            if let Some(end) = end {
+                records.truncate(end);
+                let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+                self.reader = Box::new(Cursor::new(bytes).chain(rest));
+                return Ok(records);
+            }
+            limit = if bytes.len() >= limit { limit * 2 } else { limit };
+        }
+    }
+
     /// Everything that is left.
     pub fn read_all(mut self) -> Result<Vec<u8>> {
         let mut all = Vec::new();
@@ -280,7 +302,7 @@ impl Blocks {
             }
             if self.first {
                 self.first = false;
-                self.look_at_the_first_bytes(block)?;
+                look_at_the_first_bytes(self.source.name(), self.cut, block)?;
             }
             if self.ended == Ended::Yes {
                 return Ok(!block.is_empty());
@@ -297,20 +319,20 @@ impl Blocks {
             limit = if block.len() >= limit { limit * 2 } else { limit };
         }
     }
+}
 
-    /// Drops a byte-order mark.
-    fn look_at_the_first_bytes(&self, block: &mut Vec<u8>) -> Result<()> {
-        match (self.cut, block.as_slice()) {
-            (Cut::Every(_), _) => {}
-            (_, [0xef, 0xbb, 0xbf, ..]) => drop(block.drain(..3)),
-            (_, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => {
-                let error = Error::input("the text is UTF-16, not UTF-8").at(self.source.name(), 1, 1);
-                return Err(error.hint("convert it first: iconv -f UTF-16 -t UTF-8 FILE"));
-            }
-            _ => {}
+/// Drops a byte-order mark.
+fn look_at_the_first_bytes(name: &str, cut: Cut, block: &mut Vec<u8>) -> Result<()> {
+    match (cut, block.as_slice()) {
+        (Cut::Every(_), _) => {}
+        (_, [0xef, 0xbb, 0xbf, ..]) => drop(block.drain(..3)),
+        (_, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => {
+            let error = Error::input("the text is UTF-16, not UTF-8").at(name, 1, 1);
+            return Err(error.hint("convert it first: iconv -f UTF-16 -t UTF-8 FILE"));
         }
-        Ok(())
+        _ => {}
     }
+    Ok(())
 }
 
 fn last_cut(block: &[u8], cut: Cut) -> Option<usize> {
@@ -347,6 +369,16 @@ mod tests {
         assert!(blocks.len() > 3);
         assert!(blocks[..blocks.len() - 1].iter().all(|b| b.ends_with(b"\n")));
         assert_eq!(blocks.concat(), text);
+    }
+
+    #[test]
+    fn looking_ahead_shows_whole_records_and_takes_nothing() {
+        let text = [b"\xef\xbb\xbf\"a\n\",b\n".as_slice(), &b"c,d\n".repeat(BLOCK), b"e"].concat();
+        let input = Input::Bytes { name: "memory".into(), bytes: text.clone().into() };
+        let mut source = Source::open(&input).unwrap();
+        let ahead = source.look_ahead(Cut::Record { delimiter: b',' }, 10).unwrap();
+        assert!(ahead.starts_with(b"\"a\n\",b\nc,d\n") && ahead.ends_with(b"d\n"));
+        assert_eq!(source.read_all().unwrap(), text);
     }
 
     #[test]

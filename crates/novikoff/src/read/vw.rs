@@ -473,7 +473,7 @@ mod tests {
             ("1 |:2 a", 4, "no name"),
             ("1 |f:1e308 a:1e308", 12, "times its namespace's weight"),
             ("1 | a:1e308 a:1e308", 3, "add up to infinity"),
-            ("inf | a", 1, "the label is inf"),
+            ("inf | a", 1, "the label \"inf\" is not a finite number"),
         ];
         for (line, column, what) in table {
             let batch = parse(&grow(Labelling::Open), format!("1 | good\n{line}\n1 | good\n").as_bytes());

@@ -1,0 +1,255 @@
+//! Delimited tables (CSV, TSV): what their columns are, and what their rows say.
+//!
+//! A table is read twice. [`infer`] looks at all records and decides what each column is for; the [`TableSchema`] that
+//! comes of it is fixed, and [`Table`] encodes records by it: of the same file, of one to predict, of a stream.
+//!
+//! [`TableSchema`]: crate::features::table::TableSchema
+
+mod infer;
+mod rows;
+
+pub use infer::{Inferred, infer, infer_start};
+pub use rows::Table;
+
+use super::records::{Fault, Field, Records, place};
+use crate::error::{Error, Result};
+use crate::features::Missing;
+use crate::features::table::{first_repeated, is_delimiter};
+
+/// Whether the first record names the columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// The records tell.
+    #[default]
+    Found,
+    /// It does.
+    Present,
+    /// It is a row like the others.
+    Absent,
+}
+
+/// How the user wants a table to be understood. Columns are meant by their name, or else by their number from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// The column of the labels; if not given, the one called label, target, class or y.
+    pub label: Option<String>,
+    /// Columns to leave out.
+    pub drop: Vec<String>,
+    /// Whether the first record names the columns.
+    pub header: Header,
+    /// What to do about missing values.
+    pub missing: Missing,
+    /// The byte between fields; if not given, the first record tells.
+    pub delimiter: Option<u8>,
+    /// The column that says how much a row counts.
+    pub row_weights: Option<String>,
+}
+
+impl TableOptions {
+    /// The delimiter of a table that starts like this: the one given, else the most frequent in the first record.
+    pub fn delimiter_for(&self, start: &[u8]) -> Result<u8> {
+        match self.delimiter {
+            Some(byte) if !is_delimiter(byte) => {
+                Err(Error::usage(format!("{:?} cannot separate fields", char::from(byte))).hint("use , or ; or a tab"))
+            }
+            Some(byte) => Ok(byte),
+            None => Ok(most_frequent_delimiter(start)),
+        }
+    }
+
+    /// The columns that the user mentions.
+    fn mentioned(&self) -> impl Iterator<Item = &String> {
+        self.label.iter().chain(&self.drop).chain(&self.row_weights)
+    }
+}
+
+/// Names by which a label column is known if nobody says which it is.
+const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
+
+fn is_label_name(name: &str) -> bool {
+    LABEL_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// Of comma, semicolon and tab, the one that the first record has most of outside quotes; the comma if none is ahead.
+fn most_frequent_delimiter(start: &[u8]) -> u8 {
+    enum State {
+        Start,
+        Plain,
+        Quoted,
+        Closed,
+    }
+    let candidates = [b',', b';', b'\t'];
+    let mut counts = [0usize; 3];
+    let mut state = State::Start;
+    for &byte in start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start) {
+        let candidate = candidates.iter().position(|&candidate| candidate == byte);
+        state = match (state, byte, candidate) {
+            (State::Quoted, b'"', _) => State::Closed,
+            (State::Quoted, ..) | (State::Start | State::Closed, b'"', _) => State::Quoted,
+            // A blank line is no record.
+            (State::Start, b'\n', _) if counts == [0; 3] => State::Start,
+            (_, b'\n', _) => break,
+            (_, _, Some(which)) => {
+                counts[which] += 1;
+                State::Start
+            }
+            (State::Start, b' ' | b'\r', _) => State::Start,
+            _ => State::Plain,
+        };
+    }
+    let most = counts.iter().max().copied().unwrap_or(0);
+    counts.iter().position(|&count| count == most).map_or(b',', |which| candidates[which])
+}
+
+/// Whether a field says that there is no value: nothing, `NA`, `?` or `nan`.
+#[inline]
+fn is_missing(text: &[u8]) -> bool {
+    match text.len() {
+        0 => true,
+        1 => text == b"?",
+        2 => text.eq_ignore_ascii_case(b"na"),
+        3 => text.eq_ignore_ascii_case(b"nan"),
+        _ => false,
+    }
+}
+
+/// The column that is meant by a name, or else by a number from 1.
+fn find_column(names: &[String], meant: &str) -> Option<usize> {
+    let numbered = || meant.parse::<usize>().ok()?.checked_sub(1).filter(|&j| j < names.len());
+    names.iter().position(|name| name == meant).or_else(numbered)
+}
+
+/// The names of columns without a header.
+fn numbers(width: usize) -> Vec<String> {
+    (1..=width).map(|number| number.to_string()).collect()
+}
+
+/// How many columns a message lists.
+const LISTED: usize = 40;
+
+/// Names for a message.
+fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    let mut list: Vec<String> = names.iter().take(LISTED).map(|name| format!("{:?}", name.as_ref())).collect();
+    if names.len() > LISTED {
+        list.push(format!("… ({} in all)", names.len()));
+    }
+    list.join(", ")
+}
+
+/// A field for a message.
+fn shown(text: &[u8]) -> String {
+    let mut shown: String = String::from_utf8_lossy(&text[..text.len().min(160)]).chars().take(40).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
+}
+
+#[cold]
+fn wrong_width(fields: &[Field], width: usize) -> Fault {
+    // Where the first field too many stands, or the last one before those that lack.
+    let at = fields.get(width).or(fields.last()).map_or(0, |field| field.at);
+    let plural = if fields.len() == 1 { "" } else { "s" };
+    Fault {
+        at,
+        what: format!("this row has {} field{plural}, the table has {width} columns", fields.len()),
+        hint: Some("a field that holds the delimiter must stand in quotes; --skip-bad-rows leaves such rows out".into()),
+    }
+}
+
+/// The first record of a table, kept aside.
+#[derive(Debug)]
+struct FirstRecord {
+    bytes: Vec<u8>,
+    fields: Vec<Field>,
+    /// The line of the file on which it starts, from 1.
+    line: u64,
+}
+
+impl FirstRecord {
+    /// The record that `records` has just split.
+    fn keep(block: &[u8], records: &mut Records<'_>, fields: &[Field], lines_before: u64) -> Self {
+        let span = records.span();
+        let (line, _) = records.locate(span.start);
+        Self {
+            fields: fields.iter().map(|field| field.shifted(span.start)).collect(),
+            bytes: block[span].to_vec(),
+            line: lines_before + line + 1,
+        }
+    }
+
+    /// The first record that can be split: one with a fault is a bad row, not a header.
+    fn find(start: &[u8], delimiter: u8) -> Option<Self> {
+        let mut records = Records::new(start, delimiter);
+        let mut fields = Vec::new();
+        while let Some(outcome) = records.next_into(&mut fields) {
+            if outcome.is_ok() {
+                return Some(Self::keep(start, &mut records, &fields, 0));
+            }
+        }
+        None
+    }
+
+    fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn texts(&self) -> impl Iterator<Item = std::borrow::Cow<'_, [u8]>> {
+        self.fields.iter().map(|field| field.text(&self.bytes))
+    }
+
+    /// The fields as names of columns. One without a name goes by its number.
+    fn names(&self, file: &str) -> Result<Vec<String>> {
+        let mut names = Vec::with_capacity(self.width());
+        for (j, text) in self.texts().enumerate() {
+            let name =
+                std::str::from_utf8(&text).map_err(|_| self.error(file, j, "the name of this column is not UTF-8".into()))?;
+            names.push(if name.is_empty() { (j + 1).to_string() } else { name.to_owned() });
+        }
+        match first_repeated(&names) {
+            None => Ok(names),
+            Some(name) => {
+                let second = names.iter().rposition(|other| *other == name).unwrap_or(0);
+                let error = self.error(file, second, format!("two columns are called {name:?}"));
+                Err(error.hint("rename one of them; if the first row is data, say --no-header"))
+            }
+        }
+    }
+
+    fn error(&self, file: &str, j: usize, what: String) -> Error {
+        let (line, column) = place(&self.bytes, self.fields[j].at);
+        Error::input(what).at(file, self.line + line, column as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_the_most_frequent_one_outside_quotes_and_the_comma_wins_ties() {
+        for (start, delimiter) in [
+            ("a,b;c\n;;;;", b','),
+            ("a;b;c,d\n", b';'),
+            ("\n\r\n  \na\tb\n", b'\t'),
+            ("\"a;b;c;d\",e\n", b','),
+            ("a;\"x,\"\"y,,\n,\";b", b';'),
+            ("alone\n", b','),
+            ("it is 5\" long;b\n", b';'),
+            ("\u{feff}\"a,b\";c", b';'),
+        ] {
+            assert_eq!(TableOptions::default().delimiter_for(start.as_bytes()), Ok(delimiter), "{start}");
+        }
+        let odd = TableOptions { delimiter: Some(b'"'), ..TableOptions::default() };
+        assert!(odd.delimiter_for(b"a").is_err());
+    }
+
+    #[test]
+    fn a_column_is_meant_by_its_name_before_its_number() {
+        let names = ["2".to_owned(), "b".to_owned()];
+        assert_eq!(
+            ["2", "1", "b", "0", "3", "c"].map(|meant| find_column(&names, meant)),
+            [Some(0), Some(0), Some(1), None, None, None]
+        );
+    }
+}

@@ -1,0 +1,546 @@
+//! The rows of a table, encoded by a schema that is fixed.
+
+use super::{FirstRecord, is_missing, listed, shown, wrong_width};
+use crate::error::{Error, Result};
+use crate::features::Missing;
+use crate::features::table::{Role, TableSchema};
+use crate::read::batch::{Batch, Labelling, RowError};
+use crate::read::number::{Number, whole};
+use crate::read::pipeline::Parser;
+use crate::read::records::{Fault, Field, Records};
+use crate::read::source::Cut;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A parser of the rows of one table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    schema: Arc<TableSchema>,
+    labelling: Labelling,
+    /// Fields of a record.
+    width: usize,
+    /// The field of the label, if it is asked for.
+    label: Option<usize>,
+    /// The field of the row weight.
+    weight: Option<usize>,
+    /// The columns that become features, in the order of the features.
+    encoders: Vec<Encoder>,
+    remarks: Vec<String>,
+}
+
+/// How a field becomes features.
+#[derive(Clone, Debug)]
+struct Encoder {
+    /// Its place in the record.
+    field: usize,
+    /// Its column in the schema.
+    column: usize,
+    kind: Kind,
+    indicator: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Number { feature: u32, fill: f64 },
+    Category { features: FxHashMap<Vec<u8>, u32> },
+}
+
+impl Table {
+    /// The parser of a table that starts with the bytes `start`, which hold its first record whole (see
+    /// [`look_ahead`](crate::read::source::Source::look_ahead)).
+    ///
+    /// With a header, columns are matched by name: they may stand in any order, the label (if nobody asks for it), row
+    /// weights and dropped columns may lack, and columns in `drop` may come on top. Without, they are matched by position,
+    /// and only the label may lack. A schema that comes from outside must have been [validated](TableSchema::validate).
+    pub fn bind(schema: Arc<TableSchema>, labelling: Labelling, drop: &[String], file: &str, start: &[u8]) -> Result<Self> {
+        let first = FirstRecord::find(start, schema.delimiter);
+        let fields = match &first {
+            Some(first) if schema.header => by_name(&schema, drop, first, file)?,
+            Some(first) => by_position(&schema, &labelling, first, file)?,
+            None if schema.header => return Err(Error::input("the table is empty: it has no header").at(file, 0, 0)),
+            None => (0..schema.columns.len()).map(Some).collect(),
+        };
+        let width = first.as_ref().map_or(schema.columns.len(), FirstRecord::width);
+        let mut table = Self {
+            schema: schema.clone(),
+            labelling,
+            width,
+            label: None,
+            weight: None,
+            encoders: Vec::new(),
+            remarks: Vec::new(),
+        };
+        for (j, field) in fields.into_iter().enumerate() {
+            table.bind_column(j, field).map_err(|error| error.at(file, 0, 0))?;
+        }
+        Ok(table)
+    }
+
+    fn bind_column(&mut self, j: usize, field: Option<usize>) -> Result<()> {
+        let schema = self.schema.clone();
+        let name = &schema.columns[j].name;
+        let missing = |feature: &u32, indicator: &bool, count: usize| indicator.then(|| feature + count as u32);
+        match (&schema.columns[j].role, field) {
+            (Role::Dropped, _) => {}
+            (Role::Label, _) if matches!(self.labelling, Labelling::Ignored) => {}
+            (Role::Label, None) => return Err(Error::input(format!("the label's column {name:?} is not in the table"))),
+            (Role::Label, Some(_)) => self.label = field,
+            (Role::RowWeight, None) => self.remarks.push(format!("no column {name:?}: every row counts once")),
+            (Role::RowWeight, Some(_)) => self.weight = field,
+            (Role::Numeric { .. } | Role::Categorical { .. }, None) => {
+                return Err(Error::input(format!("column {name:?} is not in the table")));
+            }
+            (Role::Numeric { feature, mean, indicator }, Some(field)) => {
+                let fill = if schema.missing == Missing::Mean { *mean } else { 0.0 };
+                let indicator = missing(feature, indicator, 1);
+                self.encoders.push(Encoder { field, column: j, kind: Kind::Number { feature: *feature, fill }, indicator });
+            }
+            (Role::Categorical { feature, categories, indicator }, Some(field)) => {
+                let features = categories.iter().zip(*feature..).map(|(name, j)| (name.clone().into_bytes(), j)).collect();
+                let indicator = missing(feature, indicator, categories.len());
+                self.encoders.push(Encoder { field, column: j, kind: Kind::Category { features }, indicator });
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+
+    /// What to tell the user about how the columns were matched.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+}
+
+/// The field of each column of the schema, by the names in the header.
+fn by_name(schema: &TableSchema, drop: &[String], first: &FirstRecord, file: &str) -> Result<Vec<Option<usize>>> {
+    let names = first.names(file)?;
+    let places: FxHashMap<&str, usize> = names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+    let fields: Vec<Option<usize>> = schema.columns.iter().map(|column| places.get(column.name.as_str()).copied()).collect();
+    let is_feature = |role: &Role| matches!(role, Role::Numeric { .. } | Role::Categorical { .. });
+    let lacking: Vec<&str> = (schema.columns.iter().zip(&fields))
+        .filter(|(column, field)| field.is_none() && is_feature(&column.role))
+        .map(|(column, _)| column.name.as_str())
+        .collect();
+    if !lacking.is_empty() {
+        let what = format!("the header lacks the columns {}", listed(&lacking));
+        return Err(first.error(file, 0, what).hint(format!("the columns here are {}", listed(&names))));
+    }
+    let mut known = vec![false; names.len()];
+    fields.iter().flatten().for_each(|&j| known[j] = true);
+    let extra: Vec<usize> = (0..names.len()).filter(|&j| !known[j] && !drop.contains(&names[j])).collect();
+    match extra.first() {
+        None => Ok(fields),
+        Some(&j) => {
+            let extra: Vec<&String> = extra.iter().map(|&j| &names[j]).collect();
+            let error = first.error(file, j, format!("the header has columns that were not trained on: {}", listed(&extra)));
+            let listed: Vec<&str> = extra.iter().map(|name| name.as_str()).collect();
+            Err(error.hint(format!("leave them out: --drop {}", listed.join(","))))
+        }
+    }
+}
+
+/// The field of each column of the schema, by the number of fields.
+fn by_position(schema: &TableSchema, labelling: &Labelling, first: &FirstRecord, file: &str) -> Result<Vec<Option<usize>>> {
+    let (width, columns) = (first.width(), schema.columns.len());
+    if width == columns {
+        return Ok((0..columns).map(Some).collect());
+    }
+    let label = schema.columns.iter().position(|column| column.role == Role::Label);
+    match (label, labelling) {
+        (Some(label), Labelling::Ignored) if width + 1 == columns => {
+            let place = |j: usize| if j == label { None } else { Some(j - usize::from(j > label)) };
+            Ok((0..columns).map(place).collect())
+        }
+        _ => {
+            let what = format!("the table has {width} columns; {columns} were trained on");
+            let hint = "without a header, columns are matched by position; only the label's may lack, for predictions";
+            Err(first.error(file, 0, what).hint(hint))
+        }
+    }
+}
+
+impl Parser for Table {
+    fn cut(&self) -> Cut {
+        Cut::Record { delimiter: self.schema.delimiter }
+    }
+
+    fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch) {
+        let mut records = Records::new(block, self.schema.delimiter);
+        let mut fields = Vec::with_capacity(self.width);
+        let mut header_ahead = self.schema.header && offset == 0;
+        while let Some(outcome) = records.next_into(&mut fields) {
+            let outcome = match outcome {
+                Ok(()) if std::mem::take(&mut header_ahead) => continue,
+                Ok(()) => self.row(block, &fields, batch),
+                Err(fault) => Err(fault),
+            };
+            if let Err(fault) = outcome {
+                let (line, column) = records.locate(fault.at);
+                if !batch.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What is wrong with a value, and what to do about it.
+type Complaint = (String, Option<String>);
+
+/// What is noticed in a row, and counted once the row is known to be good.
+#[derive(Default)]
+struct Noticed {
+    missing: u64,
+    unseen: u64,
+}
+
+impl Table {
+    #[inline]
+    fn row(&self, block: &[u8], fields: &[Field], batch: &mut Batch) -> std::result::Result<(), Fault> {
+        if fields.len() != self.width {
+            return Err(wrong_width(fields, self.width));
+        }
+        let weight = self.weight.map(|weight| self.weight(block, &fields[weight])).transpose()?;
+        let mut noticed = Noticed::default();
+        for encoder in &self.encoders {
+            let field = &fields[encoder.field];
+            self.encode(encoder, &field.text(block), batch, &mut noticed).map_err(|(what, hint)| fault(field, what, hint))?;
+        }
+        // The label comes last, so that a row given up for another reason leaves no new label behind.
+        if let Some(label) = self.label {
+            self.set_label(block, &fields[label], batch)?;
+        }
+        if let Some(weight) = weight {
+            batch.set_weight(weight);
+        }
+        batch.missing += noticed.missing;
+        batch.unseen_features += noticed.unseen;
+        batch.end_row();
+        Ok(())
+    }
+
+    #[inline]
+    fn set_label(&self, block: &[u8], field: &Field, batch: &mut Batch) -> std::result::Result<(), Fault> {
+        let text = field.text(block);
+        if is_missing(&text) {
+            return Err(fault(field, "the label is missing".into(), Some(SKIP.into())));
+        }
+        batch.set_label(&self.labelling, &text).map_err(|(what, hint)| fault(field, what, hint))
+    }
+
+    fn weight(&self, block: &[u8], field: &Field) -> std::result::Result<f64, Fault> {
+        let text = field.text(block);
+        match whole(&text) {
+            Number::Finite(weight, _) if weight >= 0.0 => Ok(weight),
+            _ => {
+                let what = format!("the row weight {} is not a finite number of at least 0", shown(&text));
+                Err(fault(field, what, Some(SKIP.into())))
+            }
+        }
+    }
+
+    #[inline]
+    fn encode(
+        &self,
+        encoder: &Encoder,
+        text: &[u8],
+        batch: &mut Batch,
+        noticed: &mut Noticed,
+    ) -> std::result::Result<(), Complaint> {
+        match &encoder.kind {
+            Kind::Number { feature, fill } => match whole(text) {
+                Number::Finite(value, _) => keep(batch, *feature, value),
+                _ if is_missing(text) => self.fill(encoder, batch, noticed, Some((*feature, *fill)))?,
+                Number::NotFinite => return Err(self.bad_value(encoder, text, "is not a finite number")),
+                Number::None => return Err(self.bad_value(encoder, text, "is not a number")),
+            },
+            Kind::Category { features } => match features.get(text) {
+                Some(&feature) => batch.entry(feature, 1.0),
+                None if is_missing(text) => self.fill(encoder, batch, noticed, None)?,
+                None if std::str::from_utf8(text).is_err() => return Err(self.bad_value(encoder, text, "is not UTF-8")),
+                None => noticed.unseen += 1,
+            },
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn bad_value(&self, encoder: &Encoder, text: &[u8], what: &str) -> Complaint {
+        let name = &self.schema.columns[encoder.column].name;
+        (format!("{} in column {name:?} {what}", shown(text)), Some(SKIP.into()))
+    }
+
+    /// Treats a missing value.
+    fn fill(
+        &self,
+        encoder: &Encoder,
+        batch: &mut Batch,
+        noticed: &mut Noticed,
+        number: Option<(u32, f64)>,
+    ) -> std::result::Result<(), Complaint> {
+        if self.schema.missing == Missing::Error {
+            let name = &self.schema.columns[encoder.column].name;
+            let hint = "say what it counts as: --missing zero|mean|indicator";
+            return Err((format!("the value of column {name:?} is missing"), Some(hint.into())));
+        }
+        noticed.missing += 1;
+        if let Some((feature, value)) = number {
+            keep(batch, feature, value);
+        }
+        if let Some(indicator) = encoder.indicator {
+            batch.entry(indicator, 1.0);
+        }
+        Ok(())
+    }
+}
+
+const SKIP: &str = "--skip-bad-rows leaves such rows out";
+
+/// Zeros are not stored.
+#[inline(always)]
+fn keep(batch: &mut Batch, feature: u32, value: f64) {
+    if value != 0.0 {
+        batch.entry(feature, value);
+    }
+}
+
+#[cold]
+fn fault(field: &Field, what: String, hint: Option<String>) -> Fault {
+    Fault { at: field.at, what, hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Header, TableOptions, infer, infer_start};
+    use super::*;
+    use crate::control::{Flow, Unwatched};
+    use crate::data::{Labels, Report};
+    use crate::read::pipeline::{Setup, run};
+    use crate::read::source::{Input, Source};
+    use proptest::prelude::*;
+
+    const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
+
+    fn schema_of(text: &str, options: &TableOptions) -> Arc<TableSchema> {
+        Arc::new(infer_start("t", text.as_bytes(), options, &Labelling::Open, STRICT).unwrap().schema)
+    }
+
+    fn policy(missing: Missing) -> TableOptions {
+        TableOptions { missing, ..TableOptions::default() }
+    }
+
+    fn bind(schema: &Arc<TableSchema>, labelling: Labelling, text: &str) -> Result<Table> {
+        Table::bind(schema.clone(), labelling, &[], "t", text.as_bytes())
+    }
+
+    fn parsed(table: &Table, text: &[u8], strict: bool) -> Batch {
+        let mut batch = Batch::new(strict);
+        batch.clear();
+        table.parse(text, 0, &mut batch);
+        batch
+    }
+
+    /// The rows as index-value pairs.
+    fn rows(batch: &Batch) -> Vec<Vec<(u32, f64)>> {
+        let pairs = |r: usize| {
+            let mut row = Vec::new();
+            batch.row(r).for_each_nonzero(|j, x| row.push((j, x)));
+            row
+        };
+        (0..batch.rows()).map(pairs).collect()
+    }
+
+    fn trained(text: &str, options: &TableOptions) -> Batch {
+        let table = bind(&schema_of(text, options), Labelling::Open, text).unwrap();
+        parsed(&table, text.as_bytes(), true)
+    }
+
+    /// Line, column and text of the first error in `row` put under a good table.
+    fn first_error(row: &[u8]) -> (u64, usize, String) {
+        let good = "age,sex,y,w\n1,m,a,1\n2,f,b,2\n";
+        let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
+        let table = bind(&schema_of(good, &options), Labelling::Known(Arc::new(Labels::new(["a", "b"]))), good).unwrap();
+        let batch = parsed(&table, &[good.as_bytes(), row].concat(), true);
+        assert_eq!((batch.rows(), batch.labels.len(), batch.bad_rows), (2, 2, 1));
+        let error = batch.failure().unwrap().clone();
+        (error.line, error.column, error.what)
+    }
+
+    #[test]
+    fn numbers_are_values_and_categories_are_ones() {
+        let batch = trained("age,sex,y\n22,male,no\n0,female,yes\n\"1.5\", male ,no\n", &TableOptions::default());
+        assert_eq!(rows(&batch), [vec![(0, 22.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 1.5), (1, 1.0)]]);
+        assert_eq!(batch.indices.len(), 5, "zeros are not stored");
+        assert_eq!((&batch.labels[..], batch.local_labels.names()), (&[0, 1, 0][..], &["no".to_owned(), "yes".into()][..]));
+    }
+
+    #[test]
+    fn missing_values_follow_the_policy() {
+        let text = "age,sex,y\n1,m,a\nNA,f,a\n3,?,b\n";
+        let zero = trained(text, &policy(Missing::Zero));
+        assert_eq!(rows(&zero), [vec![(0, 1.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 3.0)]]);
+        let mean = trained(text, &policy(Missing::Mean));
+        assert_eq!(rows(&mean), [vec![(0, 1.0), (1, 1.0)], vec![(0, 2.0), (2, 1.0)], vec![(0, 3.0)]]);
+        let indicator = trained(text, &policy(Missing::Indicator));
+        assert_eq!(rows(&indicator), [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]);
+        assert_eq!([zero.missing, mean.missing, indicator.missing], [2, 2, 2]);
+        let table = bind(&schema_of(text, &policy(Missing::Error)), Labelling::Open, text).unwrap();
+        let error = parsed(&table, text.as_bytes(), true).failure().cloned().unwrap();
+        assert_eq!((error.line, error.column), (2, 1));
+        assert_eq!(error.hint.as_deref(), Some("say what it counts as: --missing zero|mean|indicator"));
+        let lenient = parsed(&table, text.as_bytes(), false);
+        assert_eq!((lenient.rows(), lenient.bad_rows, lenient.missing), (1, 2, 0));
+    }
+
+    #[test]
+    fn a_category_never_seen_weighs_nothing_and_is_counted() {
+        let text = "sex,y\nm,a\nf,b\n";
+        let table = bind(&schema_of(text, &TableOptions::default()), Labelling::Ignored, text).unwrap();
+        let batch = parsed(&table, b"sex,y\nx,?\nf,zebra\n", true);
+        assert_eq!(rows(&batch), [vec![], vec![(1, 1.0)]]);
+        assert_eq!((batch.unseen_features, batch.labels.len()), (1, 0));
+    }
+
+    #[test]
+    fn errors_stand_at_their_field() {
+        for (row, line, column, what) in [
+            (&b"old,m,a,1\n"[..], 3, 1, "\"old\" in column \"age\" is not a number"),
+            (b"  inf,m,a,1\n", 3, 3, "\"inf\" in column \"age\" is not a finite number"),
+            (b"1,\xff,a,1\n", 3, 3, "\"\u{fffd}\" in column \"sex\" is not UTF-8"),
+            (b"1,m,,1\n", 3, 5, "the label is missing"),
+            (b"1,m,\xff,1\n", 3, 5, "the label is not UTF-8"),
+            (b"1,m,c,1\n", 3, 5, "the label \"c\" was never seen in training"),
+            (b"1,m,a, -1\n", 3, 8, "the row weight \"-1\" is not a finite number of at least 0"),
+            (b"1,m,a,\n", 3, 7, "the row weight \"\" is not a finite number of at least 0"),
+            (b"1,m,a\n", 3, 5, "this row has 3 fields, the table has 4 columns"),
+            (b"1,m,a,1,5\n", 3, 9, "this row has 5 fields, the table has 4 columns"),
+            (b"\n1,\"m\n\nm\", x,1\n", 6, 5, "the label \"x\" was never seen in training"),
+            (b"1,\"m\"s,a,1\n", 3, 6, "\"s\" after a closing quote"),
+            (b"1,m,\"a,1\n1,m,a,1\n", 3, 5, "this quote is never closed"),
+            (b"NaN,m,a,1\n", 3, 1, "the value of column \"age\" is missing"),
+        ] {
+            assert_eq!(first_error(row), (line, column, what.to_owned()), "{}", String::from_utf8_lossy(row));
+        }
+    }
+
+    #[test]
+    fn columns_are_matched_by_name_in_any_order() {
+        let text = "id,age,sex,y\n7,1,m,a\n8,2,f,b\n";
+        let schema = schema_of(text, &TableOptions { drop: vec!["id".into()], ..TableOptions::default() });
+        let other = "sex,age\nf,5\n";
+        let table = bind(&schema, Labelling::Ignored, other).unwrap();
+        assert_eq!(rows(&parsed(&table, other.as_bytes(), true)), [[(0, 5.0), (2, 1.0)]]);
+        let error = bind(&schema, Labelling::Open, other).unwrap_err();
+        assert_eq!(error.to_string(), "t: the label's column \"y\" is not in the table");
+        let error = bind(&schema, Labelling::Ignored, "age,y\n").unwrap_err();
+        assert_eq!(error.to_string(), "t:1:1: the header lacks the columns \"sex\"");
+        let extra = "age,sex,town,y\n1,m,Ulm,a\n";
+        let error = bind(&schema, Labelling::Open, extra).unwrap_err();
+        assert_eq!(error.to_string(), "t:1:9: the header has columns that were not trained on: \"town\"");
+        assert_eq!(error.advice(), Some("leave them out: --drop town"));
+        let table = Table::bind(schema, Labelling::Open, &["town".into()], "t", extra.as_bytes()).unwrap();
+        assert_eq!(rows(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);
+    }
+
+    #[test]
+    fn columns_without_a_header_are_matched_by_position_and_only_the_label_may_lack() {
+        let text = "1,a,x\n2,b,y\n";
+        let options = TableOptions { label: Some("2".into()), header: Header::Absent, ..TableOptions::default() };
+        let schema = schema_of(text, &options);
+        let table = bind(&schema, Labelling::Ignored, "3,y\n").unwrap();
+        assert_eq!(rows(&parsed(&table, b"3,y\n", true)), [[(0, 3.0), (2, 1.0)]]);
+        assert!(bind(&schema, Labelling::Open, "3,y\n").is_err());
+        assert!(bind(&schema, Labelling::Ignored, "3\n").is_err());
+        assert_eq!(trained(text, &options).rows(), 2);
+    }
+
+    #[test]
+    fn row_weights_are_read_and_may_lack_later() {
+        let text = "a,w,y\n1,1,p\n2,0.5,q\n3,0,q\n";
+        let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
+        let batch = trained(text, &options);
+        assert_eq!((0..3).map(|r| batch.weight(r)).collect::<Vec<_>>(), [1.0, 0.5, 0.0]);
+        let table = bind(&schema_of(text, &options), Labelling::Open, "y,a\n").unwrap();
+        assert_eq!(table.remarks(), ["no column \"w\": every row counts once"]);
+    }
+
+    #[test]
+    fn rows_that_are_given_up_leave_nothing_behind() {
+        let text = "a,b,y\n1,u,p\nx,v,new\n2,v,p\n3,?,newer\n";
+        let schema = schema_of("a,b,y\n1,u,p\n2,v,p\n", &policy(Missing::Error));
+        let batch = parsed(&bind(&schema, Labelling::Open, text).unwrap(), text.as_bytes(), false);
+        assert_eq!(rows(&batch), [[(0, 1.0), (1, 1.0)], [(0, 2.0), (2, 1.0)]]);
+        assert_eq!((batch.bad_rows, batch.local_labels.len(), batch.missing), (2, 1, 0));
+    }
+
+    #[test]
+    fn a_table_of_many_blocks_gives_the_same_rows_for_any_number_of_threads() {
+        let mut text = String::from("n,\"c\nd\",y\n");
+        for i in 0..60_000 {
+            text += &format!("{i},\"c\n{}, \"\"q\"\"\",{}\n", i % 7, i % 2);
+        }
+        let input = Input::Bytes { name: "t".into(), bytes: text.clone().into_bytes().into() };
+        let inferred = infer(&input, &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched).unwrap();
+        let schema = Arc::new(inferred.schema);
+        assert_eq!((schema.features(), schema.feature_name(3).as_str()), (8, "c\nd=c\n2, \"q\""));
+        let read = |input: &Input, threads: usize| {
+            let mut source = Source::open(input).unwrap();
+            let start = source.look_ahead(Cut::Record { delimiter: b',' }, 0).unwrap();
+            let table = Arc::new(Table::bind(schema.clone(), Labelling::Open, &[], "t", &start).unwrap());
+            let (mut found, mut report) = (Vec::new(), Report::default());
+            let setup = Setup { threads, ..STRICT };
+            run(source, table, setup, &mut report, &mut Unwatched, |batch, _| {
+                found.extend(rows(batch));
+                Ok(Flow::Continue)
+            })
+            .map(|_| found)
+        };
+        let once = read(&input, 1).unwrap();
+        assert_eq!((once.len(), &once[59_999]), (60_000, &vec![(0, 59_999.0), (1 + 59_999 % 7, 1.0)]));
+        assert_eq!(read(&input, 3).unwrap(), once);
+        let spoiled = Input::Bytes { name: "t".into(), bytes: (text + "1,\"c\n\n0\",0\n 1 , x\n").into_bytes().into() };
+        assert_eq!(read(&spoiled, 3).unwrap_err().to_string(), "t:120006:6: this row has 2 fields, the table has 3 columns");
+    }
+
+    /// A value of a column of numbers, of words, and a label.
+    type Cells = (Option<i8>, Option<u8>, bool);
+
+    /// The features of a row, by the definition: the number first, then the words in the order of their first appearance.
+    fn expected(cells: &[Cells], row: Cells) -> Vec<(u32, f64)> {
+        let mut words: Vec<u8> = Vec::new();
+        for word in cells.iter().filter_map(|cell| cell.1) {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let number = row.0.filter(|&x| x != 0).map(|x| (0, f64::from(x)));
+        let word = row.1.and_then(|word| words.iter().position(|&other| other == word)).map(|k| (1 + k as u32, 1.0));
+        number.into_iter().chain(word).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_the_definition_says(
+            cells in prop::collection::vec((prop::option::weighted(0.8, any::<i8>()), prop::option::weighted(0.8, 0u8..6), any::<bool>()), 1..20),
+            delimiter in prop::sample::select(vec![',', ';', '\t']),
+            newline in prop::sample::select(vec!["\n", "\r\n", "\n\n"]),
+        ) {
+            let mut text = format!("number{delimiter}word{delimiter}y{newline}");
+            for (number, word, label) in &cells {
+                let number = number.map_or("NA".into(), |x| x.to_string());
+                let word = word.map_or(String::new(), |w| format!("\"{}\n\"\"{delimiter}\"", "w".repeat(1 + w as usize)));
+                text += &format!("{number}{delimiter} {word} {delimiter}{label}{newline}");
+            }
+            let batch = trained(&text, &policy(Missing::Zero));
+            prop_assert_eq!(&batch.bad, &[]);
+            let by_definition: Vec<_> = cells.iter().map(|&row| expected(&cells, row)).collect();
+            prop_assert_eq!(rows(&batch), by_definition);
+            let missing = cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
+            prop_assert_eq!(batch.missing, missing);
+        }
+    }
+}

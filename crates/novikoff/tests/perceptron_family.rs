@@ -375,12 +375,12 @@ proptest! {
         for keep in [Keep::Last, Keep::Average] {
             let mut stream = Stream::new(Perceptron::default(), bias, keep);
             stream.expect(0, k);
-            for i in 0..matrix.rows() {
+            for (i, &class) in renumbered.iter().enumerate() {
                 let row = matrix.row(i);
                 let mut features = 0;
                 row.for_each_nonzero(|j, _| features = features.max(j as usize + 1));
-                stream.expect(features, renumbered[i] as usize + 1);
-                stream.learn(row, renumbered[i], 1.0);
+                stream.expect(features, class as usize + 1);
+                stream.learn(row, class, 1.0);
             }
             let order: Vec<u32> = (0..k as u32).collect();
             let streamed = stream.finish(&order);
@@ -438,7 +438,7 @@ proptest! {
         let recipe = Recipe { rows: count, features, margin, density, noise: 0.0, seed };
         let (data, separator) = recipe.generate_with_separator();
         let radius = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
-        let mut run_of = |length| {
+        let run_of = |length| {
             let rule = Perceptron { length, ..Perceptron::default() };
             let plan = plan(rule, Scheme::Two, 2, Bias::None, Keep::Last, usize::MAX);
             run(&plan, &data.rows, &data.labels)

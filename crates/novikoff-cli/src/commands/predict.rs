@@ -67,7 +67,9 @@ fn line(model: &Model, scores: &[f64], form: Form, text: &mut String) {
         Form::Label => text.push_str(&names[decide(scores)]),
         Form::Scores => {
             text.push_str(&names[decide(scores)]);
-            scores.iter().for_each(|score| drop(write!(text, "\t{score}")));
+            for score in scores {
+                let _ = write!(text, "\t{score}");
+            }
         }
         Form::Top(count) => {
             for (place, (class, score)) in best(scores, count).into_iter().enumerate() {

@@ -1,6 +1,7 @@
 //! The rows of a data set, contiguous in memory, in the narrowest precision that loses nothing.
 
 use super::row::Row;
+use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +112,24 @@ impl Matrix {
                 }
             }
         }
+    }
+
+    /// Reads through some rows so that they are in the cache. What it returns means nothing.
+    pub fn fetch(&self, rows: Range<usize>) -> u64 {
+        /// Bytes that come at once.
+        const LINE: usize = 64;
+        let span = match &self.sparse {
+            Some(s) => s.starts[rows.start]..s.starts[rows.end],
+            None => rows.start * self.columns..rows.end * self.columns,
+        };
+        let indices = self.sparse.as_ref().map_or(0, |s| {
+            s.indices[span.clone()].iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, &j| sum ^ u64::from(j))
+        });
+        let values = match &self.values {
+            Values::F32(v) => v[span].iter().step_by(LINE / size_of::<f32>()).fold(0, |sum, x| sum ^ u64::from(x.to_bits())),
+            Values::F64(v) => v[span].iter().step_by(LINE / size_of::<f64>()).fold(0, |sum, x| sum ^ x.to_bits()),
+        };
+        indices ^ values
     }
 
     /// The rows named, in that order, as a matrix of the same layout and precision.

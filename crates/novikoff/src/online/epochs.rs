@@ -1,6 +1,7 @@
 //! Epochs over rows in memory, until one makes no mistake.
 
 use super::learner::{Bias, Keep, Online};
+use super::order::{Order, Sequence};
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::Matrix;
@@ -8,18 +9,8 @@ use crate::model::{Scorer, Voted, Weights};
 use crate::multiclass::Scheme;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
+use std::hint::black_box;
 use std::time::Instant;
-
-/// The order of rows within an epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Shuffled anew every epoch, by the seed.
-    #[default]
-    Shuffled,
-    /// As given.
-    Given,
-}
 
 /// How to train: everything but the rows.
 #[derive(Clone, Debug)]
@@ -88,9 +79,6 @@ pub struct Trained {
     pub updates: u64,
 }
 
-/// Rows between two reports of progress: some milliseconds' work.
-const REPORT_EVERY: usize = 1 << 14;
-
 /// What the learner would return after an epoch; kept while it is the best.
 enum Snapshot {
     Linear(Weights),
@@ -127,13 +115,13 @@ pub fn train<R: Rule>(
     let started = Instant::now();
     let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
     let mut random = Random::new(plan.seed);
-    let mut sequence: Vec<u32> = (0..batch.rows.rows() as u32).collect();
+    let mut sequence = Sequence::new(batch.rows.rows());
     let mut trace = Vec::<Epoch>::new();
     let mut best = None::<(f64, usize, Snapshot)>;
     let mut stopped = Stopped::OutOfEpochs;
     for epoch in 1..=plan.epochs {
         if plan.order == Order::Shuffled {
-            random.shuffle(&mut sequence);
+            sequence.shuffle(&mut random);
         }
         let (mut sums, flow) = pass(&mut learner, batch, &sequence, (epoch, plan.epochs), observer);
         if let Some(validate) = validate {
@@ -176,22 +164,25 @@ pub fn train<R: Rule>(
 fn pass<R: Rule>(
     learner: &mut Online<R>,
     batch: Batch<'_>,
-    sequence: &[u32],
+    sequence: &Sequence,
     (epoch, epochs): (usize, usize),
     observer: &mut dyn Observer,
 ) -> (Epoch, Flow) {
     let (mut mistakes, mut updates, mut errors, mut rows) = (0, 0, 0, 0);
     let mut flow = Flow::Continue;
-    for part in sequence.chunks(REPORT_EVERY) {
-        for &i in part {
+    for (spans, window) in sequence.windows() {
+        for span in spans {
+            black_box(batch.rows.fetch(span));
+        }
+        for &i in window {
             let weight = batch.weights.get(i as usize).copied().unwrap_or(1.0);
             let seen = learner.learn(batch.rows.row(i as usize), i, batch.classes[i as usize], weight);
             mistakes += u64::from(seen.mistakes);
             updates += u64::from(seen.updates);
             errors += u64::from(seen.wrong);
         }
-        rows += part.len() as u64;
-        let progress = Progress::Learning { epoch, epochs, rows, of: sequence.len() as u64, errors };
+        rows += window.len() as u64;
+        let progress = Progress::Learning { epoch, epochs, rows, of: batch.rows.rows() as u64, errors };
         if observer.observe(progress) == Flow::Stop {
             flow = Flow::Stop;
             break;

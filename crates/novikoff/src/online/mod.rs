@@ -2,9 +2,11 @@
 
 mod epochs;
 mod learner;
+mod order;
 pub mod rule;
 mod stream;
 
-pub use epochs::{Batch, Order, Plan, Stopped, Trained, train};
+pub use epochs::{Batch, Plan, Stopped, Trained, train};
 pub use learner::{Bias, Keep, Online, Seen};
+pub use order::Order;
 pub use stream::{Stream, Streamed, class_order};

@@ -337,7 +337,7 @@ impl Reader {
             return Err(Error::interrupted());
         }
         let mut rows = builder.unwrap_or_else(|| Builder::new(Layout::Sparse)).finish();
-        rows.widen(end.schema.features().unwrap_or(0));
+        rows.widen(columns.or(end.schema.features()).unwrap_or(0));
         labels.shrink_to_fit();
         let (names, schema, report) = (end.labels, end.schema, end.report);
         Ok(Dataset { rows, labels, names, row_weights: weights, schema, report })

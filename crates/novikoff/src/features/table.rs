@@ -1,7 +1,9 @@
 //! The columns of a table and the features that they become.
 
+use serde::{Deserialize, Serialize};
+
 /// Placeholder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableSchema {}
 
 impl TableSchema {
@@ -12,5 +14,9 @@ impl TableSchema {
     /// Number of features.
     pub fn features(&self) -> usize {
         0
+    }
+    /// What is wrong with it, if anything is.
+    pub fn validate(&self) -> Result<(), String> {
+        Ok(())
     }
 }

@@ -46,7 +46,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         model::save(&outcome.fit.model, path)?;
     }
     if let Some(path) = &arguments.trace {
-        model::write_atomically(path, trace(&outcome.fit).as_bytes())?;
+        model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
     }
     let interrupted = outcome.fit.stopped == Stopped::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {

@@ -5,9 +5,20 @@ use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
 #[derive(Clone, Debug, PartialEq)]
-enum Values {
+pub enum Values {
+    /// Single precision.
     F32(Vec<f32>),
+    /// Double precision.
     F64(Vec<f64>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
 }
 
 /// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
@@ -39,6 +50,45 @@ pub enum Layout {
 }
 
 impl Matrix {
+    /// A sparse matrix out of its parts: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`, with indices that
+    /// increase strictly and lie below `columns`. The error says what is wrong with them.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Matrix, Values};
+    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3], vec![0, 4, 1], Values::F32(vec![1.0, 2.0, 3.0])).unwrap();
+    /// assert_eq!((matrix.rows(), matrix.columns(), matrix.row(0).norm_sq()), (2, 5, 5.0));
+    /// assert!(Matrix::from_compressed(4, vec![0, 2, 3], vec![0, 4, 1], Values::F32(vec![1.0, 2.0, 3.0])).is_err());
+    /// ```
+    pub fn from_compressed(columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Values) -> Result<Self, String> {
+        if indices.len() != values.len() {
+            return Err(format!("{} indices for {} values", indices.len(), values.len()));
+        }
+        if starts.first() != Some(&0) || starts.last() != Some(&indices.len()) || !starts.is_sorted() {
+            return Err(format!("the starts of the rows do not rise from 0 to {}", indices.len()));
+        }
+        for (row, span) in starts.windows(2).enumerate() {
+            let indices = &indices[span[0]..span[1]];
+            if !indices.is_sorted_by(|a, b| a < b) {
+                return Err(format!("the indices of row {row} do not increase strictly"));
+            }
+            if indices.last().is_some_and(|&last| last as usize >= columns) {
+                return Err(format!("row {row} has an index beyond the {columns} columns"));
+            }
+        }
+        Ok(Self { rows: starts.len() - 1, columns, sparse: Some(Sparse { starts, indices }), values })
+    }
+
+    /// The same rows with every column stored.
+    #[must_use]
+    pub fn into_dense(self) -> Self {
+        let Some(sparse) = &self.sparse else { return self };
+        let values = match &self.values {
+            Values::F32(v) => Values::F32(spread(sparse, self.columns, v)),
+            Values::F64(v) => Values::F64(spread(sparse, self.columns, v)),
+        };
+        Self { rows: self.rows, columns: self.columns, sparse: None, values }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -58,10 +108,7 @@ impl Matrix {
 
     /// Entries stored.
     pub fn stored(&self) -> usize {
-        match &self.values {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-        }
+        self.values.len()
     }
 
     /// Entries that are not zero.
@@ -251,6 +298,16 @@ pub fn fits_f32(x: f64) -> bool {
     f64::from(x as f32) == x
 }
 
+fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> Vec<V> {
+    let mut all = vec![V::default(); (sparse.starts.len() - 1) * columns];
+    for (row, span) in sparse.starts.windows(2).enumerate() {
+        for at in span[0]..span[1] {
+            all[row * columns + sparse.indices[at] as usize] = values[at];
+        }
+    }
+    all
+}
+
 fn push_dense<V: Copy + Default>(all: &mut Vec<V>, columns: usize, indices: &[u32], values: &[f64], narrow: impl Fn(f64) -> V) {
     let start = all.len();
     all.resize(start + columns, V::default());
@@ -279,6 +336,36 @@ mod tests {
         assert_eq!((j, x), (&[0u32, 3][..], &[0.5, 16_777_216.0][..]));
         let Row::Sparse64(j, x) = double.row(2) else { panic!("sparse, double") };
         assert_eq!((j, x), (&[2u32, 9][..], &[0.1, 1.0][..]));
+    }
+
+    #[test]
+    fn compressed_parts_that_do_not_fit_together_are_refused() {
+        let make = |starts: &[usize], indices: &[u32], values: &[f64]| {
+            Matrix::from_compressed(3, starts.to_vec(), indices.to_vec(), Values::F64(values.to_vec()))
+        };
+        assert_eq!(make(&[0], &[], &[]).unwrap().rows(), 0);
+        for (starts, indices) in
+            [(&[][..], &[0u32, 2][..]), (&[0, 1], &[0, 2]), (&[1, 2], &[0, 2]), (&[0, 9, 2], &[0, 2]), (&[0, 2], &[2, 0])]
+        {
+            assert!(make(starts, indices, &[1.0, 2.0]).is_err(), "{starts:?} {indices:?}");
+        }
+        assert!(make(&[0, 2], &[1, 1], &[1.0, 2.0]).is_err());
+        assert!(make(&[0, 2], &[1, 3], &[1.0, 2.0]).is_err());
+        assert!(make(&[0, 2], &[1, 2], &[1.0]).is_err());
+    }
+
+    #[test]
+    fn a_sparse_matrix_made_dense_has_the_same_rows() {
+        let mut builder = Builder::new(Layout::Sparse);
+        builder.push(&[0, 3], &[0.1, 7.0]);
+        builder.push(&[], &[]);
+        builder.push(&[2], &[-1.0]);
+        let dense = builder.finish().into_dense();
+        assert_eq!((dense.rows(), dense.columns(), dense.is_dense()), (3, 4, true));
+        let Row::Dense64(x) = dense.row(0) else { panic!("dense, double") };
+        assert_eq!(x, &[0.1, 0.0, 0.0, 7.0]);
+        let Row::Dense64(x) = dense.row(2) else { panic!("dense, double") };
+        assert_eq!(x, &[0.0, 0.0, -1.0, 0.0]);
     }
 
     #[test]

@@ -1,17 +1,89 @@
-//! The model's file.
-use super::Model;
-use crate::error::Result;
+//! The model's file: safetensors with typed metadata and a checksum over everything. `docs/model-format.md` says what is in it.
+//!
+//! A file is data from outside. Its checksum is compared first, then version, layout and limits, and only then is memory
+//! beyond its own length asked for. What is written passes the same checks as what is read, so that a file once written can be read again.
+
+mod check;
+mod metadata;
+mod scorers;
+mod seal;
+mod tensors;
+
+use super::{Model, atomic};
+use crate::error::{Error, Result};
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
-/// Version.
+/// The version of the format that this code writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Writes.
-pub fn save(_model: &Model, _path: &Path) -> Result<()> {
-    Ok(())
+/// Writes a model to a file, whole or not at all.
+///
+/// The same model gives the same bytes.
+pub fn save(model: &Model, path: &Path) -> Result<()> {
+    let bytes = to_bytes(model).map_err(|error| error.at(path.display().to_string(), 0, 0))?;
+    atomic::write(path, &bytes)
 }
 
-/// Reads.
+/// Reads a model from a file.
 pub fn load(path: &Path) -> Result<Model> {
-    Err(crate::Error::input("not yet").at(path.display().to_string(), 0, 0))
+    let name = path.display().to_string();
+    from_bytes(&read(path, &name)?, &name)
+}
+
+/// The bytes of a model's file.
+pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
+    let refuse = |what: String| Error::input(format!("this model cannot be saved: {what}"));
+    check::model(model).map_err(refuse)?;
+    let metadata = metadata::write(model).map_err(refuse)?;
+    let bytes = seal::seal(&metadata, scorers::tensors(model)).map_err(refuse)?;
+    check::room(model, bytes.len()).map_err(refuse)?;
+    Ok(bytes)
+}
+
+/// The model of a file with these bytes; `name` is what errors call the file.
+pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Model> {
+    parse(bytes).map_err(|error| error.at(name, 0, 0))
+}
+
+fn parse(bytes: &[u8]) -> Result<Model> {
+    let header = seal::open(bytes)?;
+    let mut metadata = metadata::Metadata::read(header)?;
+    metadata.check_version()?;
+    let mut tensors = tensors::Tensors::read(bytes, header)?;
+    let about = metadata.about()?;
+    let labels = metadata.labels()?;
+    let schema = metadata.schema(&mut tensors)?;
+    let scorer = scorers::read(&mut metadata, &mut tensors, &about, labels.len(), bytes.len())?;
+    metadata.finish()?;
+    tensors.finish()?;
+    let model = Model { about, labels, schema, scorer };
+    check::model(&model).map_err(Error::input)?;
+    Ok(model)
+}
+
+/// Enough of a file to see whether the rest is worth reading.
+const HEAD: u64 = 4096;
+
+/// The bytes of a file that starts as a model's file does.
+fn read(path: &Path, name: &str) -> Result<Vec<u8>> {
+    let fail = |error: &std::io::Error| Error::io(name, error);
+    // Asked before it is opened: opening a pipe would wait for somebody to write to it.
+    let found = fs::metadata(path).map_err(|error| fail(&error))?;
+    if !found.is_file() {
+        let what = if found.is_dir() { "a folder" } else { "a pipe or a device" };
+        return Err(Error::input(format!("this is {what}, not a model's file")).at(name, 0, 0));
+    }
+    let mut file = File::open(path).map_err(|error| fail(&error))?;
+    let length = file.metadata().map_err(|error| fail(&error))?.len();
+    let mut bytes = Vec::new();
+    (&mut file).take(HEAD).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+    seal::screen(&bytes, length).map_err(|error| error.at(name, 0, 0))?;
+    let rest = length.saturating_sub(bytes.len() as u64);
+    if usize::try_from(rest).map_or(true, |rest| bytes.try_reserve_exact(rest).is_err()) {
+        return Err(Error::input(format!("there is no memory for its {length} bytes")).at(name, 0, 0));
+    }
+    file.take(rest).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+    Ok(bytes)
 }

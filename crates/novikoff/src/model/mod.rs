@@ -1,10 +1,11 @@
 //! 7 — The result: what scores rows, what it was made of, its file.
 
+pub mod atomic;
 mod file;
 mod voted;
 mod weights;
 
-pub use file::{FORMAT_VERSION, load, save};
+pub use file::{FORMAT_VERSION, from_bytes, load, save, to_bytes};
 pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
 pub use weights::Weights;
 

@@ -1,0 +1,230 @@
+//! Files that are written whole or not at all: a crash, a full disk or a pulled plug leaves the old file as it was.
+
+use crate::error::{Error, Result};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Puts `bytes` into the file `path`, at once: readers see the old file or the new one, never a part of it.
+///
+/// The bytes go to a temporary file in the same folder, reach the disk, and then take the old file's name. A link stays a
+/// link: the file it points to is replaced. Permissions of an old file are kept. What is no file (`/dev/null`, a pipe)
+/// cannot be replaced and is written to as it is.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    let name = path.display().to_string();
+    let target = follow_links(path).map_err(|error| Error::io(&name, &error))?;
+    let folder = match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let done = match fs::metadata(&target) {
+        Ok(old) if old.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(old) if !old.is_file() => OpenOptions::new().write(true).open(&target).and_then(|mut file| fill(&mut file)),
+        Ok(old) if old.permissions().readonly() => Err(ErrorKind::PermissionDenied.into()),
+        Ok(old) => replace(&target, folder, Some(old.permissions()), fill),
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(&target, folder, None, fill),
+        Err(error) => Err(error),
+    };
+    done.map_err(|error| explain(&name, folder, &error))
+}
+
+fn replace(
+    target: &Path,
+    folder: &Path,
+    permissions: Option<fs::Permissions>,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut temporary = Temporary::new(folder)?;
+    if let Some(permissions) = permissions {
+        temporary.file.set_permissions(permissions)?;
+    }
+    fill(&mut temporary.file)?;
+    temporary.file.sync_all()?;
+    fs::rename(&temporary.path, target)?;
+    temporary.renamed = true;
+    sync_folder(folder)
+}
+
+/// A file that is gone when it is dropped, unless it was renamed.
+struct Temporary {
+    file: File,
+    path: PathBuf,
+    renamed: bool,
+}
+
+impl Temporary {
+    fn new(folder: &Path) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            // The name does not build on the target's, which may be as long as names can be.
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!(".novikoff-{}-{count}.tmp", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { file, path, renamed: false }),
+                // Left behind by a process that was killed and had the same number.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // Nothing more can be done if this fails, and the first failure is the one to tell.
+            drop(fs::remove_file(&self.path));
+        }
+    }
+}
+
+/// The file that a path stands for; it need not exist.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    const MOST: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST {
+        if !fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink()) {
+            return Ok(path);
+        }
+        // What is behind a link of /proc/self/fd need not have a name.
+        let next = fs::read_link(&path)?;
+        let next = path.parent().map_or(next.clone(), |parent| parent.join(next));
+        if fs::metadata(&path).is_ok() && fs::symlink_metadata(&next).is_err() {
+            return Ok(path);
+        }
+        path = next;
+    }
+    Err(io::Error::other("too many links that point to one another"))
+}
+
+/// Makes a rename survive a crash.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some file systems know no such thing.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn explain(name: &str, folder: &Path, error: &io::Error) -> Error {
+    let told = Error::io(name, error);
+    let folder = folder.display();
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => told.hint(format!("there is no folder {folder}: make it first")),
+        ErrorKind::PermissionDenied => told.hint(format!("no permission to write this file or into the folder {folder}")),
+        ErrorKind::ReadOnlyFilesystem => told.hint(format!("the folder {folder} can only be read: choose another")),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            told.hint("the disk is full: make room and try again; an older file of this name is as it was")
+        }
+        ErrorKind::IsADirectory => told.hint("this is a folder: name a file in it"),
+        _ => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_failing_write_leaves_the_old_file_whole_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        write(&path, b"old").unwrap();
+        let full = write_with(&path, |file| {
+            file.write_all(b"half of the n")?;
+            Err(ErrorKind::StorageFull.into())
+        })
+        .unwrap_err();
+        assert_eq!(full.place().unwrap().file, path.display().to_string());
+        assert!(full.advice().unwrap().contains("disk is full"), "{:?}", full.advice());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["model"]);
+    }
+
+    #[test]
+    fn a_panic_while_writing_leaves_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let panicked = std::panic::catch_unwind(|| write_with(&path, |_| panic!("on purpose")));
+        assert!(panicked.is_err());
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_missing_folder_and_a_folder_in_place_of_the_file_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(&folder.path().join("none/model"), b"x").unwrap_err();
+        assert!(error.advice().unwrap().contains("make it first"));
+        let error = write(folder.path(), b"x").unwrap_err();
+        assert!(error.advice().unwrap().contains("name a file in it"));
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use super::*;
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        fn mode(path: &Path) -> u32 {
+            fs::metadata(path).unwrap().permissions().mode() & 0o777
+        }
+
+        #[test]
+        fn permissions_are_kept_and_those_of_a_new_file_are_ordinary() {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, ordinary) = (folder.path().join("model"), folder.path().join("ordinary"));
+            fs::write(&ordinary, b"").unwrap();
+            write(&path, b"1").unwrap();
+            assert_eq!(mode(&path), mode(&ordinary));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+            write(&path, b"2").unwrap();
+            assert_eq!((mode(&path), fs::read(&path).unwrap()), (0o640, b"2".to_vec()));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+            assert!(write(&path, b"3").unwrap_err().advice().unwrap().contains("no permission"));
+            assert_eq!(fs::read(&path).unwrap(), b"2");
+        }
+
+        #[test]
+        fn a_link_stays_a_link_and_its_file_is_replaced() {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("real")).unwrap();
+            let (link, real) = (folder.path().join("link"), folder.path().join("real/model"));
+            symlink("real/model", &link).unwrap();
+            for bytes in [b"new", b"two"] {
+                write(&link, bytes).unwrap();
+                assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+                assert_eq!(fs::read(&real).unwrap(), bytes);
+            }
+            assert_eq!(names(&folder.path().join("real")), ["model"]);
+            symlink("round", folder.path().join("round")).unwrap();
+            assert!(write(&folder.path().join("round"), b"x").unwrap_err().what().contains("links"));
+        }
+
+        #[test]
+        #[cfg(target_os = "linux")]
+        fn devices_are_written_to_and_never_replaced() {
+            use std::os::unix::fs::FileTypeExt;
+            let error = write(Path::new("/dev/full"), b"x").unwrap_err();
+            assert!(error.advice().unwrap().contains("disk is full"));
+            assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+        }
+    }
+}

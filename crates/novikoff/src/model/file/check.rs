@@ -1,0 +1,170 @@
+//! What every model must fulfil, whether it is to be written or was read.
+
+use super::super::{Model, NOBODY, Scorer, Voted, Weights};
+use crate::data::Row;
+use crate::features::Schema;
+use crate::multiclass::Scheme;
+
+type Check = Result<(), String>;
+
+const MOST_CLASSES: usize = 1 << 20;
+const MOST_FEATURES: u64 = 1 << 32;
+/// Zeros that a file leaves out cost memory when it is read: up to this much, or so many times the length of the file.
+const FREE_BYTES: u128 = 2 << 30;
+const EXPANSION: u128 = 256;
+
+/// Whether a file of so many bytes may ask for memory of `rows × columns × width` bytes.
+pub(super) fn has_room(rows: usize, columns: usize, width: usize, file_bytes: usize) -> bool {
+    expanded(rows, columns, width).is_some_and(|needed| needed <= allowed(file_bytes))
+}
+
+fn expanded(rows: usize, columns: usize, width: usize) -> Option<u128> {
+    (rows as u128).checked_mul(columns as u128)?.checked_mul(width as u128)
+}
+
+fn allowed(file_bytes: usize) -> u128 {
+    FREE_BYTES.max(EXPANSION * file_bytes as u128)
+}
+
+/// The same as an answer.
+pub(super) fn expansion(what: &str, rows: usize, columns: usize, width: usize, file_bytes: usize) -> Check {
+    if has_room(rows, columns, width, file_bytes) {
+        return Ok(());
+    }
+    Err(format!("{what} would take {rows}×{columns}×{width} bytes of memory, too much for a file of {file_bytes} bytes"))
+}
+
+pub(super) fn classes(count: usize) -> Check {
+    match count {
+        0 | 1 => Err(format!("there must be two labels at least, not {count}")),
+        2..=MOST_CLASSES => Ok(()),
+        _ => Err(format!("{count} labels are more than {MOST_CLASSES}")),
+    }
+}
+
+pub(super) fn features(count: u64) -> Check {
+    match count {
+        0..=MOST_FEATURES => Ok(()),
+        _ => Err(format!("{count} features are more than {MOST_FEATURES}")),
+    }
+}
+
+/// What scoring takes besides the model: room for every feature of a voted model's rows.
+pub(super) fn room(model: &Model, file_bytes: usize) -> Check {
+    match &model.scorer {
+        Scorer::Linear(_) => Ok(()),
+        Scorer::Voted(voted) => scoring_room(voted.rows.columns(), file_bytes),
+    }
+}
+
+pub(super) fn scoring_room(columns: usize, file_bytes: usize) -> Check {
+    expansion("scoring a row", columns, 1, size_of::<u32>(), file_bytes)
+}
+
+/// Labels, features and outputs fit together, and every number is one that can be computed with.
+pub(super) fn model(model: &Model) -> Check {
+    classes(model.labels.len())?;
+    features(model.about.features)?;
+    schema(&model.schema)?;
+    let known = model.schema.features().map_or(u64::MAX, |count| count as u64);
+    if model.about.features > known {
+        return Err(format!("there are {} features, but the schema knows {known} only", model.about.features));
+    }
+    match &model.scorer {
+        Scorer::Linear(weights) => linear(weights, model),
+        Scorer::Voted(voted) => self::voted(voted, model),
+    }
+}
+
+fn schema(schema: &Schema) -> Check {
+    match schema {
+        Schema::Indexed { base: 0 | 1 } | Schema::Named(_) | Schema::Hashed { bits: ..=32 } => Ok(()),
+        Schema::Indexed { base } => Err(format!("indices count from 0 or 1, not from {base}")),
+        Schema::Hashed { bits } => Err(format!("a hash of {bits} bits is longer than 32")),
+        Schema::Table(table) => table.validate().map_err(|what| format!("the table's schema is wrong: {what}")),
+    }
+}
+
+/// Two classes need one output and may have one each; more classes have one each.
+pub(super) fn outputs(outputs: usize, classes: usize) -> Check {
+    if outputs == classes || (classes == 2 && outputs == 1) {
+        return Ok(());
+    }
+    Err(format!("{outputs} outputs do not fit {classes} labels"))
+}
+
+fn same_features(found: usize, model: &Model) -> Check {
+    if found as u64 == model.about.features {
+        return Ok(());
+    }
+    Err(format!("it has weights or rows of {found} features, but says {}", model.about.features))
+}
+
+fn linear(weights: &Weights, model: &Model) -> Check {
+    outputs(weights.outputs(), model.labels.len())?;
+    same_features(weights.features(), model)?;
+    if weights.bias.len() != weights.outputs() || weights.values.len() != weights.features() * weights.outputs() {
+        return Err("its weights and biases are not as many as there are outputs".to_owned());
+    }
+    finite("weight", &weights.values)?;
+    finite("bias", &weights.bias)
+}
+
+fn finite(what: &str, numbers: &[f64]) -> Check {
+    match numbers.iter().position(|x| !x.is_finite()) {
+        Some(at) => Err(format!("{what} {at} is not finite")),
+        None => Ok(()),
+    }
+}
+
+fn voted(voted: &Voted, model: &Model) -> Check {
+    if voted.classes != model.labels.len() || (voted.scheme == Scheme::Two && voted.classes != 2) {
+        return Err(format!("its votes are for {} classes, but there are {} labels", voted.classes, model.labels.len()));
+    }
+    same_features(voted.rows.columns(), model)?;
+    if voted.rows.rows() > u32::MAX as usize {
+        return Err(format!("{} rows are more than can be numbered", voted.rows.rows()));
+    }
+    finite("the value of the bias's coordinate,", &[voted.bias])?;
+    for i in 0..voted.rows.rows() {
+        if !is_finite(voted.rows.row(i)) {
+            return Err(format!("row {i} has a value that is not finite"));
+        }
+    }
+    mistakes(voted)
+}
+
+fn is_finite(row: Row<'_>) -> bool {
+    match row {
+        Row::Dense32(x) | Row::Sparse32(_, x) => x.iter().all(|x| x.is_finite()),
+        Row::Dense64(x) | Row::Sparse64(_, x) => x.iter().all(|x| x.is_finite()),
+    }
+}
+
+fn mistakes(voted: &Voted) -> Check {
+    if !voted.rounds.is_finite() {
+        return Err("the number of rounds is not finite".to_owned());
+    }
+    let mut earlier = 0.0;
+    for (number, mistake) in voted.mistakes.iter().enumerate() {
+        let wrong = |what: &str| Err(format!("mistake {number} {what}"));
+        if mistake.row as usize >= voted.rows.rows() {
+            return wrong("is of a row that is not there");
+        }
+        if mistake.gains as usize >= voted.outputs() || (mistake.loses != NOBODY && mistake.loses as usize >= voted.outputs()) {
+            return wrong("is of an output that is not there");
+        }
+        if !mistake.step.is_finite() {
+            return wrong("has a step that is not finite");
+        }
+        // In this form, what is not a number is refused too.
+        if !(earlier <= mistake.round && mistake.round <= voted.rounds) {
+            return wrong("is not between the round of the one before it and the last round");
+        }
+        earlier = mistake.round;
+    }
+    if voted.rounds < 0.0 {
+        return Err("the number of rounds is negative".to_owned());
+    }
+    Ok(())
+}

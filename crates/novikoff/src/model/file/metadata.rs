@@ -1,0 +1,265 @@
+//! What the file says in words: who made it, of what, for which labels and features.
+
+use super::super::{About, Model, Scorer};
+use super::FORMAT_VERSION;
+use super::check;
+use super::tensors::{MetadataOnly, Tensors};
+use crate::data::Labels;
+use crate::error::{Error, Result};
+use crate::features::table::TableSchema;
+use crate::features::{Dictionary, Schema};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const FORMAT: &str = "novikoff-model";
+/// Settings and results are small. What they may become in memory is many times as much, so they are kept small.
+const ABOUT_LIMIT: usize = 4 << 20;
+
+/// A schema as the file tells it; the names of features are tensors.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaEntry {
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    base: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bits: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    table: Option<TableSchema>,
+}
+
+/// All metadata of a model besides the checksum.
+pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str, String>, String> {
+    let about = exact_json("about", &model.about)?;
+    if about.len() > ABOUT_LIMIT {
+        return Err(format!("its settings and results take {} bytes, of {ABOUT_LIMIT} allowed", about.len()));
+    }
+    let mut metadata = BTreeMap::from([
+        ("format", FORMAT.to_owned()),
+        ("format_version", FORMAT_VERSION.to_string()),
+        ("about", about),
+        ("labels", Value::from(model.labels.names()).to_string()),
+        ("schema", exact_json("schema", &schema_entry(&model.schema))?),
+    ]);
+    metadata.extend(copies(&model.about));
+    match &model.scorer {
+        Scorer::Linear(_) => drop(metadata.insert("scorer", "linear".to_owned())),
+        Scorer::Voted(voted) => metadata.extend([
+            ("scorer", "voted".to_owned()),
+            ("scheme", word(&voted.scheme)?),
+            ("bias_coordinate", exact_json("bias_coordinate", &voted.bias)?),
+            ("row_layout", word(&Layout::of(&voted.rows))?),
+        ]),
+    }
+    Ok(metadata)
+}
+
+/// How the rows of a voted model are kept in memory.
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Layout {
+    Dense,
+    Sparse,
+}
+
+impl Layout {
+    fn of(rows: &crate::data::Matrix) -> Self {
+        if rows.is_dense() { Layout::Dense } else { Layout::Sparse }
+    }
+}
+
+/// Entries of `about` that stand in the metadata a second time, for people who look into the file with other tools.
+fn copies(about: &About) -> [(&'static str, String); 5] {
+    [
+        ("learner", about.learner.clone()),
+        ("seed", about.seed.to_string()),
+        ("rows", about.rows.to_string()),
+        ("features", about.features.to_string()),
+        ("data_hash", about.data_hash.clone()),
+    ]
+}
+
+fn schema_entry(schema: &Schema) -> SchemaEntry {
+    let (kind, mut entry) = match schema {
+        Schema::Indexed { base } => ("indexed", SchemaEntry { base: Some(*base), ..SchemaEntry::default() }),
+        Schema::Named(_) => ("named", SchemaEntry::default()),
+        Schema::Hashed { bits } => ("hashed", SchemaEntry { bits: Some(*bits), ..SchemaEntry::default() }),
+        Schema::Table(table) => ("table", SchemaEntry { table: Some((**table).clone()), ..SchemaEntry::default() }),
+    };
+    kind.clone_into(&mut entry.kind);
+    entry
+}
+
+/// JSON with sorted keys, so that equal values give equal bytes, that reads back as it was written.
+fn exact_json<T: Serialize + DeserializeOwned>(what: &str, value: &T) -> std::result::Result<String, String> {
+    let fail = |error: serde_json::Error| format!("`{what}` cannot be written as JSON and read again: {error}");
+    let text = sorted(serde_json::to_value(value).map_err(fail)?).to_string();
+    serde_json::from_str::<T>(&text).map_err(fail)?;
+    Ok(text)
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        plain => plain,
+    }
+}
+
+/// The word that stands for a value which JSON writes as a string.
+fn word<T: Serialize>(value: &T) -> std::result::Result<String, String> {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => Ok(word),
+        _ => Err("a setting has no name".to_owned()),
+    }
+}
+
+/// The metadata of a file that nobody has asked for yet.
+pub(super) struct Metadata {
+    entries: BTreeMap<String, String>,
+}
+
+impl Metadata {
+    pub(super) fn read(header: &[u8]) -> Result<Self> {
+        let header: MetadataOnly =
+            serde_json::from_slice(header).map_err(|error| Error::input(format!("its header cannot be read: {error}")))?;
+        let mut entries = header.metadata;
+        entries.remove("checksum");
+        Ok(Self { entries })
+    }
+
+    /// Refuses everything but a model of a version that is known.
+    pub(super) fn check_version(&mut self) -> Result<()> {
+        if self.entries.remove("format").as_deref() != Some(FORMAT) {
+            return Err(Error::input("this is a safetensors file, but not a novikoff model: its `format` is another"));
+        }
+        let version = self.take("format_version")?;
+        match version.parse::<u64>() {
+            Ok(number) if number.to_string() == version && number == u64::from(FORMAT_VERSION) => Ok(()),
+            Ok(number) if number > u64::from(FORMAT_VERSION) => {
+                let what = format!("format version {number} is newer than {FORMAT_VERSION}, the newest known here");
+                Err(Error::input(what).hint("update novikoff to the version that wrote this model, or a later one"))
+            }
+            _ => Err(Error::input(format!("there is no format version {version:?}"))),
+        }
+    }
+
+    /// The entry of this key.
+    fn take(&mut self, key: &str) -> Result<String> {
+        self.entries.remove(key).ok_or_else(|| Error::input(format!("the metadata has no `{key}`")))
+    }
+
+    fn take_json<T: DeserializeOwned>(&mut self, key: &str) -> Result<T> {
+        from_json(key, &self.take(key)?)
+    }
+
+    /// The entry of this key, one of a few words.
+    pub(super) fn take_word<T: DeserializeOwned>(&mut self, key: &str) -> Result<T> {
+        let word = self.take(key)?;
+        serde_json::from_value(Value::String(word)).map_err(|error| Error::input(format!("the metadata `{key}`: {error}")))
+    }
+
+    /// The entry of this key, a number.
+    pub(super) fn take_number(&mut self, key: &str) -> Result<f64> {
+        self.take_json(key)
+    }
+
+    pub(super) fn about(&mut self) -> Result<About> {
+        let text = self.take("about")?;
+        if text.len() > ABOUT_LIMIT {
+            return Err(Error::input(format!("the metadata `about` takes {} bytes, of {ABOUT_LIMIT} allowed", text.len())));
+        }
+        let about: About = from_json("about", &text)?;
+        for (key, expected) in copies(&about) {
+            let copy = self.take(key)?;
+            if copy != expected {
+                return Err(Error::input(format!("the metadata `{key}` says {copy:?}, but `about` says {expected:?}")));
+            }
+        }
+        check::features(about.features).map_err(Error::input)?;
+        Ok(about)
+    }
+
+    pub(super) fn labels(&mut self) -> Result<Labels> {
+        let names: Vec<String> = self.take_json("labels")?;
+        check::classes(names.len()).map_err(Error::input)?;
+        let mut labels = Labels::default();
+        for name in &names {
+            if let Some(first) = labels.find(name) {
+                let first = &names[first as usize];
+                return Err(Error::input(format!("the labels {first:?} and {name:?} are one and the same")));
+            }
+            labels.intern(name);
+        }
+        Ok(labels)
+    }
+
+    pub(super) fn schema(&mut self, tensors: &mut Tensors<'_>) -> Result<Schema> {
+        let entry: SchemaEntry = self.take_json("schema")?;
+        match entry {
+            SchemaEntry { kind, base: Some(base), bits: None, table: None } if kind == "indexed" => Ok(Schema::Indexed { base }),
+            SchemaEntry { kind, base: None, bits: Some(bits), table: None } if kind == "hashed" => Ok(Schema::Hashed { bits }),
+            SchemaEntry { kind, base: None, bits: None, table: Some(table) } if kind == "table" => {
+                Ok(Schema::Table(Arc::new(table)))
+            }
+            SchemaEntry { kind, base: None, bits: None, table: None } if kind == "named" => {
+                Ok(Schema::Named(Arc::new(dictionary(tensors)?)))
+            }
+            SchemaEntry { kind, .. } => Err(Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}"))),
+        }
+    }
+
+    /// All entries must have been asked for.
+    pub(super) fn finish(self) -> Result<()> {
+        match self.entries.into_keys().next() {
+            Some(key) => Err(Error::input(format!("the metadata `{key}` does not belong into this kind of model"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn from_json<T: DeserializeOwned>(key: &str, text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        // The parser has no other way of telling.
+        let deep = error.to_string().contains("recursion limit");
+        let what = if deep { "is nested too deep".to_owned() } else { format!("cannot be read: {error}") };
+        Error::input(format!("the metadata `{key}` {what}"))
+    })
+}
+
+/// The names one behind the other, and where each ends.
+pub(super) fn dictionary_parts(dictionary: &Dictionary) -> (Vec<u8>, Vec<u64>) {
+    let (mut text, mut ends) = (Vec::new(), Vec::new());
+    for name in dictionary.names() {
+        text.extend_from_slice(name.as_bytes());
+        ends.push(text.len() as u64);
+    }
+    (text, ends)
+}
+
+fn dictionary(tensors: &mut Tensors<'_>) -> Result<Dictionary> {
+    let refuse = |what: &str| Error::input(format!("the feature names {what}"));
+    let text = tensors.list::<u8>("feature_names")?;
+    let ends = tensors.list::<u64>("feature_name_ends")?;
+    let text = std::str::from_utf8(&text).map_err(|_| refuse("are not UTF-8"))?;
+    if ends.last().copied().unwrap_or(0) != text.len() as u64 || ends.len() > u32::MAX as usize {
+        return Err(refuse("do not end where they should"));
+    }
+    let (mut dictionary, mut start) = (Dictionary::default(), 0);
+    for (number, &end) in ends.iter().enumerate() {
+        let end = usize::try_from(end).map_err(|_| refuse("do not end where they should"))?;
+        let name = text.get(start..end).ok_or_else(|| refuse("do not end where they should"))?;
+        if dictionary.intern(name) as usize != number {
+            return Err(Error::input(format!("the feature name {name:?} is there twice")));
+        }
+        start = end;
+    }
+    Ok(dictionary)
+}

@@ -1,0 +1,194 @@
+//! Scorers as tensors.
+
+use super::super::{About, Mistake, Model, Scorer, Voted, Weights};
+use super::check;
+use super::metadata::{self, Layout, Metadata};
+use super::tensors::{Numbers, Tensor, Tensors};
+use crate::data::matrix::Values;
+use crate::data::{Matrix, Row};
+use crate::error::{Error, Result};
+use crate::features::Schema;
+use crate::multiclass::Scheme;
+use safetensors::Dtype;
+use serde::Deserialize;
+use std::borrow::Cow;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Linear,
+    Voted,
+}
+
+/// All tensors of a model.
+pub(super) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
+    let mut tensors = match &model.scorer {
+        Scorer::Linear(weights) => linear_tensors(weights),
+        Scorer::Voted(voted) => voted_tensors(voted),
+    };
+    if let Schema::Named(dictionary) = &model.schema {
+        let (text, ends) = metadata::dictionary_parts(dictionary);
+        tensors.push(Tensor::list("feature_names", Numbers::U8(text)));
+        tensors.push(Tensor::list("feature_name_ends", Numbers::U64(ends)));
+    }
+    tensors
+}
+
+/// The scorer of a file of `file_bytes` bytes.
+pub(super) fn read(
+    metadata: &mut Metadata,
+    tensors: &mut Tensors<'_>,
+    about: &About,
+    classes: usize,
+    file_bytes: usize,
+) -> Result<Scorer> {
+    let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
+    match metadata.take_word("scorer")? {
+        Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
+        Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),
+    }
+}
+
+/// Zeros are told apart by their bits, so that a negative zero comes back as one.
+fn is_zero(x: f64) -> bool {
+    x.to_bits() == 0
+}
+
+fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {
+    let outputs = weights.outputs();
+    let blocks = || weights.values.chunks_exact(outputs).enumerate().filter(|(_, block)| !block.iter().all(|&w| is_zero(w)));
+    let dense_bytes = weights.values.len() * size_of::<f64>();
+    let sparse_bytes = blocks().count() * (size_of::<u32>() + outputs * size_of::<f64>());
+    let bias = Tensor::list("bias", Numbers::F64(Cow::Borrowed(&weights.bias)));
+    // Where hardly anything is left of something huge, the reader could not tell it from an attack on its memory.
+    if sparse_bytes >= dense_bytes || !check::has_room(weights.features(), outputs, size_of::<f64>(), sparse_bytes) {
+        return vec![bias, Tensor::grid("weights", outputs, Numbers::F64(Cow::Borrowed(&weights.values)))];
+    }
+    let indices = blocks().map(|(feature, _)| feature as u32).collect();
+    let values = blocks().flat_map(|(_, block)| block).copied().collect();
+    vec![
+        bias,
+        Tensor::list("weight_indices", Numbers::U32(indices)),
+        Tensor::grid("weight_values", outputs, Numbers::F64(values)),
+    ]
+}
+
+fn read_linear(tensors: &mut Tensors<'_>, features: usize, classes: usize, file_bytes: usize) -> Result<Weights> {
+    let bias = tensors.list::<f64>("bias")?;
+    let outputs = bias.len();
+    check::outputs(outputs, classes).map_err(Error::input)?;
+    if tensors.dtype("weights").is_some() {
+        let mut weights = Weights::zero(0, outputs);
+        weights.values = tensors.shaped("weights", &[features, outputs])?;
+        weights.bias = bias;
+        return Ok(weights);
+    }
+    check::expansion("its weights", features, outputs, size_of::<f64>(), file_bytes).map_err(Error::input)?;
+    let indices = tensors.list::<u32>("weight_indices")?;
+    let values = tensors.shaped::<f64>("weight_values", &[indices.len(), outputs])?;
+    if !indices.is_sorted_by(|a, b| a < b) {
+        return Err(Error::input("the tensor `weight_indices` does not increase strictly"));
+    }
+    if indices.last().is_some_and(|&last| last as usize >= features) {
+        return Err(Error::input(format!("the tensor `weight_indices` has an index beyond the {features} features")));
+    }
+    let mut weights = Weights::zero(features, outputs);
+    for (&feature, block) in indices.iter().zip(values.chunks_exact(outputs)) {
+        weights.values[feature as usize * outputs..][..outputs].copy_from_slice(block);
+    }
+    weights.bias = bias;
+    Ok(weights)
+}
+
+fn voted_tensors(voted: &Voted) -> Vec<Tensor<'_>> {
+    let (starts, indices, values) = compressed(&voted.rows);
+    let field = |name, of: fn(&Mistake) -> u32| Tensor::list(name, Numbers::U32(voted.mistakes.iter().map(of).collect()));
+    let real = |name, of: fn(&Mistake) -> f64| Tensor::list(name, Numbers::F64(voted.mistakes.iter().map(of).collect()));
+    vec![
+        Tensor::list("row_starts", Numbers::U64(starts)),
+        Tensor::list("row_indices", Numbers::U32(indices)),
+        Tensor::list("row_values", values),
+        field("mistake_row", |mistake| mistake.row),
+        field("mistake_gains", |mistake| mistake.gains),
+        field("mistake_loses", |mistake| mistake.loses),
+        real("mistake_step", |mistake| mistake.step),
+        real("mistake_round", |mistake| mistake.round),
+        Tensor::list("rounds", Numbers::F64(Cow::Owned(vec![voted.rounds]))),
+    ]
+}
+
+/// The rows without the zeros that a dense layout stores.
+fn compressed(rows: &Matrix) -> (Vec<u64>, Vec<u32>, Numbers<'static>) {
+    let width = if rows.is_single() { size_of::<f32>() } else { size_of::<f64>() };
+    let least_bytes = rows.nonzeros() * (size_of::<u32>() + width);
+    let leave_zeros_out = rows.is_dense() && check::has_room(rows.rows(), rows.columns(), width, least_bytes);
+    let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..rows.rows() {
+        for_each_stored(rows.row(i), |j, x| {
+            if !(leave_zeros_out && is_zero(x)) {
+                indices.push(j);
+                values.push(x);
+            }
+        });
+        starts.push(indices.len() as u64);
+    }
+    let values = match rows.is_single() {
+        true => Numbers::F32(values.into_iter().map(|x| x as f32).collect()),
+        false => Numbers::F64(Cow::Owned(values)),
+    };
+    (starts, indices, values)
+}
+
+fn for_each_stored(row: Row<'_>, mut visit: impl FnMut(u32, f64)) {
+    match row {
+        Row::Dense32(x) => x.iter().zip(0..).for_each(|(&x, j)| visit(j, f64::from(x))),
+        Row::Dense64(x) => x.iter().zip(0..).for_each(|(&x, j)| visit(j, x)),
+        Row::Sparse32(j, x) => j.iter().zip(x).for_each(|(&j, &x)| visit(j, f64::from(x))),
+        Row::Sparse64(j, x) => j.iter().zip(x).for_each(|(&j, &x)| visit(j, x)),
+    }
+}
+
+fn read_voted(
+    metadata: &mut Metadata,
+    tensors: &mut Tensors<'_>,
+    features: usize,
+    classes: usize,
+    file_bytes: usize,
+) -> Result<Voted> {
+    check::scoring_room(features, file_bytes).map_err(Error::input)?;
+    let scheme: Scheme = metadata.take_word("scheme")?;
+    let bias = metadata.take_number("bias_coordinate")?;
+    let rows = read_rows(metadata.take_word("row_layout")?, tensors, features, file_bytes)?;
+    let mistakes = read_mistakes(tensors)?;
+    let rounds = tensors.shaped::<f64>("rounds", &[1])?[0];
+    Ok(Voted { scheme, classes, bias, rows, mistakes, rounds })
+}
+
+fn read_rows(layout: Layout, tensors: &mut Tensors<'_>, columns: usize, file_bytes: usize) -> Result<Matrix> {
+    let starts = tensors.list::<u64>("row_starts")?;
+    let starts: std::result::Result<Vec<usize>, _> = starts.into_iter().map(usize::try_from).collect();
+    let starts = starts.map_err(|_| Error::input("the tensor `row_starts` has a start beyond all memory"))?;
+    let indices = tensors.list::<u32>("row_indices")?;
+    let (values, width) = match tensors.dtype("row_values") {
+        Some(Dtype::F32) => (Values::F32(tensors.list("row_values")?), size_of::<f32>()),
+        _ => (Values::F64(tensors.list("row_values")?), size_of::<f64>()),
+    };
+    let rows = Matrix::from_compressed(columns, starts, indices, values)
+        .map_err(|what| Error::input(format!("its rows do not fit together: {what}")))?;
+    if layout == Layout::Sparse {
+        return Ok(rows);
+    }
+    check::expansion("its rows", rows.rows(), columns, width, file_bytes).map_err(Error::input)?;
+    Ok(rows.into_dense())
+}
+
+fn read_mistakes(tensors: &mut Tensors<'_>) -> Result<Vec<Mistake>> {
+    let row = tensors.list::<u32>("mistake_row")?;
+    let count = [row.len()];
+    let gains = tensors.shaped::<u32>("mistake_gains", &count)?;
+    let loses = tensors.shaped::<u32>("mistake_loses", &count)?;
+    let step = tensors.shaped::<f64>("mistake_step", &count)?;
+    let round = tensors.shaped::<f64>("mistake_round", &count)?;
+    let mistake = |i: usize| Mistake { row: row[i], gains: gains[i], loses: loses[i], step: step[i], round: round[i] };
+    Ok((0..row.len()).map(mistake).collect())
+}

@@ -1,0 +1,264 @@
+//! What is hostile is refused, whatever its checksum.
+
+use crate::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
+use crate::models::{named, three_classes, two_classes, voted};
+use novikoff::model::{Model, NOBODY, from_bytes, to_bytes};
+use serde_json::json;
+
+#[test]
+fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
+    for model in [two_classes(), three_classes(), voted(), named()] {
+        assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
+    }
+}
+
+#[test]
+fn other_formats_and_versions_are_refused_with_advice() {
+    Forged::of(&two_classes()).metadata("format", "pt").refused("a safetensors file, but not a novikoff model");
+    Forged::of(&two_classes()).without("format").refused("a safetensors file, but not a novikoff model");
+    let error = Forged::of(&two_classes()).metadata("format_version", "2").refused("format version 2 is newer");
+    assert!(error.advice().unwrap().contains("update novikoff"));
+    // What a newer version adds must not hide that it is newer.
+    let newer = Forged::of(&two_classes()).metadata("format_version", "2").metadata("new", "x");
+    newer.tensor("bias", "shape", json!([1, 1, 1])).refused("newer");
+    for version in ["0", "01", "+1", "", "one", "-1"] {
+        Forged::of(&two_classes()).metadata("format_version", version).refused("no format version");
+    }
+    Forged::of(&two_classes()).without("format_version").refused("`format_version`");
+}
+
+#[test]
+fn what_is_no_model_at_all_is_called_what_it_looks_like() {
+    refused(b"", "empty");
+    let gzip = refused(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03abc", "not even a safetensors file");
+    assert!(gzip.advice().unwrap().contains("compressed"));
+    let text = refused(b"+1 1:0.5 3:2\n-1 2:1\n", "not even a safetensors file");
+    assert!(text.advice().unwrap().contains("text"));
+    refused(&[0; 100], "not even a safetensors file");
+    let empty: Vec<(&str, safetensors::tensor::TensorView<'_>)> = Vec::new();
+    refused(&safetensors::serialize(empty, None).unwrap(), "a safetensors file, but not a novikoff model");
+    let header = taken_apart(&to_bytes(&two_classes()).unwrap()).0["__metadata__"].clone();
+    let metadata: std::collections::HashMap<String, String> = serde_json::from_value(header).unwrap();
+    let view = safetensors::tensor::TensorView::new(safetensors::Dtype::U8, vec![1], &[7]).unwrap();
+    let rewritten = safetensors::serialize([("x", view)], Some(metadata)).unwrap();
+    // The order of its metadata is random, so it may even start as ours do.
+    assert!(from_bytes(&rewritten, "model").is_err());
+}
+
+#[test]
+fn header_lengths_beyond_the_limit_or_the_file_are_refused() {
+    let with_length = |length: u64| {
+        let mut bytes = to_bytes(&two_classes()).unwrap();
+        bytes[..8].copy_from_slice(&length.to_le_bytes());
+        reseal(&mut bytes);
+        bytes
+    };
+    refused(&with_length(u64::MAX), "claims 18446744073709551615 bytes");
+    refused(&with_length((64 << 20) + 1), "allowed");
+    refused(&with_length(64 << 20), "cut short");
+    refused(&with_length(50), "too few");
+    refused(&with_length(300), "header cannot be read");
+}
+
+#[test]
+fn tensors_beyond_the_file_overlapping_or_with_holes_are_refused() {
+    let forged = || Forged::of(&two_classes());
+    forged().tensor("weights", "data_offsets", json!([8, 1u64 << 40])).refused("claims the bytes 8 to 1099511627776");
+    forged().tensor("weights", "data_offsets", json!([8, u64::MAX])).refused("claims the bytes");
+    forged().tensor("weights", "data_offsets", json!([40, 8])).refused("claims the bytes 40 to 8");
+    forged().tensor("weights", "data_offsets", json!([0, 32])).refused("overlaps");
+    forged().tensor("bias", "data_offsets", json!([0, 0])).refused("hole");
+    let mut trailing = forged();
+    trailing.data.extend_from_slice(&[0; 8]);
+    trailing.refused("8 bytes behind the last tensor");
+    forged().tensor("weights", "shape", json!([5, 1])).refused("not laid out");
+    forged().tensor("weights", "shape", json!([u64::MAX, u64::MAX])).refused("not laid out");
+    forged().tensor("weights", "shape", json!([2, 2])).refused("has the shape [2, 2], not [4, 1]");
+    forged().tensor("weights", "shape", json!([4])).refused("has the shape [4]");
+    forged().tensor("weights", "shape", json!([1, 4, 1])).refused("two dimensions");
+    forged().tensor("weights", "dtype", json!("I64")).refused("is I64, not F64");
+    forged().tensor("weights", "dtype", json!("X7")).refused("header cannot be read");
+    forged().tensor("weights", "extra", json!(1)).refused("unknown field");
+    forged()
+        .tensor("more", "dtype", json!("U8"))
+        .tensor("more", "shape", json!([0]))
+        .tensor("more", "data_offsets", json!([40, 40]))
+        .refused("`more` does not belong");
+    let mut missing = forged();
+    missing.header.as_object_mut().unwrap().remove("bias");
+    missing.data.drain(..8);
+    missing.tensor("weights", "data_offsets", json!([0, 32])).refused("`bias` is missing");
+}
+
+#[test]
+fn metadata_that_is_missing_unknown_or_twice_is_refused() {
+    for key in ["about", "labels", "schema", "scorer", "learner", "seed", "rows", "features", "data_hash"] {
+        Forged::of(&two_classes()).without(key).refused(&format!("`{key}`"));
+    }
+    for key in ["scheme", "bias_coordinate", "row_layout"] {
+        Forged::of(&voted()).without(key).refused(&format!("`{key}`"));
+    }
+    Forged::of(&two_classes()).metadata("note", "hello").refused("`note` does not belong");
+    Forged::of(&two_classes()).metadata("scheme", "two").refused("`scheme` does not belong");
+    Forged::of(&two_classes()).metadata("scorer", "quadratic").refused("`scorer`");
+    for key in ["learner", "seed", "rows", "features", "data_hash"] {
+        Forged::of(&two_classes()).metadata(key, "8").refused(&format!("`{key}` says \"8\", but `about` says"));
+    }
+    let forged = Forged::of(&two_classes());
+    let text = header_text(&forged.header);
+    let twice = text.replacen(r#""learner":"perceptron""#, r#""learner":"perceptron","learner":"perceptron""#, 1);
+    refused(&sealed(&twice, &forged.data), "`learner` is there twice");
+    let twice = text.replacen(r#"",""#, &format!(r#"","checksum":"blake3:{}",""#, "0".repeat(64)), 1);
+    refused(&sealed(&twice, &forged.data), "`checksum` is there twice");
+    let twice = format!(r#"{},"__metadata__":{{}}}}"#, &text[..text.len() - 1]);
+    refused(&sealed(&twice, &forged.data), "`__metadata__` is there twice");
+    let bias = forged.header["bias"].to_string();
+    let twice = format!(r#"{},"bias":{bias}}}"#, &text[..text.len() - 1]);
+    refused(&sealed(&twice, &forged.data), "`bias` is there twice");
+}
+
+#[test]
+fn deep_json_is_refused() {
+    let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    let about = |settings: &str| {
+        format!(r#"{{"learner":"p","settings":{{"x":{settings}}},"seed":0,"features":4,"rows":0,"data_hash":"","results":{{}}}}"#)
+    };
+    Forged::of(&two_classes()).metadata("about", &about(&deep(100_000))).refused("`about` is nested too deep");
+    Forged::of(&two_classes()).metadata("labels", &deep(100_000)).refused("`labels`");
+    Forged::of(&two_classes()).metadata("schema", &deep(100_000)).refused("`schema`");
+    let forged = Forged::of(&two_classes());
+    let text = header_text(&forged.header);
+    let header = format!(r#"{},"deep":{}}}"#, &text[..text.len() - 1], deep(1_000_000));
+    refused(&sealed(&header, &forged.data), "header cannot be read");
+    let header = format!(r#"{},"deep":{}}}"#, &text[..text.len() - 1], "[".repeat(1_000_000));
+    refused(&sealed(&header, &forged.data), "header cannot be read");
+}
+
+#[test]
+fn crowds_of_entries_are_refused_before_they_are_kept() {
+    let mut forged = Forged::of(&two_classes());
+    for i in 0..2000 {
+        forged.header["__metadata__"][format!("key {i}")] = json!("");
+    }
+    forged.refused("more than 1024 entries");
+    let long = format!("[{}0]", "0,".repeat(1 << 20));
+    Forged::of(&two_classes()).tensor("bias", "shape", serde_json::from_str(&long).unwrap()).refused("two dimensions");
+    let about = format!(r#"{{"learner":"{}"}}"#, "x".repeat(5 << 20));
+    Forged::of(&two_classes()).metadata("about", &about).refused("`about` takes");
+}
+
+#[test]
+fn about_that_is_not_what_it_should_be_is_refused() {
+    Forged::of(&two_classes()).metadata("about", "{}").refused("`about` cannot be read");
+    Forged::of(&two_classes()).about("more", json!(1)).refused("unknown field");
+    Forged::of(&two_classes()).about("seed", json!(-1)).refused("`about` cannot be read");
+    Forged::of(&two_classes()).about("seed", json!("7")).refused("`about` cannot be read");
+}
+
+#[test]
+fn labels_that_do_not_fit_are_refused() {
+    Forged::of(&two_classes()).metadata("labels", r#"["ham"]"#).refused("two labels at least, not 1");
+    Forged::of(&two_classes()).metadata("labels", "[]").refused("two labels at least");
+    Forged::of(&two_classes()).metadata("labels", r#"["1","+1.0"]"#).refused("one and the same");
+    Forged::of(&two_classes()).metadata("labels", r#"["a","a"]"#).refused("one and the same");
+    Forged::of(&two_classes()).metadata("labels", r#"["a","b","c"]"#).refused("1 outputs do not fit 3 labels");
+    Forged::of(&two_classes()).metadata("labels", r#"["a",7]"#).refused("`labels` cannot be read");
+    Forged::of(&three_classes()).metadata("labels", r#"["a","b"]"#).refused("3 outputs do not fit 2 labels");
+    Forged::of(&voted()).metadata("labels", r#"["a","b","c"]"#).refused("there are 3 labels");
+    let crowd: Vec<String> = (0..(1 << 20) + 1).map(|i| format!("{i}")).collect();
+    Forged::of(&two_classes()).metadata("labels", &json!(crowd).to_string()).refused("more than 1048576");
+}
+
+#[test]
+fn schemas_that_do_not_fit_are_refused() {
+    for schema in [
+        r#"{"kind":"indexed"}"#,
+        r#"{"kind":"indexed","base":1,"bits":3}"#,
+        r#"{"kind":"hashed","base":1}"#,
+        r#"{"kind":"table"}"#,
+        r#"{"kind":"other"}"#,
+    ] {
+        Forged::of(&two_classes()).metadata("schema", schema).refused("is no schema of the kind");
+    }
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"indexed","base":2}"#).refused("from 0 or 1");
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":33}"#).refused("longer than 32");
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":255}"#).refused("longer than 32");
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":1}"#).refused("schema knows 2");
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"named"}"#).refused("`feature_names` is missing");
+    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"indexed","base":1,"x":1}"#).refused("unknown field");
+}
+
+#[test]
+fn feature_names_that_do_not_fit_are_refused() {
+    Forged::of(&named()).number("feature_names", 6, &[0xff]).refused("are not UTF-8");
+    // The second name starts with "Gr" and a character of two bytes.
+    Forged::of(&named()).number("feature_name_ends", 0, &8u64.to_le_bytes()).refused("do not end where they should");
+    Forged::of(&named()).number("feature_name_ends", 0, &900u64.to_le_bytes()).refused("do not end where they should");
+    Forged::of(&named()).number("feature_name_ends", 4, &3u64.to_le_bytes()).refused("do not end where they should");
+    Forged::of(&named()).number("feature_name_ends", 0, &u64::MAX.to_le_bytes()).refused("do not end where they should");
+    let empty_twice = Forged::of(&named()).number("feature_name_ends", 1, &5u64.to_le_bytes());
+    empty_twice.number("feature_name_ends", 2, &5u64.to_le_bytes()).refused("feature name \"\" is there twice");
+}
+
+#[test]
+fn weights_that_are_not_finite_are_refused() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        Forged::of(&two_classes())
+            .number("weights", 2, &bad.to_le_bytes())
+            .refused("number 2 of the tensor `weights` is not finite");
+        Forged::of(&two_classes()).number("bias", 0, &bad.to_le_bytes()).refused("`bias` is not finite");
+        Forged::of(&three_classes()).number("weight_values", 8, &bad.to_le_bytes()).refused("`weight_values` is not finite");
+        Forged::of(&voted()).number("mistake_step", 1, &bad.to_le_bytes()).refused("`mistake_step` is not finite");
+        Forged::of(&voted()).number("rounds", 0, &bad.to_le_bytes()).refused("`rounds` is not finite");
+    }
+    Forged::of(&voted()).number("row_values", 0, &f32::NAN.to_le_bytes()).refused("`row_values` is not finite");
+}
+
+#[test]
+fn sparse_weights_that_do_not_fit_are_refused() {
+    let forged = || Forged::of(&three_classes());
+    forged().number("weight_indices", 1, &3u32.to_le_bytes()).refused("does not increase strictly");
+    forged().number("weight_indices", 0, &501u32.to_le_bytes()).refused("does not increase strictly");
+    forged().number("weight_indices", 2, &1000u32.to_le_bytes()).refused("beyond the 1000 features");
+    forged().tensor("weight_values", "shape", json!([9, 1])).refused("`weight_values` has the shape");
+    forged().about("features", json!((1u64 << 32) + 1)).refused("more than 4294967296");
+    forged().about("features", json!(u64::MAX)).refused("more than 4294967296");
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_much_memory() {
+    let huge = |model: &Model| {
+        let schema = r#"{"kind":"hashed","bits":32}"#;
+        Forged::of(model).about("features", json!(1u64 << 32)).metadata("schema", schema)
+    };
+    huge(&three_classes()).refused("its weights would take 4294967296×3×8 bytes of memory");
+    huge(&voted()).refused("scoring a row would take");
+    let dense = huge(&voted()).metadata("row_layout", "dense").about("features", json!(1u64 << 29));
+    dense.refused("its rows would take 2×536870912×4 bytes of memory");
+}
+
+#[test]
+fn votes_that_do_not_fit_are_refused() {
+    let forged = || Forged::of(&voted());
+    let n32 = |x: u32| x.to_le_bytes();
+    let n64 = |x: u64| x.to_le_bytes();
+    let real = |x: f64| x.to_le_bytes();
+    forged().number("mistake_row", 0, &n32(2)).refused("mistake 0 is of a row that is not there");
+    forged().number("mistake_gains", 1, &n32(1)).refused("mistake 1 is of an output that is not there");
+    forged().number("mistake_gains", 1, &n32(NOBODY)).refused("mistake 1 is of an output that is not there");
+    forged().number("mistake_loses", 0, &n32(1)).refused("mistake 0 is of an output that is not there");
+    forged().number("mistake_round", 0, &real(2.0)).refused("mistake 1 is not between");
+    forged().number("mistake_round", 0, &real(-1.0)).refused("mistake 0 is not between");
+    forged().number("mistake_round", 1, &real(4.5)).refused("mistake 1 is not between");
+    forged().number("rounds", 0, &real(-1.0)).refused("not between");
+    forged().number("row_starts", 0, &n64(1)).refused("the starts of the rows");
+    forged().number("row_starts", 1, &n64(4)).refused("the starts of the rows");
+    forged().number("row_starts", 2, &n64(u64::MAX)).refused("the starts of the rows");
+    forged().number("row_indices", 0, &n32(1)).refused("row 0 do not increase strictly");
+    forged().number("row_indices", 2, &n32(3)).refused("row 1 has an index beyond the 3 columns");
+    forged().tensor("row_values", "dtype", json!("I32")).refused("`row_values` is I32");
+    forged().metadata("scheme", "all").refused("`scheme`");
+    forged().metadata("row_layout", "round").refused("`row_layout`");
+    forged().metadata("bias_coordinate", "one").refused("`bias_coordinate`");
+    forged().metadata("bias_coordinate", "1e999").refused("`bias_coordinate`");
+}

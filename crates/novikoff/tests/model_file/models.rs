@@ -1,0 +1,168 @@
+//! Models to write, and how they score.
+
+use novikoff::data::matrix::{Builder, Layout, Matrix};
+use novikoff::data::{Labels, Row};
+use novikoff::features::{Dictionary, Schema};
+use novikoff::model::{About, Mistake, Model, NOBODY, Scorer, Scratch, Voted, Weights};
+use novikoff::multiclass::Scheme;
+use novikoff::random::Random;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub fn about(features: usize) -> About {
+    About {
+        learner: "perceptron".into(),
+        settings: BTreeMap::from([("epochs".into(), json!(10)), ("step".into(), json!(0.1)), ("order".into(), json!("given"))]),
+        seed: u64::MAX - 1,
+        features: features as u64,
+        rows: 7,
+        data_hash: "blake3:00".into(),
+        results: BTreeMap::from([("mistakes".into(), json!([3, 1, 0])), ("error".into(), json!(1.0 / 3.0))]),
+    }
+}
+
+pub fn weights(outputs: usize, bias: &[f64], values: &[f64]) -> Weights {
+    let mut weights = Weights::zero(values.len() / outputs, outputs);
+    weights.values.copy_from_slice(values);
+    weights.bias.copy_from_slice(bias);
+    weights
+}
+
+pub fn linear(labels: &[&str], schema: Schema, weights: Weights) -> Model {
+    Model { about: about(weights.features()), labels: Labels::new(labels), schema, scorer: Scorer::Linear(weights) }
+}
+
+pub fn matrix(layout: Layout, columns: usize, rows: &[(&[u32], &[f64])]) -> Matrix {
+    let mut builder = Builder::new(layout);
+    for (indices, values) in rows {
+        builder.push(indices, values);
+    }
+    let mut matrix = builder.finish();
+    matrix.widen(columns);
+    matrix
+}
+
+pub fn two_classes() -> Model {
+    linear(&["ham", "spam"], Schema::one_based(), weights(1, &[0.25], &[0.5, -1.25, 0.0, 2.0]))
+}
+
+pub fn three_classes() -> Model {
+    let mut sparse = Weights::zero(1000, 3);
+    sparse.bias.copy_from_slice(&[0.0, 0.5, -0.5]);
+    sparse.values[3 * 3..][..3].copy_from_slice(&[1.0, 0.0, -1.0]);
+    sparse.values[500 * 3..][..3].copy_from_slice(&[0.25, 0.25, 0.0]);
+    sparse.values[999 * 3..][..3].copy_from_slice(&[0.0, 0.0, 8.0]);
+    linear(&["1", "2", "10"], Schema::Hashed { bits: 10 }, sparse)
+}
+
+pub fn voted() -> Model {
+    let rows = matrix(Layout::Sparse, 3, &[(&[0, 1], &[1.0, 1.0]), (&[1], &[2.0])]);
+    let mistake = |row, step, round| Mistake { row, gains: 0, loses: NOBODY, step, round };
+    let mistakes = vec![mistake(0, 1.0, 0.0), mistake(1, -1.0, 1.0)];
+    let voted = Voted { scheme: Scheme::Two, classes: 2, bias: 1.0, rows, mistakes, rounds: 4.0 };
+    let scorer = Scorer::Voted(voted);
+    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema: Schema::Indexed { base: 0 }, scorer }
+}
+
+pub fn named() -> Model {
+    let names: Dictionary = ["plain", "Größe", "", "日本語 🦀", "tab\tquote\"nul\0"].into_iter().collect();
+    linear(&["NOT TECH", "TECH"], Schema::Named(Arc::new(names)), weights(1, &[-1.0], &[1.0, 2.0, 4.0, 8.0, 16.0]))
+}
+
+pub fn scores(model: &Model, row: Row<'_>) -> Vec<f64> {
+    let mut scores = Vec::new();
+    model.scorer.score(&[row], &mut Scratch::default(), &mut scores);
+    scores
+}
+
+pub fn random_value(random: &mut Random) -> f64 {
+    match random.below(6) {
+        0 => 0.0,
+        1 => -0.0,
+        2 => f64::from(random.below(9) as f32) - 4.0,
+        3 => f64::MIN_POSITIVE / 8.0,
+        _ => random.normal() * 1e3,
+    }
+}
+
+pub fn random_matrix(random: &mut Random, columns: usize) -> Matrix {
+    let layout = if random.below(2) == 0 { Layout::Sparse } else { Layout::Dense { columns } };
+    let single = random.below(2) == 0;
+    let mut builder = Builder::new(layout);
+    for _ in 0..1 + random.below(6) {
+        let indices: Vec<u32> = (0..columns as u32).filter(|_| random.below(3) == 0).collect();
+        let value = |x: f64| if single { f64::from(x as f32) } else { x };
+        let values: Vec<f64> = indices.iter().map(|_| value(random_value(random))).collect();
+        builder.push(&indices, &values);
+    }
+    let mut matrix = builder.finish();
+    matrix.widen(columns);
+    matrix
+}
+
+pub fn random_voted(random: &mut Random, classes: usize, features: usize) -> Voted {
+    let scheme = if classes == 2 { Scheme::Two } else { [Scheme::Joint, Scheme::OneVsRest][random.below(2) as usize] };
+    let rows = random_matrix(random, features);
+    let outputs = scheme.outputs(classes) as u64;
+    let mut rounds = 0.0;
+    let mistakes = (0..random.below(9))
+        .map(|_| {
+            rounds += random.below(3) as f64 / 2.0;
+            let loses = if scheme == Scheme::Joint { random.below(outputs) as u32 } else { NOBODY };
+            let (row, gains) = (random.below(rows.rows() as u64) as u32, random.below(outputs) as u32);
+            Mistake { row, gains, loses, step: random.normal(), round: rounds }
+        })
+        .collect();
+    Voted { scheme, classes, bias: random.below(2) as f64, rows, mistakes, rounds: rounds + 1.0 }
+}
+
+pub fn random_weights(random: &mut Random, classes: usize, features: usize) -> Weights {
+    let mut weights = Weights::zero(features, if classes == 2 { 1 } else { classes });
+    let rare = random.below(2) == 0;
+    for weight in weights.values.iter_mut().filter(|_| !rare || random.below(9) == 0) {
+        *weight = if rare { 1.5 } else { 0.5 };
+    }
+    weights.values.iter_mut().filter(|weight| **weight != 0.0).for_each(|weight| *weight = random_value(random));
+    weights.bias.iter_mut().for_each(|bias| *bias = random_value(random));
+    weights
+}
+
+pub fn random_schema(random: &mut Random, features: usize) -> Schema {
+    match random.below(3) {
+        0 => Schema::Indexed { base: random.below(2) as u32 },
+        1 => Schema::Hashed { bits: 6 },
+        _ => {
+            let odd = |j: usize, random: &mut Random| -> String {
+                let characters = (0..random.below(5)).filter_map(|_| char::from_u32(random.below(0x11_0000) as u32));
+                characters.chain(j.to_string().chars()).collect()
+            };
+            Schema::Named(Arc::new((0..features).map(|j| odd(j, random)).collect()))
+        }
+    }
+}
+
+pub fn random_model(seed: u64) -> Model {
+    let random = &mut Random::new(seed);
+    let (features, classes) = (random.below(60) as usize, 2 + random.below(4) as usize);
+    let scorer = match random.below(2) {
+        0 => Scorer::Voted(random_voted(random, classes, features)),
+        _ => Scorer::Linear(random_weights(random, classes, features)),
+    };
+    let labels = Labels::new((0..classes).map(|class| ["a \"b\"", "", "-1.50", "Ünï\n", "5"][class]));
+    let mut about = about(features);
+    about.seed = random.bits();
+    about.results.insert("margin".into(), json!(random.normal()));
+    about.settings.insert("nested".into(), json!({"z": [1, {"y": null}], "a": -3, "big": u64::MAX}));
+    Model { about, labels, schema: random_schema(random, features), scorer }
+}
+
+pub fn linear_of(model: &mut Model) -> &mut Weights {
+    let Scorer::Linear(weights) = &mut model.scorer else { panic!("linear") };
+    weights
+}
+
+pub fn voted_of(model: &mut Model) -> &mut Voted {
+    let Scorer::Voted(voted) = &mut model.scorer else { panic!("voted") };
+    voted
+}

@@ -1,0 +1,56 @@
+//! Models of old must load for ever.
+
+use crate::models::*;
+use novikoff::data::Row;
+use novikoff::model::{Model, load, save};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
+}
+
+fn fixtures() -> [(&'static str, Model); 4] {
+    [
+        ("v1-two-classes.safetensors", two_classes()),
+        ("v1-three-classes-sparse.safetensors", three_classes()),
+        ("v1-voted.safetensors", voted()),
+        ("v1-named.safetensors", named()),
+    ]
+}
+
+/// Writes the models that are kept under the tests, where they are missing:
+/// `cargo test -p novikoff --test model_file -- --ignored write_the_models_of_today`.
+/// Those of a version that was released are never written again: they stand for the files that people have.
+#[test]
+#[ignore = "writes files into the repository"]
+fn write_the_models_of_today() {
+    for (name, model) in fixtures() {
+        if !fixture(name).exists() {
+            save(&model, &fixture(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn models_of_version_1_load_for_ever() {
+    for (name, model) in fixtures() {
+        let old = load(&fixture(name)).unwrap();
+        assert_eq!((&old.labels, &old.schema, &old.scorer), (&model.labels, &model.schema, &model.scorer), "{name}");
+        assert_eq!(old.about.learner, "perceptron");
+        assert_eq!(old.about.settings["step"], json!(0.1));
+        assert_eq!(old.about.results["error"], json!(1.0 / 3.0));
+        assert_eq!((old.about.seed, old.about.rows), (u64::MAX - 1, 7));
+    }
+}
+
+#[test]
+fn models_of_version_1_score_as_they_did() {
+    let of = |name, row| scores(&load(&fixture(name)).unwrap(), row);
+    assert_eq!(of("v1-two-classes.safetensors", Row::Sparse64(&[0, 2, 3], &[1.0, 4.0, 0.5])), [1.75]);
+    assert_eq!(of("v1-three-classes-sparse.safetensors", Row::Sparse64(&[3, 500, 998], &[1.0, 2.0, 9.0])), [1.5, 1.0, -1.5]);
+    assert_eq!(of("v1-three-classes-sparse.safetensors", Row::Sparse64(&[999], &[0.5])), [0.0, 0.5, 3.5]);
+    assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[0], &[1.0])), [1.0]);
+    assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[1], &[1.0])), [-0.5]);
+    assert_eq!(of("v1-named.safetensors", Row::Sparse64(&[1, 3], &[1.0, 1.0])), [9.0]);
+}

@@ -1,6 +1,7 @@
 //! Epochs over rows in memory, until one makes no mistake.
 
-use super::learner::{Bias, Keep, Online};
+use super::ahead::Ahead;
+use super::learner::{Bias, Keep, Online, Seen};
 use super::order::{Order, Sequence};
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
@@ -116,6 +117,7 @@ pub fn train<R: Rule>(
     let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
     let mut random = Random::new(plan.seed);
     let mut sequence = Sequence::new(batch.rows.rows());
+    let mut ahead = Ahead::new(batch.rows, plan.scheme.outputs(plan.classes));
     let mut trace = Vec::<Epoch>::new();
     let mut best = None::<(f64, usize, Snapshot)>;
     let mut stopped = Stopped::OutOfEpochs;
@@ -123,7 +125,7 @@ pub fn train<R: Rule>(
         if plan.order == Order::Shuffled {
             sequence.shuffle(&mut random);
         }
-        let (mut sums, flow) = pass(&mut learner, batch, &sequence, (epoch, plan.epochs), observer);
+        let (mut sums, flow) = pass(&mut learner, batch, &sequence, &mut ahead, (epoch, plan.epochs), observer);
         if let Some(validate) = validate {
             let snapshot = Snapshot::of(&learner);
             let error = validate(&snapshot.scorer(plan, &learner, batch.rows));
@@ -161,33 +163,87 @@ pub fn train<R: Rule>(
     }
 }
 
+/// What has happened in an epoch so far.
+#[derive(Default)]
+struct Tally {
+    rows: u64,
+    mistakes: u64,
+    updates: u64,
+    errors: u64,
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, seen: Seen) {
+        self.rows += 1;
+        self.mistakes += u64::from(seen.mistakes);
+        self.updates += u64::from(seen.updates);
+        self.errors += u64::from(seen.wrong);
+    }
+}
+
 fn pass<R: Rule>(
     learner: &mut Online<R>,
     batch: Batch<'_>,
     sequence: &Sequence,
+    ahead: &mut Ahead,
     (epoch, epochs): (usize, usize),
     observer: &mut dyn Observer,
 ) -> (Epoch, Flow) {
-    let (mut mistakes, mut updates, mut errors, mut rows) = (0, 0, 0, 0);
+    let mut tally = Tally::default();
     let mut flow = Flow::Continue;
     for (spans, window) in sequence.windows() {
         for span in spans {
             black_box(batch.rows.fetch(span));
         }
-        for &i in window {
-            let weight = batch.weights.get(i as usize).copied().unwrap_or(1.0);
-            let seen = learner.learn(batch.rows.row(i as usize), i, batch.classes[i as usize], weight);
-            mistakes += u64::from(seen.mistakes);
-            updates += u64::from(seen.updates);
-            errors += u64::from(seen.wrong);
-        }
-        rows += window.len() as u64;
+        visit(learner, batch, window, ahead, &mut tally);
+        let Tally { rows, errors, .. } = tally;
         let progress = Progress::Learning { epoch, epochs, rows, of: batch.rows.rows() as u64, errors };
         if observer.observe(progress) == Flow::Stop {
             flow = Flow::Stop;
             break;
         }
     }
+    let Tally { rows, mistakes, updates, errors } = tally;
     let progressive_error = errors as f64 / rows.max(1) as f64;
     (Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }, flow)
+}
+
+/// Rows that are learned from one by one before it is asked again whether scoring ahead is worth it.
+const STRETCH: usize = 32;
+
+/// Learns from rows in order; where updates are rare and rows long, their scores are there before their turn.
+fn visit<R: Rule>(learner: &mut Online<R>, batch: Batch<'_>, window: &[u32], ahead: &mut Ahead, tally: &mut Tally) {
+    let facts = |i: u32| {
+        let weight = batch.weights.get(i as usize).copied().unwrap_or(1.0);
+        (batch.rows.row(i as usize), batch.classes[i as usize], weight)
+    };
+    let mut next = window;
+    while !next.is_empty() {
+        let run = ahead.run(next.len());
+        if run == 0 {
+            let (stretch, rest) = next.split_at(next.len().min(STRETCH));
+            for &i in stretch {
+                let (row, class, weight) = facts(i);
+                let seen = learner.learn(row, i, class, weight);
+                tally.add(seen);
+                ahead.note(1, seen.updates > 0);
+            }
+            next = rest;
+            continue;
+        }
+        let (mut passed, mut moved) = (0, false);
+        for (&i, scores) in next.iter().zip(ahead.score(learner.weights(), batch.rows, &next[..run])) {
+            let (row, class, weight) = facts(i);
+            let seen = learner.learn_scored(row, i, class, weight, scores);
+            tally.add(seen);
+            passed += 1;
+            moved = seen.updates > 0;
+            if moved {
+                break;
+            }
+        }
+        ahead.note(passed, moved);
+        next = &next[passed..];
+    }
 }

@@ -87,21 +87,35 @@ impl<R: Rule> Online<R> {
     /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
     #[inline]
     pub fn learn(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
+        if self.scheme == Scheme::Two {
+            let mut score = [0.0];
+            self.weights.score(row, &mut score);
+            return self.learn_scored(row, id, class, weight, &score);
+        }
+        let mut scores = std::mem::take(&mut self.scores);
+        self.weights.score(row, &mut scores);
+        let seen = self.learn_scored(row, id, class, weight, &scores);
+        self.scores = scores;
+        seen
+    }
+
+    /// Learns from a row's class, given the scores of the row under the weights of the moment.
+    #[inline]
+    pub fn learn_scored(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, scores: &[f64]) -> Seen {
         if weight <= 0.0 {
             return Seen::default();
         }
         let seen = match self.scheme {
-            Scheme::Two => self.learn_two(row, id, class, weight),
-            Scheme::Joint => self.learn_joint(row, id, class as usize, weight),
-            Scheme::OneVsRest => self.learn_each(row, id, class as usize, weight),
+            Scheme::Two => self.learn_two(row, id, class, weight, scores[0]),
+            Scheme::Joint => self.learn_joint(row, id, class as usize, weight, scores),
+            Scheme::OneVsRest => self.learn_each(row, id, class as usize, weight, scores),
         };
         self.rounds += weight;
         seen
     }
 
     #[inline]
-    fn learn_two(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
-        let score = row.dot(&self.weights.values) + self.weights.bias[0];
+    fn learn_two(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, score: f64) -> Seen {
         let positive = class == 1;
         let side = if positive { 1.0 } else { -1.0 };
         let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
@@ -113,13 +127,12 @@ impl<R: Rule> Online<R> {
         Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
     }
 
-    fn learn_joint(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64) -> Seen {
-        self.weights.score(row, &mut self.scores);
-        let rival = best_except(&self.scores, class);
+    fn learn_joint(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64, scores: &[f64]) -> Seen {
+        let rival = best_except(scores, class);
         if rival == usize::MAX {
             return Seen::default();
         }
-        let (own, other) = (self.scores[class], self.scores[rival]);
+        let (own, other) = (scores[class], scores[rival]);
         let look = Look { margin: own - other, wins_ties: class > rival, weight, movers: 2.0 };
         let bias = self.bias;
         let answer = self.rule.look(look, || row.norm_sq() + bias * bias);
@@ -130,14 +143,13 @@ impl<R: Rule> Online<R> {
         Seen { wrong, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
     }
 
-    fn learn_each(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64) -> Seen {
-        self.weights.score(row, &mut self.scores);
-        let mut seen = Seen { wrong: decide(&self.scores) != class, ..Seen::default() };
+    fn learn_each(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64, scores: &[f64]) -> Seen {
+        let mut seen = Seen { wrong: decide(scores) != class, ..Seen::default() };
         let bias = self.bias;
         let mut norm_sq = None;
-        for output in 0..self.scores.len() {
+        for (output, &score) in scores.iter().enumerate() {
             let side = if output == class { 1.0 } else { -1.0 };
-            let look = Look { margin: side * self.scores[output], wins_ties: output == class, weight, movers: 1.0 };
+            let look = Look { margin: side * score, wins_ties: output == class, weight, movers: 1.0 };
             let answer = self.rule.look(look, || *norm_sq.get_or_insert_with(|| row.norm_sq() + bias * bias));
             seen.mistakes += u32::from(answer.mistake);
             if answer.step != 0.0 {

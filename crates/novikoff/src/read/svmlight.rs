@@ -276,3 +276,150 @@ fn repeated(block: &[u8], start: usize, index: u32) -> Fault {
         Some("give each index once, with the sum if that is meant".into()),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parser(labelling: Labelling) -> Svmlight {
+        Svmlight { base: 1, max_index: 1 << 26, labelling, known_features: None }
+    }
+
+    fn parse(text: &[u8], strict: bool) -> Batch {
+        let mut batch = Batch::new(strict);
+        batch.clear();
+        parser(Labelling::Open).parse(text, 0, &mut batch);
+        batch
+    }
+
+    type Entries = Vec<(u32, f64)>;
+
+    fn rows(batch: &Batch) -> Vec<(String, Entries)> {
+        let label = |r: usize| batch.local_labels.names()[batch.labels[r] as usize].clone();
+        let entries = |r: usize| {
+            let span = batch.starts[r]..batch.starts[r + 1];
+            batch.indices[span.clone()].iter().copied().zip(batch.values[span].iter().copied()).collect()
+        };
+        (0..batch.rows()).map(|r| (label(r), entries(r))).collect()
+    }
+
+    /// The format as one would write it down without a thought for speed.
+    fn naive(text: &str) -> Vec<(String, Entries)> {
+        let mut all = Vec::new();
+        for line in text.lines() {
+            let mut tokens = line.split('#').next().unwrap().split_whitespace();
+            let Some(label) = tokens.next() else { continue };
+            let mut entries: Entries = tokens
+                .filter(|token| !token.starts_with("qid:"))
+                .map(|token| token.split_once(':').unwrap())
+                .map(|(index, value)| (index.parse::<u32>().unwrap() - 1, value.parse().unwrap()))
+                .collect();
+            entries.sort_by_key(|entry| entry.0);
+            all.push((label.to_owned(), entries));
+        }
+        all
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            (0u8..10).prop_map(|d| d.to_string()),
+            "0\\.[0-9]{1,9}",
+            "[+-]?[0-9]{1,9}(\\.[0-9]{0,9})?(e[+-]?[0-9]{1,2})?",
+            any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(|x| x.to_string()),
+        ]
+    }
+
+    fn line() -> impl Strategy<Value = String> {
+        let entries = prop::collection::btree_map(1u32..1 << 26, value(), 0..12);
+        let label = prop_oneof![Just("1"), Just("-1"), Just("spam"), Just("2.5")];
+        let end = prop_oneof![Just(""), Just(" "), Just("\r"), Just(" # a comment: 5:x"), Just("\t")];
+        (label, entries, end, any::<bool>(), any::<bool>()).prop_map(|(label, entries, end, reversed, query)| {
+            let mut entries: Vec<String> = entries.into_iter().map(|(j, x)| format!("{j}:{x}")).collect();
+            if reversed {
+                entries.reverse();
+            }
+            let query = if query { " qid:7" } else { "" };
+            format!("{label}{query} {}{end}", entries.join(" "))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_a_naive_parser_reads(lines in prop::collection::vec(line(), 0..8), newline in any::<bool>()) {
+            let text = lines.join("\n") + if newline { "\n" } else { "" };
+            let batch = parse(text.as_bytes(), true);
+            prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
+            let expected = naive(&text);
+            // Equal numbers are one label under its first spelling; the spellings here are of different numbers.
+            prop_assert_eq!(rows(&batch), expected);
+            prop_assert_eq!(batch.single, batch.values.iter().all(|&x| f64::from(x as f32) == x));
+        }
+
+        #[test]
+        fn random_bytes_never_panic_and_leave_whole_rows(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let batch = parse(&bytes, false);
+            prop_assert_eq!(batch.labels.len(), batch.rows());
+            prop_assert_eq!(*batch.starts.last().unwrap(), batch.values.len());
+        }
+
+        #[test]
+        fn near_misses_never_panic_and_leave_whole_rows(text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}") {
+            let batch = parse(text.as_bytes(), false);
+            prop_assert_eq!(batch.labels.len(), batch.rows());
+            for r in 0..batch.rows() {
+                prop_assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            }
+        }
+    }
+
+    #[test]
+    fn errors_stand_where_they_are() {
+        let table = [
+            ("1 0:1", 3, "index 0"),
+            ("1 2:1 2:3", 7, "index 2 comes twice"),
+            ("1 5:1 2:1 5:3", 11, "index 5 comes twice"),
+            ("1 1:nan", 5, "not a finite number"),
+            ("1 1:-inf", 5, "not a finite number"),
+            ("1 1:1e999", 5, "not a finite number"),
+            ("1 1:x", 5, "\"x\" is not a number"),
+            ("1 1:", 5, "the value is missing"),
+            ("1 1:2x", 5, "\"2x\" is not a number"),
+            ("1 7", 3, "without a value"),
+            ("1 -7:1", 3, "negative index"),
+            ("1 a:1", 3, "expected index:value"),
+            ("1 67108865:1", 3, "above the limit"),
+            ("1 99999999999999999999999:1", 3, "above the limit"),
+            ("1:2 3:4", 1, "no label"),
+            ("nan 1:2", 1, "not a finite number"),
+            ("1 1:1 qid:3", 7, "must stand once"),
+            ("\u{fffd} 1:1\t2:1 3", 13, "without a value"),
+        ];
+        for (line, column, what) in table {
+            let text = format!("1 1:1\n\n{line}\n-1 2:1\n");
+            let batch = parse(text.as_bytes(), false);
+            assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
+            assert_eq!((batch.bad[0].line, batch.bad[0].column), (2, column), "{line}: {}", batch.bad[0].what);
+            assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
+            assert_eq!(batch.local_labels.names(), ["1", "-1"], "{line}");
+            let strict = parse(text.as_bytes(), true);
+            assert_eq!(strict.failure(), Some(&batch.bad[0]), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_model_s_labels_are_the_only_ones_for_evaluation_and_none_are_needed_for_prediction() {
+        let known = Labelling::Known(std::sync::Arc::new(crate::data::Labels::new(["a", "1"])));
+        let run = |labelling, text: &[u8]| {
+            let mut batch = Batch::new(false);
+            batch.clear();
+            parser(labelling).parse(text, 0, &mut batch);
+            batch
+        };
+        let batch = run(known, b"+1.0 1:1\na 1:1\nb 1:1\n");
+        assert_eq!((batch.labels.as_slice(), batch.bad_rows), (&[1, 0][..], 1));
+        assert!(batch.bad[0].what.contains("never seen"), "{}", batch.bad[0].what);
+        let batch = run(Labelling::Ignored, b"x 1:1\n1:1 2:1\n\n3:1");
+        assert_eq!((batch.rows(), batch.indices.as_slice(), batch.bad_rows), (3, &[0, 0, 1, 2][..], 0));
+    }
+}

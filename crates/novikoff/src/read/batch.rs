@@ -126,6 +126,14 @@ impl Batch {
         self.values.push(value);
     }
 
+    /// Adds entries to the row under way.
+    #[inline]
+    pub fn entries(&mut self, indices: &[u32], values: &[f64]) {
+        self.single = self.single && values.iter().all(|&value| fits_f32(value));
+        self.indices.extend_from_slice(indices);
+        self.values.extend_from_slice(values);
+    }
+
     /// Gives the row under way its label; `Err` says what is wrong with it.
     #[inline]
     pub fn set_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {

@@ -23,11 +23,11 @@ const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 
 pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     while let Some(chunk) = bytes.get(at..at + 8) {
         let word = u64::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7]]);
-        let (part, count) = leading_digits(word);
+        let count = count_digits(word).unwrap_or(8);
         if count == 0 {
             return (value, at);
         }
-        value = value.wrapping_mul(INTEGER_POWERS[count]).wrapping_add(part);
+        value = value.wrapping_mul(INTEGER_POWERS[count]).wrapping_add(first_digits(word, count));
         at += count;
         if count < 8 {
             return (value, at);
@@ -40,15 +40,38 @@ pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     (value, at)
 }
 
-/// How many of eight bytes (the first in the lowest) are digits before another byte comes, and the value of those.
+/// Eight zeros.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The top bit of each of eight bytes (the first in the lowest) that is not a digit.
 #[inline(always)]
-pub fn leading_digits(word: u64) -> (u64, usize) {
-    let spread = word ^ 0x3030_3030_3030_3030;
+fn not_digits(word: u64) -> u64 {
+    let spread = word ^ ZEROS;
     // A byte of `spread` is 0–9 just for digits: adding 0x76 sets its top bit for 10–127, and larger ones have it already.
-    let others = (spread.wrapping_add(0x7676_7676_7676_7676) | spread) & 0x8080_8080_8080_8080;
-    let count = others.trailing_zeros() / 8;
-    // Moved to the top, with zeros before them. (Twice: a shift by 64, for no digits, would be undefined.)
-    (eight_digits((spread << (32 - 4 * count)) << (32 - 4 * count)), count as usize)
+    // (A carry out of one byte comes only from one that is marked, and so can only mark those after it too late to matter.)
+    (spread.wrapping_add(0x7676_7676_7676_7676) | spread) & 0x8080_8080_8080_8080
+}
+
+/// How many of eight bytes are digits before another byte comes; `None` if all are.
+#[inline(always)]
+pub fn count_digits(word: u64) -> Option<usize> {
+    let others = not_digits(word);
+    (others != 0).then(|| (others.trailing_zeros() / 8) as usize)
+}
+
+/// Whether just the first `count` (1 to 7) of eight bytes are digits, and the one after them is not.
+#[inline(always)]
+pub fn has_digits(word: u64, count: usize) -> bool {
+    // Of the marks up to that of the byte after the digits, only that one is set.
+    let after = 0x80 << (8 * count);
+    not_digits(word) & (after | (after - 1)) == after
+}
+
+/// The value of the first `count` (1 to 8) of eight bytes, which are digits.
+#[inline(always)]
+pub fn first_digits(word: u64, count: usize) -> u64 {
+    // Moved to the top, with zeros before them.
+    eight_digits((word ^ ZEROS) << (64 - 8 * count))
 }
 
 /// The value of eight digits 0–9, one a byte, the first in the lowest.

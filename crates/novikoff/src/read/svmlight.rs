@@ -1,7 +1,7 @@
 //! svmlight and LIBSVM text: `label index:value index:value … # comment`.
 
 use super::batch::{Batch, Labelling, RowError};
-use super::number::{Number, POWERS, digits, leading_digits, number};
+use super::number::{Number, POWERS, count_digits, digits, first_digits, has_digits, number};
 use super::pipeline::Parser;
 use super::source::Cut;
 
@@ -18,6 +18,29 @@ pub struct Svmlight {
     pub known_features: Option<usize>,
 }
 
+/// Entries of the row under way, on their way into the batch: pushed one by one, each would store two vectors' lengths.
+struct Gather {
+    indices: [u32; GATHER],
+    values: [f64; GATHER],
+    shape: Shape,
+}
+
+const GATHER: usize = 64;
+
+/// Whether the indices of a row have increased so far.
+struct Ascent {
+    last: i64,
+    broken: bool,
+}
+
+impl Ascent {
+    #[inline(always)]
+    fn step(&mut self, index: u32) {
+        self.broken |= i64::from(index) <= self.last;
+        self.last = i64::from(index);
+    }
+}
+
 /// What is wrong with a row, where (the position in the block), and what to do.
 pub(super) type Fault = (usize, String, Option<String>);
 
@@ -30,9 +53,10 @@ impl Parser for Svmlight {
         // An entry takes at least four bytes.
         batch.indices.reserve(block.len() / 4);
         batch.values.reserve(block.len() / 4);
+        let mut gather = Gather { indices: [0; GATHER], values: [0.0; GATHER], shape: Shape { index: 1, decimals: 1 } };
         let (mut at, mut line) = (0, 0);
         while at < block.len() {
-            match self.row(block, at, batch) {
+            match self.row(block, at, &mut gather, batch) {
                 Ok(end) => at = end,
                 Err((place, what, hint)) => {
                     let error = RowError { line, column: place - at + 1, what, hint };
@@ -79,7 +103,7 @@ fn line_end(block: &[u8], at: usize) -> Option<usize> {
 impl Svmlight {
     /// Parses the line at `start` and returns the position after it.
     #[inline(always)]
-    fn row(&self, block: &[u8], start: usize, batch: &mut Batch) -> Result<usize, Fault> {
+    fn row(&self, block: &[u8], start: usize, gather: &mut Gather, batch: &mut Batch) -> Result<usize, Fault> {
         let label_at = skip_spaces(block, start);
         if let Some(end) = line_end(block, label_at) {
             return Ok(end);
@@ -95,25 +119,15 @@ impl Svmlight {
             }
             at = label_at;
         }
-        let mut previous = None;
-        let mut sorted = true;
+        let mut order = Ascent { last: -1, broken: false };
         let mut has_query_id = false;
         loop {
-            while let Some((index, value, end)) = common_entry(block, at) {
-                if index > self.max_index || index < self.base {
-                    break;
-                }
-                let index = index - self.base;
-                sorted &= previous.is_none_or(|p| p < index);
-                previous = Some(index);
-                batch.entry(index, value);
-                at = end;
-            }
+            at = self.common_entries(block, at, &mut order, gather, batch);
             let entry_at = skip_spaces(block, at);
             let (index, colon) = digits(block, entry_at, 0);
             if colon == entry_at || block.get(colon) != Some(&b':') {
                 if let Some(end) = line_end(block, entry_at) {
-                    if !sorted {
+                    if order.broken {
                         batch.sort_row().map_err(|j| repeated(block, start, j + self.base))?;
                     }
                     self.count_unseen(batch);
@@ -123,7 +137,7 @@ impl Svmlight {
                     batch.end_row();
                     return Ok(end);
                 }
-                if block[entry_at..].starts_with(b"qid:") && previous.is_none() && !has_query_id {
+                if block[entry_at..].starts_with(b"qid:") && order.last < 0 && !has_query_id {
                     let (_, end) = digits(block, entry_at + 4, 0);
                     if end > entry_at + 4 && ends_token(block, end) {
                         has_query_id = true;
@@ -146,14 +160,38 @@ impl Svmlight {
             let index = index as u32 - self.base;
             match number(block, colon + 1) {
                 Number::Finite(value, end) if ends_token(block, end) => {
-                    sorted &= previous.is_none_or(|p| p < index);
-                    previous = Some(index);
+                    order.step(index);
                     batch.entry(index, value);
                     at = end;
                 }
                 other => return Err(bad_value(block, colon + 1, other)),
             }
         }
+    }
+
+    /// Reads entries of the common kind from `at` on, and returns the position of the first thing that is not one.
+    #[inline(always)]
+    fn common_entries(&self, block: &[u8], mut at: usize, order: &mut Ascent, gather: &mut Gather, batch: &mut Batch) -> usize {
+        let Gather { indices, values, shape } = gather;
+        let mut count = 0;
+        let limit = self.max_index - self.base;
+        while let Some((index, value, end)) = common_entry(block, at, shape) {
+            let index = index.wrapping_sub(self.base);
+            if index > limit {
+                break;
+            }
+            order.step(index);
+            indices[count] = index;
+            values[count] = value;
+            count += 1;
+            at = end;
+            if count == GATHER {
+                batch.entries(indices, values);
+                count = 0;
+            }
+        }
+        batch.entries(&indices[..count], &values[..count]);
+        at
     }
 
     #[inline(always)]
@@ -191,33 +229,54 @@ impl Svmlight {
     }
 }
 
-/// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
-/// value of one digit or of at most seven decimals after `0.`. Index, value, and the position after them. Anything else, and
-/// the last bytes of a block, are left to the general path, which would give the same.
-#[inline(always)]
-fn common_entry(block: &[u8], at: usize) -> Option<(u32, f64, usize)> {
-    let window = block.get(at..at + 27)?;
-    let word = |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
-    let (index, length) = leading_digits(word(1)?);
-    if window[0] != b' ' || length == 0 || length > 7 || window[1 + length] != b':' {
-        return None;
-    }
-    let value_at = 2 + length;
-    let value = word(value_at)?;
-    let digit = (value as u8).wrapping_sub(b'0');
-    if digit < 10 && is_space((value >> 8) as u8) {
-        return Some((index as u32, f64::from(digit), at + value_at + 1));
-    }
-    let (decimals, count) = leading_digits(word(value_at + 2)?);
-    if value as u16 != u16::from_le_bytes(*b"0.") || count == 0 || count > 7 || !is_space(window[value_at + 2 + count]) {
-        return None;
-    }
-    Some((index as u32, decimals as f64 / POWERS[count], at + value_at + 2 + count))
+/// How long the last entry's parts were: the next one's are mostly as long.
+///
+/// Where an entry ends could be computed from its bytes, but then each entry waits for the one before it: load, find the
+/// colon, load, find the end. Guessed lengths are there at once, and checking the guess is a branch that the processor
+/// predicts. Indices that increase change their length seldom.
+#[derive(Clone, Copy)]
+struct Shape {
+    index: usize,
+    decimals: usize,
 }
 
+/// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
+/// value of one digit or of at most seven decimals after `0.`. Index, value, and the position after them. Anything else, and
+/// the last bytes of a block, are left to the general path, which would give the same; so is what follows, if it is
+/// neither a space nor the end of the line.
 #[inline(always)]
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option<(u32, f64, usize)> {
+    let window = block.get(at..at + 27)?;
+    let word = |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
+    if window[0] != b' ' {
+        return None;
+    }
+    let digits = word(1)?;
+    if !has_digits(digits, guess.index) {
+        guess.index = count_digits(digits).filter(|length| (1..=7).contains(length))?;
+    }
+    let value_at = 2 + guess.index;
+    if window[value_at - 1] != b':' {
+        return None;
+    }
+    let index = first_digits(digits, guess.index) as u32;
+    let value = word(value_at)?;
+    let digit = (value as u8).wrapping_sub(b'0');
+    if digit < 10 && (value >> 8) as u8 <= b' ' {
+        return Some((index, f64::from(digit), at + value_at + 1));
+    }
+    if value as u16 != u16::from_le_bytes(*b"0.") {
+        return None;
+    }
+    let digits = word(value_at + 2)?;
+    if !has_digits(digits, guess.decimals) {
+        guess.decimals = count_digits(digits).filter(|count| (1..=7).contains(count))?;
+    }
+    let end = value_at + 2 + guess.decimals;
+    if window[end] > b' ' {
+        return None;
+    }
+    Some((index, first_digits(digits, guess.decimals) as f64 / POWERS[guess.decimals], at + end))
 }
 
 #[inline(always)]

@@ -35,14 +35,11 @@ class Data:
     def images(self, part):
         return self.path(f"mnist/{part}-images-idx3-ubyte")
 
-    def vw(self, name):
+    def vw(self, path):
         """The same rows in Vowpal Wabbit's format, made once. Two labels become -1 and 1, more become 1, 2, …"""
-        return self.once(name.replace("/", "-") + ".vw", lambda out: write_vw(self.rows(name), out))
-
-    def rows(self, name):
-        """Label and the rest of the line."""
-        source = self.made / name if (self.made / name).exists() else self.folder / name
-        return idx_lines(source) if name.endswith("ubyte") else svmlight_lines(source)
+        source = self.folder / path
+        lines = idx_lines if source.name.endswith("ubyte") else svmlight_lines
+        return self.once(source.name + ".vw", lambda out: write_vw(lines(source), out))
 
     def split(self, name):
         """A fifth of the rows, by a seeded choice, for testing; the others for training. The rows themselves stay as they are."""
@@ -55,6 +52,14 @@ class Data:
         for i, line in enumerate(lines):
             parts["test" if i in test else "train"].append(line)
         return [self.once(f"{stem}.{part}.svm", lambda out, part=part: out.writelines(parts[part])) for part in ("train", "test")]
+
+    def shuffled(self, path):
+        """The rows in a seeded order: who learns in the order of the file should not be misled by one sorted by class."""
+        def write(out):
+            lines = Path(path).read_text().splitlines(keepends=True)
+            random.Random(1).shuffle(lines)
+            out.writelines(lines)
+        return self.once(Path(path).name.replace(".svm", ".shuffled.svm"), write)
 
     def once(self, name, write):
         target = self.made / name

@@ -37,7 +37,10 @@ def rows_of(train, test):
     if train.endswith("ubyte"):
         return [part for path in paths for part in idx(path)]
     from sklearn.datasets import load_svmlight_files
-    return load_svmlight_files(paths)
+    loaded = load_svmlight_files(paths)
+    for rows in loaded[::2]:  # the loader gives 64-bit indices, which the learners refuse
+        rows.indices, rows.indptr = rows.indices.astype("int32"), rows.indptr.astype("int32")
+    return loaded
 
 
 def idx(images):
@@ -119,7 +122,7 @@ def main():
         try:
             result = functions[request["function"]](**request["arguments"])
         except Exception as error:  # whatever a peer does, the others go on
-            result = {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
+            result = {"failed": f"{type(error).__name__}: {error}".splitlines()[0][:160]}
         answers.write(json.dumps(result) + "\n")
 
 

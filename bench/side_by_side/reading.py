@@ -36,11 +36,8 @@ def section(tools, data, requirements, repeat):
 
 def measure(tools, path, repeat, table):
     """Fastest answers by key; all must have read the same rows."""
-    def read(threads, turns):
-        return answer([tools.library, "read", path, threads, turns])
-
-    def process():
-        return whole([tools.library, "only-read", path, "2"])
+    def read(threads):
+        return answer([tools.library, "read", path, threads, "1"])
 
     def liblinear():
         if tools.read_problem is None:
@@ -49,16 +46,18 @@ def measure(tools, path, repeat, table):
 
     with tools.peer() as peer:
         slow = {
-            "1": lambda: read("1", "1"),
-            "2": lambda: read("2", "3"),
-            "process": process,
+            "1": lambda: read("1"),
+            "2": lambda: read("2"),
             "sklearn": lambda: peer.call("load_svmlight", path=path),
             "liblinear": liblinear,
         }
         best, skipped = turn_by_turn(slow, repeat)
-        fast = {"wc": lambda: whole(["wc", "-l", path]), "bytes": lambda: whole([tools.library, "bytes", path]), "process": process}
+        fast = {
+            "wc": lambda: whole(["wc", "-l", path]),
+            "bytes": lambda: whole([tools.library, "bytes", path]),
+            "process": lambda: whole([tools.library, "only-read", path, "2"]),
+        }
         fastest, more_skipped = turn_by_turn(fast, WC_TURNS)
-    fastest["process"] = min(best["process"], fastest["process"], key=lambda result: result["seconds"])
     best.update(fastest)
     for key, reason in {**skipped, **more_skipped}.items():
         table.note(f"skipped: {NAMES[key]}: {reason}")

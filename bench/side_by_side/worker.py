@@ -1,0 +1,130 @@
+"""Runs in the peers' environment: a request a line on standard input, an answer a line on standard output."""
+
+import json
+import os
+import sys
+import time
+import warnings
+from functools import lru_cache
+
+warnings.filterwarnings("ignore")
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, str(os.cpu_count()))
+
+
+def timed(work):
+    started = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started, result
+
+
+def versions():
+    from importlib.metadata import version
+    names = ("scikit-learn", "numpy", "scipy", "vowpalwabbit", "liblinear-official")
+    return {"versions": {name: version(name) for name in names}}
+
+
+def load_svmlight(path):
+    from sklearn.datasets import load_svmlight_file
+    seconds, (rows, _) = timed(lambda: load_svmlight_file(path))
+    return {"seconds": seconds, "rows": rows.shape[0], "nonzeros": int(rows.count_nonzero())}
+
+
+@lru_cache(maxsize=1)
+def rows_of(train, test):
+    """Rows and labels, in CSR, of one or two files: svmlight, or IDX images."""
+    paths = [path for path in (train, test) if path]
+    if train.endswith("ubyte"):
+        return [part for path in paths for part in idx(path)]
+    from sklearn.datasets import load_svmlight_files
+    loaded = load_svmlight_files(paths)
+    for rows in loaded[::2]:  # the loader gives 64-bit indices, which the learners refuse
+        rows.indices, rows.indptr = rows.indices.astype("int32"), rows.indptr.astype("int32")
+    return loaded
+
+
+def idx(images):
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    pixels = np.fromfile(images, dtype=np.uint8)[16:].reshape(-1, 784)
+    labels = np.fromfile(images.replace("images-idx3", "labels-idx1"), dtype=np.uint8)[8:]
+    return csr_matrix(pixels, dtype=np.float64), labels.astype(np.float64)
+
+
+def estimator(name, epochs):
+    from sklearn.linear_model import Perceptron, SGDClassifier
+    limits = {"max_iter": epochs, "tol": None} if epochs else {}
+    if name == "Perceptron":
+        return Perceptron(**limits)
+    return SGDClassifier(loss="hinge", **limits)
+
+
+def fit(name, epochs, train):
+    """Seconds of `fit` alone; the rows are in memory."""
+    rows, labels = rows_of(train, None)
+    learner = estimator(name, epochs)
+    seconds, _ = timed(lambda: learner.fit(rows, labels))
+    return {"seconds": seconds, "rows": rows.shape[0]}
+
+
+def sklearn_error(name, epochs, train, test):
+    rows, labels, test_rows, test_labels = rows_of(train, test)
+    learner = estimator(name, epochs)
+    seconds, _ = timed(lambda: learner.fit(rows, labels))
+    return {"seconds": seconds, "error": float((learner.predict(test_rows) != test_labels).mean())}
+
+
+def liblinear_error(options, train, test):
+    from liblinear import liblinearutil
+    rows, labels, test_rows, test_labels = rows_of(train, test)
+    seconds, model = timed(lambda: liblinearutil.train(labels, rows, options + " -q"))
+    predicted, _, _ = liblinearutil.predict(test_labels, test_rows, model, "-q")
+    wrong = sum(a != b for a, b in zip(predicted, test_labels))
+    return {"seconds": seconds, "error": wrong / len(test_labels)}
+
+
+def vw(options):
+    """What the command line does with these options: reads the file while it learns, and writes the model."""
+    import vowpalwabbit
+    def whole():
+        workspace = vowpalwabbit.Workspace(options + " --quiet --no_stdin")
+        rows = workspace.get_weighted_examples()
+        workspace.finish()
+        return rows
+    seconds, rows = timed(whole)
+    return {"seconds": seconds, "rows": int(rows)}
+
+
+def vw_error(options, model, test, predictions):
+    """Trains with the options into the model, and counts what it gets wrong on the test rows."""
+    seconds = vw(f"{options} -f {model}")["seconds"]
+    vw(f"-t -i {model} -d {test} -p {predictions}")
+    with open(test) as rows, open(predictions) as predicted:
+        labels = [float(row.split(" ", 1)[0]) for row in rows]
+        scores = [float(line.split()[0]) for line in predicted]
+    if len(labels) != len(scores):
+        raise ValueError(f"{len(scores)} predictions for {len(labels)} rows")
+    if set(labels) <= {-1.0, 1.0}:
+        scores = [1.0 if score > 0 else -1.0 for score in scores]
+    return {"seconds": seconds, "error": sum(a != b for a, b in zip(labels, scores)) / len(labels)}
+
+
+FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error)
+
+
+def main():
+    # What the peers themselves print must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    functions = {function.__name__: function for function in FUNCTIONS}
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            result = functions[request["function"]](**request["arguments"])
+        except Exception as error:  # whatever a peer does, the others go on
+            result = {"failed": f"{type(error).__name__}: {error}".splitlines()[0][:160]}
+        answers.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()

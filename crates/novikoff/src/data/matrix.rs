@@ -169,9 +169,10 @@ impl Matrix {
             Some(s) => s.starts[rows.start]..s.starts[rows.end],
             None => rows.start * self.columns..rows.end * self.columns,
         };
-        let indices = self.sparse.as_ref().map_or(0, |s| {
-            s.indices[span.clone()].iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, &j| sum ^ u64::from(j))
-        });
+        let indices = self
+            .sparse
+            .as_ref()
+            .map_or(0, |s| s.indices[span.clone()].iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, &j| sum ^ u64::from(j)));
         let values = match &self.values {
             Values::F32(v) => v[span].iter().step_by(LINE / size_of::<f32>()).fold(0, |sum, x| sum ^ u64::from(x.to_bits())),
             Values::F64(v) => v[span].iter().step_by(LINE / size_of::<f64>()).fold(0, |sum, x| sum ^ x.to_bits()),

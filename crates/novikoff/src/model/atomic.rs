@@ -121,7 +121,9 @@ fn explain(name: &str, folder: &Path, error: &io::Error) -> Error {
     let told = Error::io(name, error);
     let folder = folder.display();
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => told.hint(format!("there is no folder {folder}: make it first")),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Error::output(name, format!("there is no folder {folder} to write it into")).hint("make the folder first")
+        }
         ErrorKind::PermissionDenied => told.hint(format!("no permission to write this file or into the folder {folder}")),
         ErrorKind::ReadOnlyFilesystem => told.hint(format!("the folder {folder} can only be read: choose another")),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {

@@ -248,12 +248,16 @@ fn listed(names: &Labels) -> String {
     format!("{}{}", shown.join(", "), if names.len() > 20 { ", …" } else { "" })
 }
 
-/// Targets that are numbers but not classes: many different ones, few rows for each, or fractions.
+/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far apart, as
+/// prices are and the numbers of classes are not.
 fn refuse_targets(data: &Dataset) -> Result<()> {
     let different = data.names.len();
     let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
     let fractions = values.iter().any(|v| v.fract() != 0.0);
-    if fractions || data.len() < 4 * different {
+    let span = values.iter().fold(f64::NEG_INFINITY, |most, v| most.max(*v))
+        - values.iter().fold(f64::INFINITY, |least, v| least.min(*v));
+    let scattered = different > 100 && span > 10.0 * different as f64;
+    if fractions || scattered || data.len() < 4 * different {
         let example = values.iter().take(3).map(f64::to_string).collect::<Vec<_>>().join(", ");
         let what = format!(
             "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",

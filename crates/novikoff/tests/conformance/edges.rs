@@ -129,3 +129,25 @@ fn rows_that_weigh_nothing_are_not_learned_from() {
         assert_eq!(numbers(&model(&doubled).scorer), numbers(&model(&data).scorer), "{case}");
     }
 }
+
+/// Fractions, few rows for each, or numbers far apart are targets; many numbers in a row are classes.
+#[test]
+fn numbers_that_are_no_classes_are_refused_with_a_hint() {
+    let attempt = |labels: Vec<String>| {
+        let rows: Vec<Vec<f64>> = (0..labels.len()).map(|i| vec![i as f64]).collect();
+        let data = dataset(&rows, &labels.iter().map(String::as_str).collect::<Vec<_>>());
+        train(&data, None, &Settings { epochs: 1, ..Settings::default() }, &mut Unwatched)
+    };
+    let fractions = (0..300).map(|i| format!("{}.5", i % 30)).collect();
+    let few = (0..40).map(|i| i.to_string()).collect();
+    let prices = (0..2000).map(|i| (i % 150 * 100).to_string()).collect();
+    for targets in [fractions, few, prices] {
+        let error = attempt(targets).unwrap_err();
+        assert!(error.what().contains("look like numbers") && error.advice().unwrap().contains("regression"), "{error}");
+    }
+    let classes = (0..2000).map(|i| (i % 150).to_string()).collect();
+    let names = (0..40).map(|i| format!("name {i}")).collect();
+    for labels in [classes, names] {
+        assert!(attempt(labels).is_ok());
+    }
+}

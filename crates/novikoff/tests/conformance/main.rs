@@ -3,6 +3,9 @@
 //!
 //! [`Learner::ALL`]: novikoff::train::Learner::ALL
 
+// A skip says why.
+#![allow(clippy::print_stdout)]
+
 mod cases;
 mod edges;
 mod learning;

@@ -174,7 +174,7 @@ mod tests {
     fn a_missing_folder_and_a_folder_in_place_of_the_file_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let error = write(&folder.path().join("none/model"), b"x").unwrap_err();
-        assert!(error.advice().unwrap().contains("make it first"));
+        assert!(error.what().contains("there is no folder") && error.advice().is_some());
         let error = write(folder.path(), b"x").unwrap_err();
         assert!(error.advice().unwrap().contains("name a file in it"));
         assert!(names(folder.path()).is_empty());

@@ -81,10 +81,10 @@ pub struct Train {
     #[arg(long, value_enum, help_heading = "Classes and weights")]
     pub multiclass: Option<SchemeName>,
     /// The positive one of two labels [default: the larger number, or the later name].
-    #[arg(long, value_name = "LABEL", help_heading = "Classes and weights")]
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub positive: Option<String>,
     /// How much each class counts: balanced, or LABEL=WEIGHT,…
-    #[arg(long, value_name = "WEIGHTS", help_heading = "Classes and weights")]
+    #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub class_weight: Option<String>,
 
     /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
@@ -94,13 +94,13 @@ pub struct Train {
     #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
     pub tie: TieName,
     /// Perceptrons: the constant step (any gives the same predictions).
-    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Details of the rules")]
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub step: f64,
     /// Passive-aggressive: go all the way (pa), at most C (pa-i), or damped by C (pa-ii).
     #[arg(long, value_enum, default_value_t = VariantName::PaI, help_heading = "Details of the rules")]
     pub variant: VariantName,
     /// Passive-aggressive: C.
-    #[arg(long, value_name = "C", default_value_t = 1.0, help_heading = "Details of the rules")]
+    #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub aggressiveness: f64,
 
     /// Write a row per epoch, as CSV.

@@ -44,7 +44,7 @@ fn fail(error: &Error) -> ExitCode {
     // Nothing can be done about a closed standard error.
     let mut stderr = std::io::stderr().lock();
     if error.kind() == ErrorKind::Interrupted {
-        let _ = writeln!(stderr, "interrupted: nothing was written");
+        let _ = writeln!(stderr, "{}", progress::NOTHING_WRITTEN);
         return ExitCode::from(130);
     }
     let _ = writeln!(stderr, "error: {error}");

@@ -2,21 +2,29 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use novikoff::control::{Flow, Observer, Progress};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether there has been anything to watch yet.
+static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The first Ctrl-C asks to finish with what there is, the second ends the program at once.
+/// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first if nothing has
+/// been read yet.
 pub fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, and files are still whole.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if again || !WATCHED.load(Ordering::SeqCst) {
+            let _ = writeln!(std::io::stderr(), "{}", if again { "interrupted" } else { NOTHING_WRITTEN });
             std::process::exit(130);
         }
     });
 }
+
+/// What is said when an interrupt leaves nothing to keep.
+pub const NOTHING_WRITTEN: &str = "interrupted: nothing was written";
 
 /// Draws progress on a terminal and passes an interrupt on.
 pub struct Watch<F> {
@@ -69,6 +77,7 @@ impl<F: FnMut(Progress)> Watch<F> {
 
 impl<F: FnMut(Progress)> Observer for Watch<F> {
     fn observe(&mut self, progress: Progress) -> Flow {
+        WATCHED.store(true, Ordering::Relaxed);
         match progress {
             Progress::Reading { bytes, total, rows } if !self.bar.is_hidden() => {
                 let template = if total.is_some() {

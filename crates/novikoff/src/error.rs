@@ -55,7 +55,17 @@ impl Error {
 
     /// A failure of the operating system on `file`.
     pub fn io(file: impl Into<String>, error: &std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, error.to_string()).at(file, 0, 0)
+        let what = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => error.to_string(),
+        };
+        Self::new(ErrorKind::Io, what).at(file, 0, 0)
+    }
+
+    /// A file that cannot be written.
+    pub fn output(file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Io, what).at(file, 0, 0)
     }
 
     /// The user asked to stop.

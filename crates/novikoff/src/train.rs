@@ -228,6 +228,10 @@ impl Classes {
             })?),
             None => None,
         };
+        if positive.is_some() && names.len() > 2 {
+            let error = Error::usage(format!("there are {} labels; only of two can one be the positive one", names.len()));
+            return Err(error.hint("leave out --positive"));
+        }
         let order = class_order(names, positive);
         let mut rank = vec![0; order.len()];
         for (class, &label) in order.iter().enumerate() {
@@ -244,12 +248,16 @@ fn listed(names: &Labels) -> String {
     format!("{}{}", shown.join(", "), if names.len() > 20 { ", …" } else { "" })
 }
 
-/// Targets that are numbers but not classes: many different ones, few rows for each, or fractions.
+/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far apart, as
+/// prices are and the numbers of classes are not.
 fn refuse_targets(data: &Dataset) -> Result<()> {
     let different = data.names.len();
     let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
     let fractions = values.iter().any(|v| v.fract() != 0.0);
-    if fractions || data.len() < 4 * different {
+    let span = values.iter().fold(f64::NEG_INFINITY, |most, v| most.max(*v))
+        - values.iter().fold(f64::INFINITY, |least, v| least.min(*v));
+    let scattered = different > 100 && span > 10.0 * different as f64;
+    if fractions || scattered || data.len() < 4 * different {
         let example = values.iter().take(3).map(f64::to_string).collect::<Vec<_>>().join(", ");
         let what = format!(
             "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",
@@ -289,21 +297,38 @@ fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings:
             counts.iter().map(|&count| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 }).collect()
         }
         ClassWeight::Given(given) => {
-            let mut weights = vec![1.0; labels.len()];
-            for (name, weight) in given {
-                let class = labels.find(name).ok_or_else(|| {
-                    Error::usage(format!("there is no label {name:?} to weigh"))
-                        .hint(format!("the labels are {}", listed(labels)))
-                })?;
-                if !(weight.is_finite() && *weight >= 0.0) {
-                    return Err(Error::usage(format!("the weight of {name:?} must be a number from 0, not {weight}")));
-                }
-                weights[class as usize] = *weight;
-            }
-            weights
+            check_class_weights(given, labels)?;
+            labels.names().iter().map(|name| given_weight(given, name)).collect()
         }
     };
     Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
+}
+
+fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> Result<()> {
+    for (name, weight) in given {
+        if labels.find(name).is_none() {
+            let error = Error::usage(format!("there is no label {name:?} to weigh"));
+            return Err(error.hint(format!("the labels are {}", listed(labels))));
+        }
+        if !(weight.is_finite() && *weight >= 0.0) {
+            return Err(Error::usage(format!("the weight of {name:?} must be a number from 0, not {weight}")));
+        }
+    }
+    Ok(())
+}
+
+/// The weight that is given to a label under any of its spellings; 1 if none is.
+fn given_weight(given: &[(String, f64)], label: &str) -> f64 {
+    let own = Labels::new([label]);
+    given.iter().rfind(|(name, _)| own.find(name).is_some()).map_or(1.0, |(_, weight)| *weight)
+}
+
+fn weightless() -> Error {
+    Error::input("every row has the weight 0: there is nothing to learn from")
+}
+
+fn overflow() -> Error {
+    Error::input("the values are so large that sums of their squares are no finite numbers").hint("scale the columns down first")
 }
 
 fn train_by<R: Rule>(
@@ -324,6 +349,9 @@ fn train_by<R: Rule>(
     let rank = |labels: &[u32]| -> Vec<u32> { labels.iter().map(|&label| classes.rank[label as usize]).collect() };
     let ranked = rank(&data.labels);
     let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+        return Err(weightless());
+    }
     let plan = Plan {
         rule,
         scheme,
@@ -340,9 +368,9 @@ fn train_by<R: Rule>(
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
     let trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
 
+    let geometry = geometry(&trained.scorer, batch, scheme, settings)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
-    let geometry = geometry(&trained.scorer, batch, scheme, settings);
     let mut results = BTreeMap::from([
         ("epochs".to_owned(), json!(trained.trace.len())),
         ("epoch".to_owned(), json!(trained.epoch)),
@@ -404,12 +432,19 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, serde_json:
     all
 }
 
-/// One more pass over the rows, for the weights that are returned.
-fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Option<Geometry> {
-    let Scorer::Linear(weights) = scorer else { return None };
+/// One more pass over the rows, for the weights that are returned. It would show if a number on the way was not finite.
+fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Option<Geometry>> {
+    let weights = match scorer {
+        Scorer::Linear(weights) => weights,
+        Scorer::Voted(voted) if voted.largest_score().is_finite() => return Ok(None),
+        Scorer::Voted(_) => return Err(overflow()),
+    };
     let extra = settings.bias.coordinate();
     let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
     let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
+    if !whole.is_finite() {
+        return Err(overflow());
+    }
     let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
     let mut scores = vec![0.0; weights.outputs()];
     for (i, &class) in batch.classes.iter().enumerate() {
@@ -418,6 +453,9 @@ fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings:
         let length = if settings.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
         radius = radius.max(norm / length);
         weights.score(row, &mut scores);
+        if !(norm.is_finite() && scores.iter().all(|score| score.is_finite())) {
+            return Err(overflow());
+        }
         let least = least_margin(&scores, class as usize, scheme, &norms, whole);
         margin = margin.min(least / length);
     }
@@ -427,7 +465,7 @@ fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings:
     // The theorem speaks of a perceptron with steps of one size, from zero, whose every update is a mistake.
     let speaks = settings.learner != Learner::PassiveAggressive && batch.weights.is_empty() && scheme != Scheme::OneVsRest;
     let mistake_bound = (speaks && margin > 0.0).then(|| (radius / margin).powi(2));
-    Some(Geometry { margin, radius, mistake_bound })
+    Ok(Some(Geometry { margin, radius, mistake_bound }))
 }
 
 fn least_margin(scores: &[f64], class: usize, scheme: Scheme, norms: &[f64], whole: f64) -> f64 {
@@ -444,6 +482,12 @@ fn least_margin(scores: &[f64], class: usize, scheme: Scheme, norms: &[f64], who
 
 fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
     refuse_for_streams(settings)?;
+    let given = match &settings.class_weight {
+        ClassWeight::Given(given) => given.as_slice(),
+        _ => &[],
+    };
+    let mut class_weights = Vec::new();
+    let mut weightless = true;
     let mut stream = Stream::new(rule, settings.bias, keep(settings.learner));
     let mut fingerprint = Fingerprint::default();
     let mut next_report = 1u64;
@@ -451,12 +495,17 @@ fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer:
     let end = reader.for_each(observer, |chunk, observer| {
         features = chunk.batch.indices.iter().fold(features, |most, &j| most.max(j as usize + 1));
         check_size(features, chunk.labels.len())?;
-        stream.expect(features, chunk.labels.len());
+        class_weights.extend(chunk.labels.names()[class_weights.len()..].iter().map(|name| given_weight(given, name)));
+        stream.expect(features, 2);
         let mut flow = Flow::Continue;
         for r in 0..chunk.batch.rows() {
-            let (row, weight) = (chunk.batch.row(r), chunk.batch.weight(r));
-            fingerprint.row(row, Some(chunk.batch.labels[r]), weight);
-            stream.learn(row, chunk.batch.labels[r], weight);
+            let (row, weight, class) = (chunk.batch.row(r), chunk.batch.weight(r), chunk.batch.labels[r]);
+            fingerprint.row(row, Some(class), weight);
+            let weight = weight * class_weights[class as usize];
+            // A class is there from its first row on, however the stream comes in parts.
+            stream.expect(features, class as usize + 1);
+            stream.learn(row, class, weight);
+            weightless &= weight == 0.0;
             let (rows, errors, mistakes) = stream.tally();
             if rows == next_report {
                 next_report *= 2;
@@ -467,6 +516,13 @@ fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer:
         }
         Ok(flow)
     })?;
+    if end.outcome == Outcome::Stopped && end.labels.len() < 2 {
+        return Err(Error::interrupted());
+    }
+    check_class_weights(given, &end.labels)?;
+    if weightless {
+        return Err(self::weightless());
+    }
     let classes = Classes::new(&end.labels, settings)?;
     let streamed = stream.finish(&classes.order);
     let features = end.schema.features().unwrap_or(features).max(features);
@@ -493,6 +549,9 @@ fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer:
     };
     let mut weights = streamed.weights;
     weights.grow(features);
+    if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
+        return Err(overflow());
+    }
     Ok(Fit {
         model: Model { about, labels: classes.labels, schema: end.schema, scorer: Scorer::Linear(weights) },
         stopped,
@@ -518,6 +577,10 @@ fn refuse_for_streams(settings: &Settings) -> Result<()> {
     }
     if settings.class_weight == ClassWeight::Balanced {
         return refuse("balanced class weights need the counts of the whole stream", "give them: --class-weight LABEL=WEIGHT,…");
+    }
+    if settings.learner != Learner::PassiveAggressive && settings.tie != Tie::Mistake {
+        let hint = "use --tie mistake with --online";
+        return refuse("which label is the positive one, and wins ties, is not known before a stream shows both", hint);
     }
     if settings.multiclass == Some(Scheme::OneVsRest) {
         let hint = "use --multiclass joint with --online";

@@ -104,11 +104,16 @@ fn hold_back(arguments: &Train, options: &Options, settings: &Settings, data: Da
         Err(_) => {
             let purpose = Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
             let input = Input::named(wanted);
-            let held = Reader::open(&input, options, &purpose)?.read(&mut Watch::new())?;
+            let held = Reader::open(&input, &of_another_file(options), &purpose)?.read(&mut Watch::new())?;
             warn(&input.name(), &held.report);
             Ok((data, Some(held)))
         }
     }
+}
+
+/// How to read rows besides those to learn from: their labels are in a file of their own.
+fn of_another_file(options: &Options) -> Options {
+    Options { labels: None, ..options.clone() }
 }
 
 fn learn_online(arguments: &Train, options: &Options, settings: &Settings) -> Result<Outcome> {
@@ -117,14 +122,12 @@ fn learn_online(arguments: &Train, options: &Options, settings: &Settings) -> Re
     let mut doublings = Vec::new();
     let show = !arguments.output_form.json;
     let mut told = Ok(());
-    if show {
-        print("        rows    mistakes  error so far\n")?;
-    }
     let mut watch = Watch::telling(|progress| {
         if let Progress::Stream { rows, errors, mistakes } = progress {
+            let head = if doublings.is_empty() { "        rows    mistakes  error so far\n" } else { "" };
             doublings.push((rows, errors, mistakes));
             if show && told.is_ok() {
-                told = print(&doubling(rows, errors, mistakes));
+                told = print(&format!("{head}{}", doubling(rows, errors, mistakes)));
             }
         }
     });
@@ -154,7 +157,7 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
 fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
     let input = Input::named(path);
     let mut watch = Watch::new();
-    let data = Reader::open(&input, options, &for_evaluation(&fit.model))?.read(&mut watch)?;
+    let data = Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     Ok(evaluate(&fit.model, &data))

@@ -121,7 +121,9 @@ fn explain(name: &str, folder: &Path, error: &io::Error) -> Error {
     let told = Error::io(name, error);
     let folder = folder.display();
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => told.hint(format!("there is no folder {folder}: make it first")),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Error::output(name, format!("there is no folder {folder} to write it into")).hint("make the folder first")
+        }
         ErrorKind::PermissionDenied => told.hint(format!("no permission to write this file or into the folder {folder}")),
         ErrorKind::ReadOnlyFilesystem => told.hint(format!("the folder {folder} can only be read: choose another")),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -172,7 +174,7 @@ mod tests {
     fn a_missing_folder_and_a_folder_in_place_of_the_file_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let error = write(&folder.path().join("none/model"), b"x").unwrap_err();
-        assert!(error.advice().unwrap().contains("make it first"));
+        assert!(error.what().contains("there is no folder") && error.advice().is_some());
         let error = write(folder.path(), b"x").unwrap_err();
         assert!(error.advice().unwrap().contains("name a file in it"));
         assert!(names(folder.path()).is_empty());

@@ -73,6 +73,14 @@ impl Voted {
         self.mistakes.len() * (self.rows.stored() / self.rows.rows().max(1) + self.outputs())
     }
 
+    /// No vector's score of a row that was a mistake is larger, by Cauchy and Schwarz; infinite if sums on the way are.
+    pub fn largest_score(&self) -> f64 {
+        let norm = |row: usize| (self.rows.row(row).norm_sq() + self.bias * self.bias).sqrt();
+        let norms: Vec<f64> = (0..self.rows.rows()).map(norm).collect();
+        let radius = norms.iter().copied().fold(0.0, f64::max);
+        self.mistakes.iter().map(|mistake| mistake.step.abs() * norms[mistake.row as usize] * radius).sum()
+    }
+
     /// Scores up to [`TILE`] rows: votes for less votes against, as a share of all rounds (for joint classes the votes for
     /// each class).
     pub fn score(&self, rows: &[Row<'_>], scratch: &mut Tile, scores: &mut [f64]) {

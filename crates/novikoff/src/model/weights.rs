@@ -73,7 +73,8 @@ impl Weights {
     /// zero where it is `None`.
     #[must_use]
     pub fn rearranged(&self, sources: &[Option<(usize, f64)>]) -> Self {
-        let pick = |block: &[f64], source: &Option<(usize, f64)>| source.map_or(0.0, |(from, scale)| scale * block[from]);
+        // Plus zero: −0 would be another byte in a file than the 0 of a feature that turns up later.
+        let pick = |block: &[f64], source: &Option<(usize, f64)>| source.map_or(0.0, |(from, scale)| scale * block[from] + 0.0);
         let mut values = Vec::with_capacity(self.features() * sources.len());
         for block in self.values.chunks_exact(self.outputs) {
             values.extend(sources.iter().map(|source| pick(block, source)));

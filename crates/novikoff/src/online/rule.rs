@@ -118,12 +118,16 @@ pub struct PassiveAggressive {
     pub aggressiveness: Aggressiveness,
 }
 
+/// A loss that is not worth a move. Moves that aim at a margin of exactly 1 miss it by rounding, or come closer for ever: without
+/// this, a run would go on moving by less than anybody could see, and never say that the rows are separated.
+const ROUNDING: f64 = 1e-9;
+
 impl Rule for PassiveAggressive {
     #[inline(always)]
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move {
         let mistake = look.margin <= 0.0;
         let loss = 1.0 - look.margin;
-        if loss <= 0.0 {
+        if loss <= ROUNDING {
             return Move { step: 0.0, mistake };
         }
         let norm_sq = norm_sq();

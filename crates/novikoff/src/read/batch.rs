@@ -29,6 +29,9 @@ pub struct RowError {
     pub hint: Option<String>,
 }
 
+/// What to do about text in another encoding.
+pub const CONVERT: &str = "convert it first: iconv -f LATIN1 -t UTF-8 FILE";
+
 /// How many bad rows are kept as examples.
 pub const EXAMPLES: usize = 5;
 
@@ -148,14 +151,14 @@ impl Batch {
         if matches!(labelling, Labelling::Ignored) {
             return Ok(());
         }
-        let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), None))?;
+        let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), Some(CONVERT.to_owned())))?;
         if name.parse::<f64>().is_ok_and(|value| !value.is_finite()) {
             return Err((format!("the label {name:?} is not a finite number"), None));
         }
         let id = match labelling {
             Labelling::Known(known) => known.find(name).ok_or_else(|| {
                 let listed: Vec<&str> = known.names().iter().take(20).map(String::as_str).collect();
-                let hint = format!("it knows {}{}", listed.join(", "), if known.len() > 20 { ", …" } else { "" });
+                let hint = format!("the model knows {}{}", listed.join(", "), if known.len() > 20 { ", …" } else { "" });
                 (format!("the label {name:?} was never seen in training"), Some(hint))
             })?,
             _ => self.local_labels.intern(name),

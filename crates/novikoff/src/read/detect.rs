@@ -17,6 +17,19 @@ pub enum Format {
     Idx,
 }
 
+impl Format {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Svmlight => "svmlight",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Vw => "vw",
+            Format::Idx => "idx",
+        }
+    }
+}
+
 /// The format of what starts with these bytes, under this name.
 pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {

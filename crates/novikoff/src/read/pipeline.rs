@@ -34,7 +34,7 @@ pub trait Parser: Send + Sync {
 /// How to run the pipeline.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
-    /// Parsing threads; with 1, everything happens on the caller's.
+    /// Parsing threads; with 1, everything but waiting for a stream happens on the caller's.
     pub threads: usize,
     /// Go on after bad rows.
     pub skip_bad_rows: bool,
@@ -141,7 +141,8 @@ pub fn run(
         let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
         Ok(if observer.observe(progress) == Flow::Stop { Flow::Stop } else { flow })
     };
-    if setup.threads <= 1 {
+    // A stream is waited for by another thread even then, so that the caller's can be asked to stop meanwhile.
+    if setup.threads <= 1 && total.is_some() {
         let (mut block, mut batch) = (Vec::new(), empty_batch());
         while let Some((_, parsed)) = next_batch(&shared, &mut block, std::mem::take(&mut batch)) {
             batch = parsed.map_err(|(error, before)| locate_end(error, &name, line, &before))?;
@@ -159,7 +160,7 @@ pub fn run(
     for _ in 0..2 * setup.threads + 1 {
         let _ = empty_sender.send(empty_batch());
     }
-    for _ in 0..setup.threads {
+    for _ in 0..setup.threads.max(1) {
         let (shared, empty, full) = (shared.clone(), empty.clone(), full_sender.clone());
         std::thread::spawn(move || work(&shared, &empty, &full));
     }
@@ -192,7 +193,7 @@ pub fn run(
 }
 
 /// Gives an error of the bytes themselves the place up to which they were good.
-fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8]) -> Error {
+pub(super) fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8]) -> Error {
     if error.kind() != ErrorKind::Input || error.place().is_some_and(|place| place.line > 0) {
         return error;
     }

@@ -6,14 +6,14 @@ use super::idx;
 use super::pipeline::{self, Outcome, Parser, Setup};
 use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
-use super::table::{self, Table, TableOptions};
+use super::table::{self, Header, Table, TableOptions};
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::matrix::{Builder, Layout};
 use crate::data::{Dataset, Labels, Report};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
-use crate::features::{Dictionary, Schema};
+use crate::features::{Dictionary, Missing, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -160,10 +160,11 @@ impl Reader {
             (Some(format), _) => format,
             (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
             (None, Some((Schema::Table(_), _))) => Format::Csv,
-            (None, Some((Schema::Indexed { .. }, _))) if !idx::is_idx(start) => Format::Svmlight,
+            // A file that is told to be something else must not pass for rows of labels without features.
+            (None, Some((Schema::Indexed { .. }, _))) => detect(&name, start).unwrap_or(Format::Svmlight),
             (None, _) => detect(&name, start)?,
         };
-        check_options(format, options, purpose)?;
+        check_options(&name, format, options, purpose)?;
         let mut reader = Self {
             source,
             parser: Arc::new(Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None }),
@@ -353,7 +354,7 @@ fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) 
 }
 
 /// Options that say nothing of this format, or of what the model was trained on, are mistakes.
-fn check_options(format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     let fits = match purpose.schema() {
         None => true,
@@ -367,13 +368,26 @@ fn check_options(format: Format, options: &Options, purpose: &Purpose<'_>) -> Re
             Some((Schema::Table(_), _)) => "csv or tsv",
             _ => "vw",
         };
-        return Err(Error::usage(format!("the model was trained on {trained} rows; it cannot read another format")));
+        let error = Error::input(format!("this is {}, and the model was trained on {trained}", format.name())).at(name, 0, 0);
+        return Err(error.hint("give rows of that format, or say by --format what these really are"));
     }
     if options.hash_bits.is_some() && format != Format::Vw {
         return Err(Error::usage("--hash-bits is for the format vw").hint("say --format vw if that is what this is"));
     }
     if (options.table.label.is_some() || options.table.row_weights.is_some()) && !is_table {
         return Err(Error::usage("--label and --row-weights name columns of a table").hint("say --format csv if this is one"));
+    }
+    let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
+    let for_tables = !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();
+    if for_tables && !is_table {
+        let error = Error::usage("--drop, --missing, --delimiter, --header and --no-header are for tables");
+        return Err(error.hint("leave them out, or say --format csv if this is one"));
+    }
+    if options.labels.is_some() && format != Format::Idx {
+        return Err(Error::usage("--labels names the labels of IDX images").hint("for the column of a table say --label"));
+    }
+    if options.base.is_some() && format != Format::Svmlight {
+        return Err(Error::usage("--zero-based is for the format svmlight").hint("say --format svmlight if that is what this is"));
     }
     Ok(())
 }

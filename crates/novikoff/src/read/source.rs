@@ -1,7 +1,7 @@
 //! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where a
 //! record ends.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Source {
                 let file = File::open(path).map_err(|e| open_error(&name, &e))?;
                 let about = file.metadata().map_err(|e| Error::io(&name, &e))?;
                 if about.is_dir() {
-                    return Err(Error::input("is a folder, not a file").at(name, 0, 0));
+                    return Err(Error::input("this is a folder, not a file").at(name, 0, 0));
                 }
                 (Box::new(file), about.is_file().then_some(about.len()))
             }
@@ -103,7 +103,10 @@ impl Source {
     /// The first bytes, without taking them: as many as are at hand, at least one unless the input is empty.
     pub fn peek(&mut self) -> Result<&[u8]> {
         let Self { name, reader, compression, .. } = self;
-        reader.fill_buf().map_err(|e| read_error(name, *compression, &e))
+        reader.fill_buf().map_err(|e| {
+            let error = read_error(name, *compression, &e);
+            if error.kind() == ErrorKind::Input { error.at(name.as_str(), 1, 1) } else { error }
+        })
     }
 
     /// Adds bytes to `into`, up to `limit` in all. A file fills it; a pipe or terminal gives what it has at hand, so that
@@ -192,9 +195,11 @@ fn open_error(name: &str, error: &io::Error) -> Error {
 fn read_error(name: &str, compression: Option<&str>, error: &io::Error) -> Error {
     match compression {
         Some(kind) if error.raw_os_error().is_none() => {
-            Error::input(format!("the {kind} data is damaged or ends too early ({error})"))
-                .at(name, 0, 0)
-                .hint("get the file again, or decompress it by hand to see how far it goes")
+            let what = match error.kind() {
+                io::ErrorKind::UnexpectedEof => format!("the {kind} data ends too early"),
+                _ => format!("the {kind} data is damaged ({error})"),
+            };
+            Error::input(what).at(name, 0, 0).hint("get the file again, or decompress it by hand to see how far it goes")
         }
         _ => Error::io(name, error),
     }
@@ -230,6 +235,11 @@ struct Zstd<R: BufRead> {
     frame: Option<ZstdFrame<R>>,
 }
 
+/// The decoder hides in its own errors that the file was at its end.
+fn plainly(error: io::Error) -> io::Error {
+    if error.to_string().contains("UnexpectedEof") { io::ErrorKind::UnexpectedEof.into() } else { error }
+}
+
 /// Largest window a frame may ask for; zstd's own default limit.
 const ZSTD_WINDOW: u64 = 1 << 27;
 
@@ -237,7 +247,7 @@ impl<R: BufRead> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
-                let count = frame.read(buffer)?;
+                let count = frame.read(buffer).map_err(plainly)?;
                 if count > 0 || buffer.is_empty() {
                     return Ok(count);
                 }

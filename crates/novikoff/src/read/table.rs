@@ -152,7 +152,11 @@ fn wrong_width(fields: &[Field], width: usize) -> Fault {
     let plural = if fields.len() == 1 { "" } else { "s" };
     Fault {
         at,
-        what: format!("this row has {} field{plural}, the table has {width} columns", fields.len()),
+        what: format!(
+            "this row has {} field{plural}, the table has {width} column{}",
+            fields.len(),
+            if width == 1 { "" } else { "s" }
+        ),
         hint: Some("a field that holds the delimiter must stand in quotes; --skip-bad-rows leaves such rows out".into()),
     }
 }

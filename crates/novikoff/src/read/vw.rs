@@ -328,7 +328,7 @@ fn skip_blanks(line: &[u8], mut at: usize) -> usize {
 
 #[cold]
 fn not_utf8(at: usize) -> Fault {
-    (at, "the row is not UTF-8".into(), Some("convert it first: iconv -f LATIN1 -t UTF-8 FILE".into()))
+    (at, "the row is not UTF-8".into(), Some(super::batch::CONVERT.into()))
 }
 
 #[cold]

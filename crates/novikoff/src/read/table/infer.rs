@@ -9,9 +9,9 @@ use crate::control::{Flow, Observer, Progress};
 use crate::error::{Error, Result};
 use crate::features::table::{Column, Role, TableSchema, first_repeated};
 use crate::features::{Dictionary, Missing};
-use crate::read::batch::Labelling;
+use crate::read::batch::{CONVERT, Labelling};
 use crate::read::number::{Number, whole};
-use crate::read::pipeline::Setup;
+use crate::read::pipeline::{Setup, locate_end};
 use crate::read::records::{Fault, Field, Records, newlines};
 use crate::read::source::{Blocks, Cut, Input, Source};
 use std::sync::atomic::Ordering;
@@ -43,7 +43,11 @@ pub fn infer(
         let mut inference = Inference::new(source.name(), options, labelling, setup, delimiter, mixed);
         let (taken, total) = (source.taken(), source.total());
         let mut blocks = Blocks::new(source, Cut::Record { delimiter });
-        while blocks.next_into(&mut block)? {
+        loop {
+            let more = blocks.next_into(&mut block);
+            if !more.map_err(|error| locate_end(error, &inference.file, inference.lines + 1, &block))? {
+                break;
+            }
             inference.block(&block)?;
             let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: inference.rows };
             if observer.observe(progress) == Flow::Stop {
@@ -380,7 +384,7 @@ impl<'a> Inference<'a> {
             *features += 1;
             return Ok(Role::Numeric { feature, mean: seen.mean(), indicator });
         }
-        fail(seen.not_utf8, format!("this value of column {name:?} is not UTF-8")).map_err(skippable)?;
+        fail(seen.not_utf8, format!("this value of column {name:?} is not UTF-8")).map_err(|e| e.hint(CONVERT))?;
         let categories = std::mem::take(&mut seen.categories).names().to_vec();
         *features += categories.len() as u64;
         if *features > u64::from(u32::MAX) { Err(too_many()) } else { Ok(Role::Categorical { feature, categories, indicator }) }

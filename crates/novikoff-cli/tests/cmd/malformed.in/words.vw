@@ -1,0 +1,2 @@
+1 |f a b
+not tech 1 2 |f c

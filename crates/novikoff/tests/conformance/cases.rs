@@ -1,0 +1,148 @@
+//! Every learner in every form, and the data they are tried on.
+
+use novikoff::control::Unwatched;
+use novikoff::data::generate::Recipe;
+use novikoff::data::matrix::{Builder, Layout};
+use novikoff::data::{Dataset, Labels, Report};
+use novikoff::evaluate::score_all;
+use novikoff::features::Schema;
+use novikoff::model::{Model, Scorer};
+use novikoff::multiclass::{Scheme, decide};
+use novikoff::online::Bias;
+use novikoff::online::rule::Length;
+use novikoff::random::Random;
+use novikoff::train::{Fit, Learner, Settings, train};
+use std::fmt;
+
+/// A learner in one of its forms.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub settings: Settings,
+    pub scheme: Scheme,
+    pub classes: usize,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings { learner, bias, length, .. } = &self.settings;
+        write!(f, "{} {:?} of {}, bias {bias:?}, rows {length:?}", learner.name(), self.scheme, self.classes)
+    }
+}
+
+/// Why a form of a learner does not exist.
+pub fn no_such_form(settings: &Settings) -> Option<&'static str> {
+    match (settings.learner, settings.length) {
+        (Learner::PassiveAggressive, Length::Unit) => Some("its steps do not depend on a row's length"),
+        _ => None,
+    }
+}
+
+/// Every learner × scheme × bias × length.
+pub fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for learner in Learner::ALL {
+        for (scheme, classes) in [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3), (Scheme::OneVsRest, 3)] {
+            for bias in [Bias::Free, Bias::None] {
+                for length in [Length::AsGiven, Length::Unit] {
+                    let multiclass = (scheme != Scheme::Two).then_some(scheme);
+                    let settings = Settings { learner, bias, length, multiclass, epochs: 2000, ..Settings::default() };
+                    match no_such_form(&settings) {
+                        Some(why) => println!("skipped: {} with {length:?} rows: {why}", learner.name()),
+                        None => cases.push(Case { settings, scheme, classes }),
+                    }
+                }
+            }
+        }
+    }
+    cases
+}
+
+/// Cases that keep their weights, for claims about weights.
+pub fn linear_cases() -> Vec<Case> {
+    let votes = |case: &Case| case.settings.learner == Learner::Voted;
+    println!("skipped: voted: it keeps votes, not weights");
+    cases().into_iter().filter(|case| !votes(case)).collect()
+}
+
+pub fn dataset(rows: &[Vec<f64>], labels: &[&str]) -> Dataset {
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut builder = Builder::new(Layout::Dense { columns });
+    let indices: Vec<u32> = (0..columns as u32).collect();
+    rows.iter().for_each(|row| builder.push(&indices, row));
+    let mut matrix = builder.finish();
+    matrix.widen(columns);
+    let mut names = Labels::default();
+    let labels = labels.iter().map(|label| names.intern(label)).collect();
+    let report = Report { rows: rows.len() as u64, ..Report::default() };
+    Dataset { rows: matrix, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report }
+}
+
+/// Separable rows, by a margin that takes a few epochs; every class is separable from all others, through the origin, too.
+pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset {
+    if classes == 2 {
+        return Recipe { rows, features: 6, margin: 0.15, seed, ..Recipe::default() }.generate();
+    }
+    let mut random = Random::new(seed);
+    let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+    let corner = |class: usize, random: &mut Random| -> Vec<f64> {
+        (0..classes + 3).map(|j| f64::from(u8::from(j == class)) + 0.15 * random.normal().clamp(-1.5, 1.5)).collect()
+    };
+    let values: Vec<Vec<f64>> = (0..rows).map(|i| corner(i % classes, &mut random)).collect();
+    let labels: Vec<&str> = (0..rows).map(|i| names[i % classes].as_str()).collect();
+    dataset(&values, &labels)
+}
+
+/// Rows that no hyperplane separates: each comes once with every label.
+pub fn inseparable(classes: usize, rows: usize, seed: u64) -> Dataset {
+    let mut random = Random::new(seed);
+    let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+    let mut values = Vec::new();
+    for _ in 0..rows / classes {
+        let row: Vec<f64> = (0..5).map(|_| random.normal()).collect();
+        values.extend(std::iter::repeat_n(row, classes));
+    }
+    let labels: Vec<&str> = (0..values.len()).map(|i| names[i % classes].as_str()).collect();
+    dataset(&values, &labels)
+}
+
+pub fn fit(case: &Case, data: &Dataset) -> Fit {
+    train(data, None, &case.settings, &mut Unwatched).unwrap_or_else(|e| panic!("{case}: {e}"))
+}
+
+/// The names that a model predicts for the rows.
+pub fn predictions(model: &Model, data: &Dataset) -> Vec<String> {
+    let scores = score_all(&model.scorer, data);
+    scores.chunks(model.scorer.outputs()).map(|s| model.labels.names()[decide(s)].clone()).collect()
+}
+
+/// The names that the rows have.
+pub fn truths(data: &Dataset) -> Vec<String> {
+    data.labels.iter().map(|&label| data.names.names()[label as usize].clone()).collect()
+}
+
+/// The same data under other names.
+pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset {
+    Dataset { names: Labels::new(names), ..data.clone() }
+}
+
+/// All numbers in a scorer.
+pub fn numbers(scorer: &Scorer) -> Vec<f64> {
+    match scorer {
+        Scorer::Linear(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
+        Scorer::Voted(voted) => {
+            let mistakes = voted.mistakes.iter().flat_map(|mistake| [mistake.step, mistake.round]);
+            mistakes.chain([voted.rounds]).collect()
+        }
+    }
+}
+
+/// The data as svmlight text, to the last digit.
+pub fn svmlight(data: &Dataset) -> String {
+    let mut text = String::new();
+    for (i, label) in truths(data).iter().enumerate() {
+        text.push_str(label);
+        data.rows.row(i).for_each_nonzero(|j, x| text.push_str(&format!(" {}:{x}", j + 1)));
+        text.push('\n');
+    }
+    text
+}

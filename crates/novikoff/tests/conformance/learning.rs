@@ -1,0 +1,167 @@
+//! What is learned.
+
+use crate::cases::{Case, cases, fit, linear_cases, no_such_form, numbers, predictions, renamed, separable, truths};
+use novikoff::control::Unwatched;
+use novikoff::data::Dataset;
+use novikoff::evaluate::score_all;
+use novikoff::model::{from_bytes, to_bytes};
+use novikoff::multiclass::Scheme;
+use novikoff::online::Stopped;
+use novikoff::online::rule::Length;
+use novikoff::train::{Learner, Settings, train};
+
+#[test]
+fn every_learner_separates_separable_rows_and_says_so() {
+    for case in cases() {
+        let data = separable(case.classes, 120, 3);
+        let fit = fit(&case, &data);
+        assert_eq!(fit.stopped, Stopped::Separated, "{case}: {:?}", fit.trace.last());
+        assert_eq!(fit.scheme, case.scheme, "{case}");
+        // The average, or the majority, of a run that ends in a separating vector need not separate by itself.
+        let most = if matches!(case.settings.learner, Learner::Averaged | Learner::Voted) { 0.02 } else { 0.0 };
+        assert!(fit.train_error.unwrap() <= most, "{case}: {:?}", fit.train_error);
+        let last = fit.trace.last().unwrap();
+        assert_eq!((last.mistakes, last.updates), (0, 0), "{case}");
+    }
+}
+
+#[test]
+fn train_error_is_the_share_of_rows_predicted_wrongly() {
+    for case in cases() {
+        let data = crate::cases::inseparable(case.classes, 60, 4);
+        let fit = fit(&Case { settings: Settings { epochs: 2, ..case.settings.clone() }, ..case.clone() }, &data);
+        let wrong = predictions(&fit.model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
+        assert_eq!(fit.train_error, Some(wrong as f64 / data.len() as f64), "{case}");
+    }
+}
+
+#[test]
+fn a_saved_and_loaded_model_scores_to_the_bit_as_before() {
+    for case in cases() {
+        let data = separable(case.classes, 80, 5);
+        let model = fit(&case, &data).model;
+        let loaded = from_bytes(&to_bytes(&model).unwrap(), "memory").unwrap();
+        let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        let unseen = separable(case.classes, 80, 6);
+        assert_eq!(bits(score_all(&loaded.scorer, &unseen)), bits(score_all(&model.scorer, &unseen)), "{case}");
+        assert_eq!(loaded, model, "{case}");
+    }
+}
+
+#[test]
+fn names_of_labels_do_not_matter() {
+    for case in cases() {
+        let data = separable(case.classes, 80, 7);
+        let other = renamed(&data, &["ham", "maybe", "spam"][..case.classes]);
+        let (numbered, named) = (fit(&case, &data).model, fit(&case, &other).model);
+        assert_eq!(numbers(&numbered.scorer), numbers(&named.scorer), "{case}");
+        assert_eq!(named.labels, other.names, "{case}");
+    }
+}
+
+/// With the other label as the positive one, scores change their sign and nothing else happens.
+#[test]
+fn the_positive_label_decides_the_sign_of_scores_and_no_prediction() {
+    for case in linear_cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
+        let data = separable(2, 80, 8);
+        let flipped = Settings { positive: Some("-1".into()), ..case.settings.clone() };
+        let (usual, flipped) = (fit(&case, &data), train(&data, None, &flipped, &mut Unwatched).unwrap());
+        assert_eq!(flipped.model.labels.names(), ["1", "-1"], "{case}");
+        let negated: Vec<f64> = numbers(&flipped.model.scorer).iter().map(|w| -w).collect();
+        assert_eq!(numbers(&usual.model.scorer), negated, "{case}");
+        assert_eq!((usual.mistakes, usual.updates), (flipped.mistakes, flipped.updates), "{case}");
+        assert_eq!(predictions(&usual.model, &data), predictions(&flipped.model, &data), "{case}");
+    }
+}
+
+/// Zero votes positive, so for votes the first vector's votes change sides: they may not outvote the others.
+#[test]
+fn the_positive_label_does_not_change_what_separated_rows_are_predicted_as() {
+    for case in cases().into_iter().filter(|case| case.classes == 2) {
+        let data = separable(2, 80, 9);
+        let settings = Settings { positive: Some("-1".into()), ..case.settings.clone() };
+        let flipped = train(&data, None, &settings, &mut Unwatched).unwrap();
+        let differing = predictions(&flipped.model, &data)
+            .iter()
+            .zip(predictions(&fit(&case, &data).model, &data))
+            .filter(|(a, b)| *a != b)
+            .count();
+        assert!(differing <= 2, "{case}: {differing}");
+    }
+}
+
+#[test]
+fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
+    for case in cases() {
+        let data = separable(case.classes, 30, 1);
+        let positive = |name: &str| Settings { positive: Some(name.into()), ..case.settings.clone() };
+        let error = train(&data, None, &positive("spam"), &mut Unwatched).unwrap_err();
+        assert!(error.what().contains("spam") && error.advice().unwrap().contains('1'), "{case}: {error}");
+        if case.classes > 2 {
+            let error = train(&data, None, &positive("1"), &mut Unwatched).unwrap_err();
+            assert!(error.what().contains("3 labels"), "{case}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_form_that_a_learner_does_not_have_is_refused_with_a_hint() {
+    for learner in Learner::ALL {
+        let settings = Settings { learner, length: Length::Unit, ..Settings::default() };
+        let answer = train(&separable(2, 30, 1), None, &settings, &mut Unwatched);
+        assert_eq!(answer.is_err(), no_such_form(&settings).is_some(), "{}", learner.name());
+        if let Err(error) = answer {
+            assert!(error.advice().is_some(), "{error}");
+        }
+    }
+}
+
+/// Novikoff's theorem, for the very numbers that are printed. Joint classes: the same, for differences of two classes.
+#[test]
+fn the_mistake_bound_is_never_below_the_mistakes_counted() {
+    for case in linear_cases() {
+        for seed in 0..20 {
+            let data = separable(case.classes, 40 + 10 * seed as usize, seed);
+            let fit = fit(&case, &data);
+            let Some(geometry) = fit.geometry.filter(|g| g.margin > 0.0) else { continue };
+            let speaks =
+                matches!(case.settings.learner, Learner::Perceptron | Learner::Averaged) && case.scheme != Scheme::OneVsRest;
+            assert_eq!(geometry.mistake_bound.is_some(), speaks, "{case}");
+            assert!(
+                geometry.mistake_bound.is_none_or(|bound| bound >= fit.mistakes as f64),
+                "{case}: {geometry:?}, {}",
+                fit.mistakes
+            );
+            assert!(fit.mistakes > 0, "{case}");
+        }
+    }
+}
+
+/// The geometry is that of the weights returned: computed here from the definition.
+#[test]
+fn margin_and_radius_are_those_of_the_definition() {
+    for case in linear_cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
+        let data = separable(2, 60, 2);
+        let fit = fit(&case, &data);
+        let all = numbers(&fit.model.scorer);
+        let extra = case.settings.bias.coordinate();
+        let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
+        for (i, label) in truths(&data).iter().enumerate() {
+            let mut row = dense(&data, i);
+            row.push(extra);
+            let length = if case.settings.length == Length::Unit { norm(&row) } else { 1.0 };
+            let score: f64 = row.iter().zip(&all).map(|(x, w)| x * w).sum();
+            margin = margin.min(if label == "1" { score } else { -score } / norm(&all) / length);
+            radius = radius.max(norm(&row) / length);
+        }
+        let geometry = fit.geometry.unwrap();
+        assert!((geometry.margin - margin).abs() < 1e-12 && (geometry.radius - radius).abs() < 1e-12, "{case}: {geometry:?}");
+    }
+}
+
+fn dense(data: &Dataset, i: usize) -> Vec<f64> {
+    let mut row = vec![0.0; data.rows.columns()];
+    data.rows.row(i).for_each_nonzero(|j, x| row[j as usize] = x);
+    row
+}

@@ -1,0 +1,14 @@
+//! The conformance suite: what every learner must do, run for each of [`Learner::ALL`], so that a new one is held to it by
+//! being added there. Where something does not apply to a learner, the skip says why.
+//!
+//! [`Learner::ALL`]: novikoff::train::Learner::ALL
+
+// A skip says why.
+#![allow(clippy::print_stdout)]
+
+mod cases;
+mod edges;
+mod learning;
+mod same_bytes;
+mod stopping;
+mod streams;

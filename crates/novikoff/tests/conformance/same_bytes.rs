@@ -1,0 +1,67 @@
+//! The same bytes of model for the same data, seed and settings.
+
+use crate::cases::{Case, cases, fit, predictions, separable, svmlight, truths};
+use novikoff::control::Unwatched;
+use novikoff::data::Dataset;
+use novikoff::model::to_bytes;
+use novikoff::read::{Format, Input, Options, Purpose, Reader};
+use novikoff::train::Settings;
+
+fn bytes(case: &Case, data: &Dataset) -> Vec<u8> {
+    to_bytes(&fit(case, data).model).unwrap()
+}
+
+#[test]
+fn twice_the_same_gives_the_same_bytes() {
+    for case in cases() {
+        let data = separable(case.classes, 100, 1);
+        assert_eq!(bytes(&case, &data), bytes(&case, &data), "{case}");
+    }
+}
+
+#[test]
+fn the_number_of_threads_that_learn_changes_no_byte() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, three) = (pool(1), pool(3));
+    for case in cases() {
+        let (data, held) = separable(case.classes, 1500, 2).split(0.5, 1);
+        let settings = Settings { epochs: 3, ..case.settings.clone() };
+        let train = || {
+            let fit = novikoff::train::train(&data, Some(&held), &settings, &mut Unwatched).unwrap();
+            to_bytes(&fit.model).unwrap()
+        };
+        assert_eq!(one.install(train), three.install(train), "{case}");
+    }
+}
+
+#[test]
+fn the_number_of_threads_that_read_changes_no_byte() {
+    let text = svmlight(&separable(2, 6000, 3));
+    assert!(text.len() > 1 << 19, "more than two blocks");
+    let read = |threads: usize| {
+        let input = Input::Bytes { name: "memory".into(), bytes: text.as_bytes().into() };
+        let options = Options { format: Some(Format::Svmlight), threads, ..Options::default() };
+        Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
+    };
+    let (one, two, five) = (read(1), read(2), read(5));
+    for case in cases().into_iter().filter(|case| case.classes == 2) {
+        let case = Case { settings: Settings { epochs: 1, ..case.settings.clone() }, ..case };
+        let expected = bytes(&case, &one);
+        assert!(bytes(&case, &two) == expected && bytes(&case, &five) == expected, "{case}");
+    }
+}
+
+#[test]
+fn another_seed_gives_a_model_as_good() {
+    let mut differing = 0;
+    for case in cases() {
+        let data = separable(case.classes, 120, 4);
+        let other = Case { settings: Settings { seed: 1, ..case.settings.clone() }, ..case.clone() };
+        for case in [&case, &other] {
+            let wrong = predictions(&fit(case, &data).model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
+            assert!(wrong <= 2, "{case}, seed {}: {wrong} wrong", case.settings.seed);
+        }
+        differing += usize::from(bytes(&case, &data) != bytes(&other, &data));
+    }
+    assert_eq!(differing, cases().len(), "the seed is part of the model");
+}

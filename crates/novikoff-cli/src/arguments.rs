@@ -56,7 +56,7 @@ pub struct Train {
     #[arg(long, value_enum, default_value_t = LearnerName::Averaged, help_heading = "Learning")]
     pub learner: LearnerName,
     /// Most passes over the rows; a pass without a mistake ends the training earlier.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one, help_heading = "Learning")]
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = at_least_one, help_heading = "Learning")]
     pub epochs: usize,
     /// Learn from each row once, as it comes, and store none: memory stays constant.
     #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]

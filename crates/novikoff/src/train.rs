@@ -95,7 +95,7 @@ impl Default for Settings {
             multiclass: None,
             positive: None,
             class_weight: ClassWeight::Equal,
-            epochs: 10,
+            epochs: 30,
             patience: 3,
             order: Order::Shuffled,
             seed: 0,
@@ -525,7 +525,7 @@ fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer:
     }
     let classes = Classes::new(&end.labels, settings)?;
     let streamed = stream.finish(&classes.order);
-    let features = end.schema.features().unwrap_or(features).max(features);
+    let features = end.features.unwrap_or(features).max(features);
     let progressive_error = streamed.wrong as f64 / streamed.rows.max(1) as f64;
     let stopped = if end.outcome == Outcome::Stopped { Stopped::Interrupted } else { Stopped::EndOfStream };
     let results = BTreeMap::from([

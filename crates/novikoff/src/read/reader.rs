@@ -110,6 +110,8 @@ pub struct End {
     pub labels: Labels,
     /// How features are numbered.
     pub schema: Schema,
+    /// How many there are, where the input says so itself.
+    pub features: Option<usize>,
     /// What was noticed.
     pub report: Report,
 }
@@ -289,7 +291,7 @@ impl Reader {
         observer: &mut dyn Observer,
         mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
     ) -> Result<End> {
-        let Self { source, parser, setup, mut labels, mut schema, mut growing, max_features, mut report, .. } = self;
+        let Self { source, parser, setup, mut labels, mut schema, mut growing, max_features, columns, mut report, .. } = self;
         let name = source.name().to_owned();
         let mut numbers = Vec::new();
         let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
@@ -309,7 +311,8 @@ impl Reader {
         if let Some(dictionary) = growing {
             schema = Schema::Named(Arc::new(dictionary));
         }
-        Ok(End { outcome, labels, schema, report })
+        let features = columns.or(schema.features());
+        Ok(End { outcome, labels, schema, features, report })
     }
 
     /// Reads the whole data set.
@@ -338,7 +341,7 @@ impl Reader {
             return Err(Error::interrupted());
         }
         let mut rows = builder.unwrap_or_else(|| Builder::new(Layout::Sparse)).finish();
-        rows.widen(columns.or(end.schema.features()).unwrap_or(0));
+        rows.widen(end.features.unwrap_or(0));
         labels.shrink_to_fit();
         let (names, schema, report) = (end.labels, end.schema, end.report);
         Ok(Dataset { rows, labels, names, row_weights: weights, schema, report })

@@ -509,7 +509,8 @@ mod tests {
         let Some(folder) = std::env::var_os("NOVIKOFF_DATA") else {
             return eprintln!("skipped: NOVIKOFF_DATA names no folder with mnist/train-images-idx3-ubyte");
         };
-        let path = Path::new(&folder).join("mnist/train-images-idx3-ubyte");
+        let images = Path::new(&folder).join("mnist/train-images-idx3-ubyte");
+        let path = if images.is_file() { images } else { images.with_extension("gz") };
         let labels = IdxLabels::read(&Input::Path(labels_beside(&path).unwrap())).unwrap();
         let mut source = Source::open(&Input::Path(path)).unwrap();
         let header = header(&mut source).unwrap();

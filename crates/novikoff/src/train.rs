@@ -4,11 +4,12 @@ use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::{Dataset, Fingerprint, Labels, Report};
 use crate::error::{Error, Result};
 use crate::evaluate;
-use crate::model::{About, Model, Scorer};
+use crate::model::{About, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
 use crate::online::{self, Bias, Keep, Order, Plan, Stopped, Stream, class_order};
 use crate::read::{Reader, pipeline::Outcome};
+use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -125,6 +126,9 @@ pub struct Fit {
     pub progressive_error: Option<f64>,
     /// How the model stands to the rows it learned from.
     pub geometry: Option<Geometry>,
+    /// How the weights that separated the rows stand to them, where the run ended separated: the model's own, or the last
+    /// ones of the run that the model averages or lets vote.
+    pub separation: Option<Geometry>,
     /// How classes are told apart.
     pub scheme: Scheme,
     /// What the reader of a stream noticed.
@@ -368,7 +372,17 @@ fn train_by<R: Rule>(
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
     let trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
 
-    let geometry = geometry(&trained.scorer, batch, scheme, settings)?;
+    let stands = |weights: &Weights| geometry(weights, batch, scheme, settings);
+    let geometry = match &trained.scorer {
+        Scorer::Linear(weights) => Some(stands(weights)?),
+        Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
+        Scorer::Voted(_) => return Err(overflow()),
+    };
+    let separation = match (&trained.separator, trained.stopped) {
+        (Some(last), _) => Some(stands(last)?),
+        (None, Stopped::Separated) => geometry,
+        (None, _) => None,
+    };
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let mut results = BTreeMap::from([
@@ -403,6 +417,7 @@ fn train_by<R: Rule>(
         train_error,
         progressive_error: None,
         geometry,
+        separation,
         scheme,
         report: None,
     })
@@ -432,32 +447,29 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, serde_json:
     all
 }
 
-/// One more pass over the rows, for the weights that are returned. It would show if a number on the way was not finite.
-fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Option<Geometry>> {
-    let weights = match scorer {
-        Scorer::Linear(weights) => weights,
-        Scorer::Voted(voted) if voted.largest_score().is_finite() => return Ok(None),
-        Scorer::Voted(_) => return Err(overflow()),
-    };
+/// One more pass over the rows, for weights that are returned or spoken of. It would show if a number on the way was not
+/// finite.
+fn geometry(weights: &Weights, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Geometry> {
     let extra = settings.bias.coordinate();
     let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
     let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
-    if !whole.is_finite() {
-        return Err(overflow());
-    }
-    let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
-    let mut scores = vec![0.0; weights.outputs()];
-    for (i, &class) in batch.classes.iter().enumerate() {
+    let stand = |scores: &mut Vec<f64>, i: usize| {
         let row = batch.rows.row(i);
         let norm = (row.norm_sq() + extra * extra).sqrt();
         let length = if settings.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
-        radius = radius.max(norm / length);
-        weights.score(row, &mut scores);
-        if !(norm.is_finite() && scores.iter().all(|score| score.is_finite())) {
-            return Err(overflow());
-        }
-        let least = least_margin(&scores, class as usize, scheme, &norms, whole);
-        margin = margin.min(least / length);
+        weights.score(row, scores);
+        let finite = norm.is_finite() && scores.iter().all(|score| score.is_finite());
+        let least = least_margin(scores, batch.classes[i] as usize, scheme, &norms, whole) / length;
+        if finite { (least, norm / length) } else { (f64::NAN, f64::NAN) }
+    };
+    // The least and the largest are the same in any order, so the result does not depend on the threads.
+    let (margin, mut radius) =
+        (0..batch.rows.rows()).into_par_iter().with_min_len(1024).map_init(|| vec![0.0; weights.outputs()], stand).reduce(
+            || (f64::INFINITY, 0.0),
+            |a, b| if (a.0 + b.0).is_nan() { (f64::NAN, f64::NAN) } else { (a.0.min(b.0), a.1.max(b.1)) },
+        );
+    if margin.is_nan() || !whole.is_finite() {
+        return Err(overflow());
     }
     if scheme == Scheme::Joint {
         radius *= std::f64::consts::SQRT_2;
@@ -465,7 +477,7 @@ fn geometry(scorer: &Scorer, batch: online::Batch<'_>, scheme: Scheme, settings:
     // The theorem speaks of a perceptron with steps of one size, from zero, whose every update is a mistake.
     let speaks = settings.learner != Learner::PassiveAggressive && batch.weights.is_empty() && scheme != Scheme::OneVsRest;
     let mistake_bound = (speaks && margin > 0.0).then(|| (radius / margin).powi(2));
-    Ok(Some(Geometry { margin, radius, mistake_bound }))
+    Ok(Geometry { margin, radius, mistake_bound })
 }
 
 fn least_margin(scores: &[f64], class: usize, scheme: Scheme, norms: &[f64], whole: f64) -> f64 {
@@ -562,6 +574,7 @@ fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer:
         train_error: None,
         progressive_error: Some(progressive_error),
         geometry: None,
+        separation: None,
         scheme: streamed.scheme,
         report: Some(end.report),
     })

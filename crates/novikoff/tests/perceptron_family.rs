@@ -406,6 +406,37 @@ proptest! {
         }
     }
 
+    /// When a third class turns up, the margin between the first two is what their rule made it.
+    #[test]
+    fn a_third_class_leaves_what_two_have_learned(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
+        let matrix = sparse(&rows);
+        fn grown<R: Rule>(rule: R, share: f64, matrix: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
+            let mut stream = Stream::new(rule, bias, Keep::Last);
+            stream.expect(matrix.columns(), 2);
+            for (i, &class) in classes.iter().enumerate() {
+                stream.learn(matrix.row(i), class, 1.0);
+            }
+            let two = stream.finish(&[0, 1]).weights;
+            stream.expect(0, 3);
+            let three = stream.finish(&[0, 1, 2]).weights;
+            for j in 0..matrix.columns() {
+                prop_assert_eq!(three.weight(j, 1), share * two.weight(j, 0));
+                prop_assert_eq!(three.weight(j, 0), -share * two.weight(j, 0));
+                prop_assert_eq!(three.weight(j, 2), 0.0);
+            }
+            Ok(())
+        }
+        grown(Perceptron::default(), 1.0, &matrix, &rows.classes, bias)?;
+        let capped = PassiveAggressive { aggressiveness: Aggressiveness::Capped(c) };
+        grown(capped, 0.5, &matrix, &rows.classes, bias)?;
+        // As if they had been joint from the start: their margin is then what one weight vector's is.
+        let joint = run(&plan(capped, Scheme::Joint, 2, bias, Keep::Last, 1), &matrix, &rows.classes);
+        let two = run(&plan(capped, Scheme::Two, 2, bias, Keep::Last, 1), &matrix, &rows.classes);
+        for (joint, two) in scores(&joint.scorer, &matrix).iter().zip(scores(&two.scorer, &matrix)) {
+            prop_assert!((joint[1] - 0.5 * two[0]).abs() < 1e-9 * (1.0 + two[0].abs()));
+        }
+    }
+
     #[test]
     fn a_row_of_weight_zero_might_as_well_not_be_there(rows in rows(2usize..5), bias in bias(), holes in prop::collection::vec(any::<bool>(), 25)) {
         let weights: Vec<f64> = (0..rows.classes.len()).map(|i| if holes[i] { 0.0 } else { 1.0 }).collect();
@@ -486,5 +517,33 @@ proptest! {
         for j in 0..rows.dense[0].len() {
             prop_assert!((unit.weight(j, 0) - plain.weight(j, 0)).abs() < 1e-9);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// With very many features the learner looks at rough weights first: what it learns is the same to the bit.
+    #[test]
+    fn very_many_features_change_nothing(rows in rows(Just(2)), scale in 1e-3f64..1e3, bias in bias(), c in 0.01f64..10.0) {
+        const FAR: u32 = 1 << 17;
+        let (mut near, mut far) = (Builder::new(Layout::Sparse), Builder::new(Layout::Sparse));
+        for row in &rows.dense {
+            let indices: Vec<u32> = (0..row.len() as u32).collect();
+            // Not exact in any precision, and small differences of large numbers: scores that rough weights get wrong.
+            let values: Vec<f64> = row.iter().map(|x| scale * (1e4 + x / 3.0)).collect();
+            near.push(&indices, &values);
+            far.push(&indices.iter().map(|j| j + FAR).collect::<Vec<_>>(), &values);
+        }
+        let (near, far) = (near.finish(), far.finish());
+        fn same<R: Rule>(rule: R, near: &Matrix, far: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
+            let plan = plan(rule, Scheme::Two, 2, bias, Keep::Average, 5);
+            let (one, other) = (run(&plan, near, classes), run(&plan, far, classes));
+            prop_assert_eq!((one.mistakes, one.updates), (other.mistakes, other.updates));
+            prop_assert_eq!(scores(&one.scorer, near), scores(&other.scorer, far));
+            Ok(())
+        }
+        same(Perceptron::default(), &near, &far, &rows.classes, bias)?;
+        same(PassiveAggressive { aggressiveness: Aggressiveness::Capped(c) }, &near, &far, &rows.classes, bias)?;
     }
 }

@@ -199,7 +199,8 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
         "stopped": fit.stopped,
         "margin": fit.geometry.map(|g| g.margin),
         "radius": fit.geometry.map(|g| g.radius),
-        "mistake_bound": fit.geometry.and_then(|g| g.mistake_bound),
+        "margin_reached": fit.separation.map(|g| g.margin),
+        "mistake_bound": mistake_bound(fit),
         "train_error": fit.train_error,
         "validation_errors": validation,
         "progressive_error": fit.progressive_error,
@@ -233,13 +234,20 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
     lines.add("learner", learner_text(settings, fit));
     lines.add("stopped", stopped_text(outcome, settings));
     lines.add("mistakes", mistakes_text(fit));
-    if let Some(geometry) = fit.geometry.filter(|g| g.margin > 0.0) {
-        lines.add("margin", format!("{} of the model returned, radius {}", number(geometry.margin), number(geometry.radius)));
+    if let Some(text) = margin_text(fit) {
+        lines.add("margin", text);
     }
     if let Some(error) = fit.progressive_error {
         lines.add("progressive", format!("{} predicted wrongly before they were learned from", percent(error)));
     }
     match fit.train_error {
+        Some(error) if error > 0.0 && fit.stopped == Stopped::Separated => {
+            // The run's last weights separate the rows; what is made of all of them need not.
+            lines.add(
+                "train error",
+                format!("{} (the last weights make none; {} ones may)", percent(error), settings.learner.name()),
+            );
+        }
         Some(error) => lines.add("train error", percent(error)),
         None if fit.progressive_error.is_none() => {
             lines.add("train error", "not computed: that would take longer than the training; see evaluate")
@@ -291,12 +299,31 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
     }
 }
 
+/// The lowest bound on the mistakes that the run's own weights prove.
+fn mistake_bound(fit: &Fit) -> Option<f64> {
+    [fit.geometry, fit.separation].into_iter().flatten().filter_map(|g| g.mistake_bound).min_by(f64::total_cmp)
+}
+
+/// The margin that the run reached, and that of the model, which may be another.
+fn margin_text(fit: &Fit) -> Option<String> {
+    match (fit.geometry, fit.separation) {
+        (own, Some(reached)) if own != Some(reached) => {
+            let own = own.map_or(String::new(), |g| format!("; of the model returned {}", number(g.margin)));
+            Some(format!("{} reached by the last weights{own}; radius {}", number(reached.margin), number(reached.radius)))
+        }
+        (Some(own), _) if own.margin > 0.0 => {
+            Some(format!("{} of the model returned; radius {}", number(own.margin), number(own.radius)))
+        }
+        _ => None,
+    }
+}
+
 fn mistakes_text(fit: &Fit) -> String {
     let mut text = count(fit.mistakes);
     if fit.updates != fit.mistakes {
         let _ = write!(text, ", {}", counted(fit.updates, "update"));
     }
-    if let Some(bound) = fit.geometry.and_then(|g| g.mistake_bound) {
+    if let Some(bound) = mistake_bound(fit) {
         let _ = write!(text, "; (R/margin)² allows at most {}", number(bound));
     }
     text

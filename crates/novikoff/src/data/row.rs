@@ -57,6 +57,23 @@ impl<'a> Row<'a> {
             sparse(j, x) => sparse_dot(j, x, weights))
     }
 
+    /// `<w, x>` and `Σ |wⱼ·xⱼ|` for weights in single precision.
+    #[inline]
+    pub fn rough_dot(self, weights: &[f32]) -> (f64, f64) {
+        each_storage!(self,
+            dense(x) => rough_dot(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights),
+            sparse(j, x) => rough_sparse_dot(j, x, weights))
+    }
+
+    /// Calls `visit` with the index of every entry.
+    #[inline]
+    pub fn for_each_index(self, mut visit: impl FnMut(usize)) {
+        match self {
+            Row::Dense32(_) | Row::Dense64(_) => (0..self.len()).for_each(visit),
+            Row::Sparse32(j, _) | Row::Sparse64(j, _) => j.iter().for_each(|&j| visit(j as usize)),
+        }
+    }
+
     /// `w ← w + scale·x`.
     #[inline]
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
@@ -138,6 +155,32 @@ fn sparse_dot<V: Value>(indices: &[u32], values: &[V], weights: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
+#[inline]
+fn rough_sparse_dot<V: Value>(indices: &[u32], values: &[V], weights: &[f32]) -> (f64, f64) {
+    let at = |j: u32| f64::from(weights.get(j as usize).copied().unwrap_or(0.0));
+    let (mut sums, mut sizes) = ([0.0f64; 4], [0.0f64; 4]);
+    let (index_blocks, index_rest) = indices.as_chunks::<4>();
+    let (value_blocks, value_rest) = values.as_chunks::<4>();
+    for (j, x) in index_blocks.iter().zip(value_blocks) {
+        for lane in 0..4 {
+            let product = at(j[lane]) * x[lane].into();
+            sums[lane] += product;
+            sizes[lane] += product.abs();
+        }
+    }
+    let rest = index_rest.iter().zip(value_rest).map(|(&j, &x)| (j as usize, x.into()));
+    let (sum, size) = rough_dot(rest, weights);
+    (sums.iter().sum::<f64>() + sum, sizes.iter().sum::<f64>() + size)
+}
+
+#[inline]
+fn rough_dot(entries: impl Iterator<Item = (usize, f64)>, weights: &[f32]) -> (f64, f64) {
+    entries.fold((0.0, 0.0), |(sum, size), (j, x)| {
+        let product = f64::from(weights.get(j).copied().unwrap_or(0.0)) * x;
+        (sum + product, size + product.abs())
+    })
+}
+
 /// Eight partial sums: the compiler turns them into vector registers.
 #[inline]
 fn dense_dot<V: Value>(values: &[V], weights: &[f64]) -> f64 {
@@ -201,6 +244,9 @@ mod tests {
             for row in rows {
                 prop_assert_eq!(row.dot(&weights), expected);
                 prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
+                let rough: Vec<f32> = weights.iter().map(|&w| w as f32).collect();
+                let size: f64 = wide.iter().zip(&weights).map(|(x, w)| (x * w).abs()).sum();
+                prop_assert_eq!(row.rough_dot(&rough), (expected, size));
                 let mut sum = weights.clone();
                 row.add_to(&mut sum, 2.0);
                 for (j, s) in sum.iter().enumerate() {

@@ -37,7 +37,7 @@ impl Weights {
     }
 
     /// The scores `<w, x> + b` of a row.
-    #[inline]
+    #[inline(always)]
     pub fn score(&self, row: Row<'_>, scores: &mut [f64]) {
         if self.outputs == 1 {
             scores[0] = row.dot(&self.values) + self.bias[0];

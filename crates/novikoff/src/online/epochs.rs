@@ -1,16 +1,16 @@
 //! Epochs over rows in memory, until one makes no mistake.
 
-use super::ahead::Ahead;
 use super::learner::{Bias, Keep, Online, Seen};
-use super::order::{Order, Sequence};
+use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::Matrix;
+use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Voted, Weights};
 use crate::multiclass::Scheme;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
+use std::ops::Range;
 use std::time::Instant;
 
 /// How to train: everything but the rows.
@@ -63,11 +63,27 @@ pub struct Batch<'a> {
     pub weights: &'a [f64],
 }
 
+impl<'a> Batch<'a> {
+    /// Row `i`, its class and its weight.
+    #[inline(always)]
+    fn row(&self, i: u32) -> (Row<'a>, u32, f64) {
+        let weight = self.weights.get(i as usize).copied().unwrap_or(1.0);
+        (self.rows.row(i as usize), self.classes[i as usize], weight)
+    }
+
+    /// Reads through some rows so that they are in the cache. What it returns means nothing.
+    fn fetch(&self, rows: Range<usize>) -> u64 {
+        u64::from(self.classes[rows.start]) ^ self.rows.fetch(rows)
+    }
+}
+
 /// What training came to.
 #[derive(Clone, Debug)]
 pub struct Trained {
     /// What scores rows.
     pub scorer: Scorer,
+    /// The weights that an epoch without a mistake ended with, if one did and these are not what scores rows.
+    pub separator: Option<Weights>,
     /// Why it ended.
     pub stopped: Stopped,
     /// What each epoch came to.
@@ -117,7 +133,6 @@ pub fn train<R: Rule>(
     let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
     let mut random = Random::new(plan.seed);
     let mut sequence = Sequence::new(batch.rows.rows());
-    let mut ahead = Ahead::new(batch.rows, plan.scheme.outputs(plan.classes));
     let mut trace = Vec::<Epoch>::new();
     let mut best = None::<(f64, usize, Snapshot)>;
     let mut stopped = Stopped::OutOfEpochs;
@@ -125,7 +140,7 @@ pub fn train<R: Rule>(
         if plan.order == Order::Shuffled {
             sequence.shuffle(&mut random);
         }
-        let (mut sums, flow) = pass(&mut learner, batch, &sequence, &mut ahead, (epoch, plan.epochs), observer);
+        let (mut sums, flow) = pass(&mut learner, batch, &sequence, (epoch, plan.epochs), observer);
         if let Some(validate) = validate {
             let snapshot = Snapshot::of(&learner);
             let error = validate(&snapshot.scorer(plan, &learner, batch.rows));
@@ -153,7 +168,9 @@ pub fn train<R: Rule>(
         Some((_, epoch, snapshot)) => (epoch, snapshot),
         None => (trace.len(), Snapshot::of(&learner)),
     };
+    let is_last = plan.keep == Keep::Last && epoch == trace.len();
     Trained {
+        separator: (stopped == Stopped::Separated && !is_last).then(|| learner.weights().clone()),
         scorer: snapshot.scorer(plan, &learner, batch.rows),
         stopped,
         epoch,
@@ -186,17 +203,23 @@ fn pass<R: Rule>(
     learner: &mut Online<R>,
     batch: Batch<'_>,
     sequence: &Sequence,
-    ahead: &mut Ahead,
     (epoch, epochs): (usize, usize),
     observer: &mut dyn Observer,
 ) -> (Epoch, Flow) {
     let mut tally = Tally::default();
     let mut flow = Flow::Continue;
+    // Long rows come at the speed of a sequential read wherever they lie, and a window of them would not stay in the cache.
+    let fits = batch.rows.bytes() / batch.rows.rows().max(1) * WINDOW <= CACHE;
     for (spans, window) in sequence.windows() {
-        for span in spans {
-            black_box(batch.rows.fetch(span));
+        if fits {
+            for span in spans {
+                black_box(batch.fetch(span));
+            }
         }
-        visit(learner, batch, window, ahead, &mut tally);
+        for &i in window {
+            let (row, class, weight) = batch.row(i);
+            tally.add(learner.learn(row, i, class, weight));
+        }
         let Tally { rows, errors, .. } = tally;
         let progress = Progress::Learning { epoch, epochs, rows, of: batch.rows.rows() as u64, errors };
         if observer.observe(progress) == Flow::Stop {
@@ -209,41 +232,5 @@ fn pass<R: Rule>(
     (Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }, flow)
 }
 
-/// Rows that are learned from one by one before it is asked again whether scoring ahead is worth it.
-const STRETCH: usize = 32;
-
-/// Learns from rows in order; where updates are rare and rows long, their scores are there before their turn.
-fn visit<R: Rule>(learner: &mut Online<R>, batch: Batch<'_>, window: &[u32], ahead: &mut Ahead, tally: &mut Tally) {
-    let facts = |i: u32| {
-        let weight = batch.weights.get(i as usize).copied().unwrap_or(1.0);
-        (batch.rows.row(i as usize), batch.classes[i as usize], weight)
-    };
-    let mut next = window;
-    while !next.is_empty() {
-        let run = ahead.run(next.len());
-        if run == 0 {
-            let (stretch, rest) = next.split_at(next.len().min(STRETCH));
-            for &i in stretch {
-                let (row, class, weight) = facts(i);
-                let seen = learner.learn(row, i, class, weight);
-                tally.add(seen);
-                ahead.note(1, seen.updates > 0);
-            }
-            next = rest;
-            continue;
-        }
-        let (mut passed, mut moved) = (0, false);
-        for (&i, scores) in next.iter().zip(ahead.score(learner.weights(), batch.rows, &next[..run])) {
-            let (row, class, weight) = facts(i);
-            let seen = learner.learn_scored(row, i, class, weight, scores);
-            tally.add(seen);
-            passed += 1;
-            moved = seen.updates > 0;
-            if moved {
-                break;
-            }
-        }
-        ahead.note(passed, moved);
-        next = &next[passed..];
-    }
-}
+/// What stays in a core's own cache while a window is visited.
+const CACHE: usize = 1 << 20;

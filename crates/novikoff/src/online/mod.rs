@@ -1,6 +1,5 @@
 //! 5a — One row at a time: perceptron, averaged, voted, passive-aggressive; over a data set in epochs, or over a stream.
 
-mod ahead;
 mod epochs;
 mod learner;
 mod order;

@@ -26,6 +26,12 @@ pub struct Move {
 
 /// A rule that turns a margin into a step. `norm_sq` gives `‖x‖²` (with the bias's coordinate) if it is needed.
 pub trait Rule: Clone + Send + Sync {
+    /// What each of two joint classes learns, of what one weight vector for both would: their vectors are `∓share·w`.
+    const SHARE: f64;
+
+    /// A margin strictly above this is no mistake and needs no step.
+    const CLEAR_ABOVE: f64;
+
     /// The step for a row.
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move;
 }
@@ -83,6 +89,9 @@ impl Default for Perceptron {
 }
 
 impl Rule for Perceptron {
+    const SHARE: f64 = 1.0;
+    const CLEAR_ABOVE: f64 = 0.0;
+
     #[inline(always)]
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move {
         if !self.tie.is_mistake(look) {
@@ -123,6 +132,9 @@ pub struct PassiveAggressive {
 const ROUNDING: f64 = 1e-9;
 
 impl Rule for PassiveAggressive {
+    const SHARE: f64 = 0.5;
+    const CLEAR_ABOVE: f64 = 1.0;
+
     #[inline(always)]
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move {
         let mistake = look.margin <= 0.0;

@@ -383,7 +383,7 @@ proptest! {
                 stream.learn(row, class, 1.0);
             }
             let order: Vec<u32> = (0..k as u32).collect();
-            let streamed = stream.finish(&order);
+            let streamed = stream.clone().finish(&order);
             let mut plan = plan(Perceptron::default(), scheme_for(k), k, bias, keep, 1);
             plan.order = Order::Given;
             let trained = run(&plan, &matrix, &renumbered);
@@ -416,7 +416,7 @@ proptest! {
             for (i, &class) in classes.iter().enumerate() {
                 stream.learn(matrix.row(i), class, 1.0);
             }
-            let two = stream.finish(&[0, 1]).weights;
+            let two = stream.clone().finish(&[0, 1]).weights;
             stream.expect(0, 3);
             let three = stream.finish(&[0, 1, 2]).weights;
             for j in 0..matrix.columns() {

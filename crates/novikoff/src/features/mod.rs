@@ -3,4 +3,4 @@
 mod schema;
 pub mod table;
 
-pub use schema::{Dictionary, Missing, Schema, hash_feature, hash_namespace};
+pub use schema::{Dictionary, Missing, Schema, hash_feature, hash_namespace, hash_number};

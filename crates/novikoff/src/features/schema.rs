@@ -245,10 +245,26 @@ pub fn hash_namespace(name: &[u8]) -> u64 {
     if name.is_empty() { 0 } else { xxhash_rust::xxh3::xxh3_64(name) }
 }
 
-/// The feature that a name hashes to: XXH3 of the name, seeded by the hash of its namespace, folded to `bits` bits.
+/// The feature that a name hashes to: XXH3 of the name, seeded by the hash of its namespace, folded to `bits` bits. A name
+/// that is a whole number of at most nine digits, written without leading zeros, is its own hash, added to the seed: features
+/// that are numbered already do not collide, and stay in order.
 #[inline]
 pub fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
-    (xxhash_rust::xxh3::xxh3_64_with_seed(name, namespace) & ((1u64 << bits) - 1)) as u32
+    match number_of(name) {
+        Some(number) => hash_number(namespace, number, bits),
+        None => (xxhash_rust::xxh3::xxh3_64_with_seed(name, namespace) & ((1u64 << bits) - 1)) as u32,
+    }
+}
+
+/// The feature that a number hashes to.
+#[inline]
+pub fn hash_number(namespace: u64, number: u32, bits: u8) -> u32 {
+    (namespace.wrapping_add(u64::from(number)) & ((1u64 << bits) - 1)) as u32
+}
+
+fn number_of(name: &[u8]) -> Option<u32> {
+    let plain = matches!(name, [b'0'] | [b'1'..=b'9', ..]) && name.len() <= 9 && name.iter().all(u8::is_ascii_digit);
+    plain.then(|| name.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0')))
 }
 
 /// How values that are missing from a table are treated.
@@ -312,6 +328,17 @@ mod tests {
             let mut other: Dictionary = ["x", "ab", "y"].into_iter().collect();
             other.absorb(&dictionary, &mut numbers);
             prop_assert!(list.iter().zip(&numbers).all(|(name, id)| other.find(name) == Some(*id)));
+        }
+    }
+
+    #[test]
+    fn numbers_are_their_own_hashes_and_other_names_are_not() {
+        assert_eq!(hash_feature(0, b"17", 18), 17);
+        assert_eq!(hash_feature(5, b"0", 18), 5);
+        assert_eq!(hash_feature(0, b"262145", 18), 1);
+        for name in ["017", "1234567890", "1a", "-1", ""] {
+            let expected = (xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), 3) & 0xffff) as u32;
+            assert_eq!(hash_feature(3, name.as_bytes(), 16), expected, "{name}");
         }
     }
 }

@@ -32,7 +32,7 @@ impl Weights {
     /// Makes room for more features, which weigh nothing.
     pub fn grow(&mut self, features: usize) {
         if features > self.features() {
-            self.values.resize(features * self.outputs, 0.0);
+            grow_zeroed(&mut self.values, features * self.outputs);
         }
     }
 
@@ -69,6 +69,12 @@ impl Weights {
         self.values.get(feature * self.outputs + output).copied().unwrap_or(0.0)
     }
 
+    /// `w ← −w`.
+    pub fn negate(&mut self) {
+        // Zeros stay as they are: there is no −0 in a model, and memory that was never written stays so.
+        self.values.iter_mut().chain(&mut self.bias).filter(|w| **w != 0.0).for_each(|w| *w = -*w);
+    }
+
     /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is `Some((from, scale))`,
     /// zero where it is `None`.
     #[must_use]
@@ -82,4 +88,17 @@ impl Weights {
         let bias = sources.iter().map(|source| pick(&self.bias, source)).collect();
         Self { outputs: sources.len(), values, bias }
     }
+}
+
+/// Lengthens a vector with zeros. What is newly allocated comes zeroed, and costs memory only once it is used: of millions
+/// of hashed features most are never met.
+fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
+    if length <= values.capacity() {
+        values.resize(length, 0.0);
+        return;
+    }
+    let mut roomier = vec![0.0; length.max(2 * values.len())];
+    roomier[..values.len()].copy_from_slice(values);
+    roomier.truncate(length);
+    *values = roomier;
 }

@@ -101,8 +101,17 @@ impl<R: Rule> Online<R> {
             self.mirror = None;
             return;
         }
-        let mirror = self.mirror.get_or_insert_default();
-        mirror.extend(self.weights.values[mirror.len()..].iter().map(|&w| w as f32));
+        match &mut self.mirror {
+            // What is new weighs nothing.
+            Some(mirror) => mirror.resize(self.weights.features(), 0.0),
+            None => {
+                let mut mirror = vec![0.0; self.weights.features()];
+                for (rough, exact) in mirror.iter_mut().zip(&self.weights.values).filter(|(_, exact)| **exact != 0.0) {
+                    *rough = *exact as f32;
+                }
+                self.mirror = Some(mirror);
+            }
+        }
     }
 
     /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
@@ -231,15 +240,29 @@ impl<R: Rule> Online<R> {
 
     /// The weights to predict with: the average if it is kept, else the last.
     pub fn result(&self) -> Weights {
-        let Some(delayed) = &self.delayed else { return self.weights.clone() };
-        let mean = |w: &[f64], late: &[f64]| -> Vec<f64> {
-            let rounds = self.rounds.max(f64::MIN_POSITIVE);
-            w.iter().zip(late).map(|(w, late)| (rounds * w - late) / rounds).collect()
-        };
-        let mut average = Weights::zero(0, self.weights.outputs());
-        average.values = mean(&self.weights.values, &delayed.values);
-        average.bias = mean(&self.weights.bias, &delayed.bias);
-        average
+        let mut weights = self.weights.clone();
+        self.average(&mut weights);
+        weights
+    }
+
+    /// The same, when there is nothing more to learn.
+    pub fn into_result(mut self) -> Weights {
+        let mut weights = std::mem::replace(&mut self.weights, Weights::zero(0, 0));
+        self.average(&mut weights);
+        weights
+    }
+
+    /// Turns the last weights into the average, if that is kept.
+    fn average(&self, weights: &mut Weights) {
+        let Some(delayed) = &self.delayed else { return };
+        let rounds = self.rounds.max(f64::MIN_POSITIVE);
+        let late = delayed.values.iter().chain(&delayed.bias);
+        for (w, late) in weights.values.iter_mut().chain(&mut weights.bias).zip(late) {
+            // Weights that never moved are not written either.
+            if *w != 0.0 || *late != 0.0 {
+                *w = (rounds * *w - late) / rounds;
+            }
+        }
     }
 
     /// Makes room for features that a stream shows for the first time.

@@ -67,15 +67,15 @@ impl<R: Rule> Stream<R> {
     }
 
     /// The weights, with classes in this order.
-    pub fn finish(&self, order: &[u32]) -> Streamed {
-        let weights = self.learner.result();
-        let scheme = self.learner.scheme();
-        let weights = match scheme {
-            Scheme::Two if order.first() == Some(&1) => weights.rearranged(&[Some((0, -1.0))]),
-            Scheme::Two => weights,
-            _ => weights.rearranged(&order.iter().map(|&class| Some((class as usize, 1.0))).collect::<Vec<_>>()),
-        };
-        let (rows, wrong, mistakes, updates) = (self.rows, self.wrong, self.mistakes, self.updates);
+    pub fn finish(self, order: &[u32]) -> Streamed {
+        let Self { learner, rows, wrong, mistakes, updates, .. } = self;
+        let scheme = learner.scheme();
+        let mut weights = learner.into_result();
+        match scheme {
+            Scheme::Two if order.first() == Some(&1) => weights.negate(),
+            Scheme::Two => {}
+            _ => weights = weights.rearranged(&order.iter().map(|&class| Some((class as usize, 1.0))).collect::<Vec<_>>()),
+        }
         Streamed { weights, scheme, rows, wrong, mistakes, updates }
     }
 }

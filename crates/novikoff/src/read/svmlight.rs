@@ -53,7 +53,7 @@ impl Parser for Svmlight {
         // An entry takes at least four bytes.
         batch.indices.reserve(block.len() / 4);
         batch.values.reserve(block.len() / 4);
-        let mut gather = Gather { indices: [0; GATHER], values: [0.0; GATHER], shape: Shape { index: 1, decimals: 1 } };
+        let mut gather = Gather { indices: [0; GATHER], values: [0.0; GATHER], shape: Shape::default() };
         let (mut at, mut line) = (0, 0);
         while at < block.len() {
             match self.row(block, at, &mut gather, batch) {
@@ -235,9 +235,15 @@ impl Svmlight {
 /// colon, load, find the end. Guessed lengths are there at once, and checking the guess is a branch that the processor
 /// predicts. Indices that increase change their length seldom.
 #[derive(Clone, Copy)]
-struct Shape {
-    index: usize,
+pub(super) struct Shape {
+    pub(super) index: usize,
     decimals: usize,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { index: 1, decimals: 1 }
+    }
 }
 
 /// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
@@ -245,7 +251,7 @@ struct Shape {
 /// the last bytes of a block, are left to the general path, which would give the same; so is what follows, if it is
 /// neither a space nor the end of the line.
 #[inline(always)]
-fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option<(u32, f64, usize)> {
+pub(super) fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option<(u32, f64, usize)> {
     let window = block.get(at..at + 27)?;
     let word = |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
     if window[0] != b' ' {

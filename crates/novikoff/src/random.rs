@@ -42,16 +42,15 @@ impl Random {
 
     /// Uniform in `0..bound` (Lemire's method, without bias). A bound of 0 gives 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 {
-            return 0;
-        }
-        let threshold = bound.wrapping_neg() % bound;
-        loop {
-            let wide = u128::from(self.bits()) * u128::from(bound);
-            if wide as u64 >= threshold {
-                return (wide >> 64) as u64;
+        let mut wide = u128::from(self.bits()) * u128::from(bound);
+        if (wide as u64) < bound {
+            // Seldom: only now is the division needed that says which products to leave out.
+            let threshold = bound.wrapping_neg() % bound.max(1);
+            while (wide as u64) < threshold {
+                wide = u128::from(self.bits()) * u128::from(bound);
             }
         }
+        (wide >> 64) as u64
     }
 
     /// Standard normal (Box and Muller).

@@ -1,0 +1,135 @@
+//! From labels to classes: their order, their weights, and what cannot be classes.
+
+use super::{ClassWeight, Settings};
+use crate::data::{Dataset, Labels};
+use crate::error::{Error, Result};
+use crate::multiclass::Scheme;
+use crate::online::class_order;
+
+/// Labels in their final order, and how to get there.
+pub(super) struct Classes {
+    pub(super) labels: Labels,
+    /// The final number of a label, by its number in the data.
+    pub(super) rank: Vec<u32>,
+    /// The other way round.
+    pub(super) order: Vec<u32>,
+}
+
+impl Classes {
+    pub(super) fn new(names: &Labels, settings: &Settings) -> Result<Self> {
+        match names.names() {
+            [] => return Err(Error::input("there are no rows with labels")),
+            [only] => {
+                let error = Error::input(format!("every row has the label {only:?}; learning to tell apart needs two"));
+                return Err(error.hint("is this the right label column, and the whole file?"));
+            }
+            _ => {}
+        }
+        let positive = match &settings.positive {
+            Some(name) => Some(names.find(name).ok_or_else(|| {
+                let hint = format!("the labels are {}", listed(names));
+                Error::usage(format!("there is no label {name:?} to be the positive one")).hint(hint)
+            })?),
+            None => None,
+        };
+        if positive.is_some() && names.len() > 2 {
+            let error = Error::usage(format!("there are {} labels; only of two can one be the positive one", names.len()));
+            return Err(error.hint("leave out --positive"));
+        }
+        let order = class_order(names, positive);
+        let mut rank = vec![0; order.len()];
+        for (class, &label) in order.iter().enumerate() {
+            rank[label as usize] = class as u32;
+        }
+        let labels = Labels::new(order.iter().map(|&label| &names.names()[label as usize]));
+        Ok(Self { labels, rank, order })
+    }
+}
+
+/// Names for a message, not too many.
+pub(super) fn listed(names: &Labels) -> String {
+    let shown: Vec<&str> = names.names().iter().take(20).map(String::as_str).collect();
+    format!("{}{}", shown.join(", "), if names.len() > 20 { ", …" } else { "" })
+}
+
+/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far apart, as
+/// prices are and the numbers of classes are not.
+pub(super) fn refuse_targets(data: &Dataset) -> Result<()> {
+    let different = data.names.len();
+    let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
+    let fractions = values.iter().any(|v| v.fract() != 0.0);
+    let span = values.iter().fold(f64::NEG_INFINITY, |most, v| most.max(*v))
+        - values.iter().fold(f64::INFINITY, |least, v| least.min(*v));
+    let scattered = different > 100 && span > 10.0 * different as f64;
+    if fractions || scattered || data.len() < 4 * different {
+        let example = values.iter().take(3).map(f64::to_string).collect::<Vec<_>>().join(", ");
+        let what = format!(
+            "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",
+            data.len()
+        );
+        return Err(Error::input(what).hint("predicting numbers needs a regression learner, and the perceptron family has none"));
+    }
+    Ok(())
+}
+
+pub(super) fn scheme(classes: usize, settings: &Settings) -> Scheme {
+    match settings.multiclass {
+        Some(scheme) if scheme != Scheme::Two => scheme,
+        _ if classes == 2 => Scheme::Two,
+        _ => Scheme::Joint,
+    }
+}
+
+/// Most weights: 16 GB.
+pub(super) const MOST_WEIGHTS: usize = 1 << 31;
+
+pub(super) fn check_size(features: usize, outputs: usize) -> Result<()> {
+    if features.checked_mul(outputs).is_none_or(|weights| weights > MOST_WEIGHTS) {
+        let what = format!("{features} features × {outputs} classes are more weights than fit into memory");
+        return Err(Error::input(what).hint("fewer features, by --hash-bits or a smaller --max-index, or fewer classes"));
+    }
+    Ok(())
+}
+
+/// Row weights times class weights; empty if every row counts once.
+pub(super) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
+    let per_class: Vec<f64> = match &settings.class_weight {
+        ClassWeight::Equal => return Ok(data.row_weights.clone()),
+        ClassWeight::Balanced => {
+            let mut counts = vec![0.0; labels.len()];
+            for (i, &class) in classes.iter().enumerate() {
+                counts[class as usize] += data.weight(i);
+            }
+            let total: f64 = counts.iter().sum();
+            counts.iter().map(|&count| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 }).collect()
+        }
+        ClassWeight::Given(given) => {
+            check_class_weights(given, labels)?;
+            labels.names().iter().map(|name| given_weight(given, name)).collect()
+        }
+    };
+    Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
+}
+
+pub(super) fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> Result<()> {
+    for (name, weight) in given {
+        if labels.find(name).is_none() {
+            let error = Error::usage(format!("there is no label {name:?} to weigh"));
+            return Err(error.hint(format!("the labels are {}", listed(labels))));
+        }
+        if !(weight.is_finite() && *weight >= 0.0) {
+            return Err(Error::usage(format!("the weight of {name:?} must be a number from 0, not {weight}")));
+        }
+    }
+    Ok(())
+}
+
+/// The weight that is given to a label under any of its spellings; 1 if none is.
+pub(super) fn given_weight(given: &[(String, f64)], label: &str) -> f64 {
+    let own = Labels::new([label]);
+    given.iter().rfind(|(name, _)| own.find(name).is_some()).map_or(1.0, |(_, weight)| *weight)
+}
+
+pub(super) fn weightless() -> Error {
+    Error::input("every row has the weight 0: there is nothing to learn from")
+}

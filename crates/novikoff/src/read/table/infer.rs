@@ -404,7 +404,11 @@ impl<'a> Inference<'a> {
         let (text, numeric): (Vec<&Seen>, Vec<&Seen>) =
             self.columns.iter().filter(|seen| !seen.ignored).partition(|seen| seen.texts > 0);
         let categories: usize = text.iter().map(|seen| seen.categories.len()).sum();
-        remarks.push(format!("{} of numbers, {} of categories ({categories} in all)", plural(numeric.len()), plural(text.len())));
+        remarks.push(match (numeric.len(), text.len()) {
+            (numeric, 0) => format!("{} of numbers", plural(numeric)),
+            (0, text) => format!("{} of categories ({categories} in all)", plural(text)),
+            (numeric, text) => format!("{} of numbers, {} of categories ({categories} in all)", plural(numeric), plural(text)),
+        });
         remarks
     }
 }

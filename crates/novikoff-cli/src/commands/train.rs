@@ -86,7 +86,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) ->
 
 /// An error of learning is one of the data: say of which.
 fn place(error: Error, input: &Input) -> Error {
-    if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() { error.at(input.name(), 0, 0) } else { error }
+    if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() { error.at(input.name(), 1, 1) } else { error }
 }
 
 /// The rows to learn from and those to watch the error on.

@@ -153,7 +153,10 @@ impl Batch {
         }
         let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), Some(CONVERT.to_owned())))?;
         if name.parse::<f64>().is_ok_and(|value| !value.is_finite()) {
-            return Err((format!("the label {name:?} is not a finite number"), None));
+            return Err((
+                format!("the label {name:?} is not a finite number"),
+                Some("is this the label? --skip-bad-rows leaves such rows out".into()),
+            ));
         }
         let id = match labelling {
             Labelling::Known(known) => known.find(name).ok_or_else(|| {

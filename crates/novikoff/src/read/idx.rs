@@ -79,10 +79,13 @@ impl Header {
     }
 }
 
+/// What to do about a file that is not what its header says.
+const AGAIN: &str = "get the file again: it is not as long as its header says";
+
 /// Reads the header of a file of images and leaves `source` at the first row.
 pub fn header(source: &mut Source) -> Result<Header> {
     let (kind, dimensions) = shape(source)?;
-    let whole = |what: String| Error::input(what).at(source.name(), 0, 0);
+    let whole = |what: String| Error::input(what).at(source.name(), 1, 1);
     let [rows, others @ ..] = dimensions.as_slice() else { return Err(whole("the IDX file has no dimensions".into())) };
     if others.is_empty() {
         let error = whole("the IDX file has one dimension: these look like labels, not images".into());
@@ -106,7 +109,7 @@ fn shape(source: &mut Source) -> Result<(Kind, Vec<u32>)> {
         _ => None,
     };
     let Some(kind) = kind else {
-        let error = Error::input(format!("not an IDX file: it starts with the bytes {magic:02x?}")).at(source.name(), 0, 0);
+        let error = Error::input(format!("not an IDX file: it starts with the bytes {magic:02x?}")).at(source.name(), 1, 1);
         return Err(error.hint("is this the right --format?"));
     };
     let sizes = source.take_exact(4 * usize::from(magic[3]))?;
@@ -125,7 +128,7 @@ impl IdxLabels {
     pub fn read(input: &Input) -> Result<Self> {
         let mut source = Source::open(input)?;
         let name = source.name().to_owned();
-        let whole = |what: &str| Error::input(what).at(&name, 0, 0);
+        let whole = |what: &str| Error::input(what).at(&name, 1, 1);
         let (kind, dimensions) = shape(&mut source)?;
         let [count] = dimensions[..] else {
             let error = whole("the IDX file has not one dimension: these look like images, not labels");
@@ -138,10 +141,10 @@ impl IdxLabels {
         let bytes = at_most(source, expected + 1)?;
         if bytes.len() < expected {
             let row = bytes.len() / kind.size() + 1;
-            return Err(Error::input(format!("the file ends before label {row} of {count}")).at(name, row as u64, 1));
+            return Err(Error::input(format!("the file ends before label {row} of {count}")).at(name, row as u64, 1).hint(AGAIN));
         }
         if bytes.len() > expected {
-            return Err(whole(&format!("there are bytes after the {count} labels that the header promises")));
+            return Err(whole(&format!("there are bytes after the {count} labels that the header promises")).hint(AGAIN));
         }
         Ok(Self { values: integers(&bytes, kind), name })
     }
@@ -209,12 +212,13 @@ impl Idx {
             return Ok(Self { header, labels: None, labelling });
         }
         let Some(labels) = labels else {
-            let error = Error::input("there is no file of labels beside these images").at(header.name, 0, 0);
+            let error = Error::input("there is no file of labels beside these images").at(header.name, 1, 1);
             return Err(error.hint("name it: --labels FILE"));
         };
         if labels.len() != header.rows as usize {
             let what = format!("{} labels for the {} rows of {}", labels.len(), header.rows, header.name);
-            return Err(Error::input(what).at(labels.name, 0, 0));
+            let error = Error::input(what).at(labels.name, 1, 1);
+            return Err(error.hint("images and labels must be of one set; --labels FILE names the labels"));
         }
         Ok(Self { header, labels: Some(labels), labelling })
     }
@@ -285,11 +289,11 @@ impl Parser for Idx {
             std::cmp::Ordering::Equal => Ok(()),
             std::cmp::Ordering::Less => {
                 let part = if bytes.is_multiple_of(size) { "before" } else { "within" };
-                Err(Error::input(format!("the file ends {part} row {row} of {rows}")).at(name, row, 1))
+                Err(Error::input(format!("the file ends {part} row {row} of {rows}")).at(name, row, 1).hint(AGAIN))
             }
             std::cmp::Ordering::Greater => {
                 let error = Error::input(format!("there are bytes after the {rows} rows that the header promises"));
-                Err(error.at(name, u64::from(*rows) + 1, 1))
+                Err(error.at(name, u64::from(*rows) + 1, 1).hint(AGAIN))
             }
         }
     }
@@ -433,9 +437,9 @@ mod tests {
     #[test]
     fn headers_that_cannot_be_are_errors() {
         let of = |bytes: &[u8]| failure(bytes, false);
-        assert_eq!(of(b"\0\0\x08").0, "images: the file ends where 1 more bytes were expected");
-        assert_eq!(of(&[0, 0, 8, 2, 0, 0]).0, "images: the file ends where 6 more bytes were expected");
-        assert_eq!(of(b"1 1:2").0, "images: not an IDX file: it starts with the bytes [31, 20, 31, 3a]");
+        assert_eq!(of(b"\0\0\x08").0, "images:1:1: the file ends where 1 more bytes were expected");
+        assert_eq!(of(&[0, 0, 8, 2, 0, 0]).0, "images:1:1: the file ends where 6 more bytes were expected");
+        assert_eq!(of(b"1 1:2").0, "images:1:1: not an IDX file: it starts with the bytes [31, 20, 31, 3a]");
         assert!(of(&file(10, &[1, 1], &[1])).1.is_some_and(|hint| hint.contains("--format")));
         assert!(of(&file(8, &[], &[])).0.contains("no dimensions"));
         assert!(of(&file(8, &[3], &[1, 2, 3])).0.contains("look like labels"));
@@ -468,12 +472,12 @@ mod tests {
     fn labels_are_whole_numbers_one_for_every_row() {
         let images = file(8, &[2, 1], &[1, 2]);
         let error = |labels| read(&images, labels, Labelling::Open, false).unwrap_err().to_string();
-        assert_eq!(error(Some(labels(&[1]))), "labels: 1 labels for the 2 rows of images");
-        assert_eq!(error(None), "images: there is no file of labels beside these images");
+        assert_eq!(error(Some(labels(&[1]))), "labels:1:1: 1 labels for the 2 rows of images");
+        assert_eq!(error(None), "images:1:1: there is no file of labels beside these images");
         let error = |bytes: &[u8]| IdxLabels::read(&input("labels", bytes)).unwrap_err().to_string();
         assert_eq!(error(&file(11, &[3], &[0, 1, 0])), "labels:2:1: the file ends before label 2 of 3");
         assert_eq!(error(&file(8, &[u32::MAX], &[1])), "labels:2:1: the file ends before label 2 of 4294967295");
-        assert_eq!(error(&file(8, &[1], &[1, 2])), "labels: there are bytes after the 1 labels that the header promises");
+        assert_eq!(error(&file(8, &[1], &[1, 2])), "labels:1:1: there are bytes after the 1 labels that the header promises");
         assert!(error(&file(13, &[1], &[0; 4])).contains("not whole numbers"));
         assert!(error(&images).contains("look like images"));
         for (code, kind) in &KINDS[..4] {

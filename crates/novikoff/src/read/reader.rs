@@ -156,7 +156,7 @@ impl Reader {
         let name = source.name().to_owned();
         let start = source.peek()?;
         if start.is_empty() {
-            return Err(Error::input("the file is empty").at(name, 1, 1));
+            return Err(Error::input("the file is empty").at(name, 1, 1).hint("is this the right file?"));
         }
         let format = match (options.format, purpose.schema()) {
             (Some(format), _) => format,
@@ -296,7 +296,7 @@ impl Reader {
         let mut numbers = Vec::new();
         let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
             if let Some(dictionary) = &mut growing {
-                vw::globalise(batch, dictionary, max_features).map_err(|e| e.at(&name, 0, 0))?;
+                vw::globalise(batch, dictionary, max_features).map_err(|e| e.at(&name, 1, 1))?;
             }
             if !batch.local_labels.is_empty() {
                 numbers.clear();
@@ -371,7 +371,7 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
             Some((Schema::Table(_), _)) => "csv or tsv",
             _ => "vw",
         };
-        let error = Error::input(format!("this is {}, and the model was trained on {trained}", format.name())).at(name, 0, 0);
+        let error = Error::input(format!("this is {}, and the model was trained on {trained}", format.name())).at(name, 1, 1);
         return Err(error.hint("give rows of that format, or say by --format what these really are"));
     }
     if options.hash_bits.is_some() && format != Format::Vw {
@@ -399,9 +399,9 @@ fn no_rows(name: &str, report: &Report) -> Error {
     let error = if report.bad_rows > 0 {
         Error::input(format!("all {} rows are bad; the first: {}", report.bad_rows, report.first_bad.join("; ")))
     } else {
-        Error::input("there are no rows in it")
+        Error::input("there are no rows in it").hint("is this the right file?")
     };
-    error.at(name, 0, 0)
+    error.at(name, 1, 1)
 }
 
 /// Dense if every row has all columns and that takes less memory, going by the first part.

@@ -65,7 +65,7 @@ impl Source {
                 let file = File::open(path).map_err(|e| open_error(&name, &e))?;
                 let about = file.metadata().map_err(|e| Error::io(&name, &e))?;
                 if about.is_dir() {
-                    return Err(Error::input("this is a folder, not a file").at(name, 0, 0));
+                    return Err(Error::input("this is a folder, not a file").at(name, 0, 0).hint("name a file in it"));
                 }
                 (Box::new(file), about.is_file().then_some(about.len()))
             }
@@ -142,7 +142,7 @@ impl Source {
         while bytes.len() < count {
             if self.fill(&mut bytes, count)? == Ended::Yes {
                 let what = format!("the file ends where {} more bytes were expected", count - bytes.len());
-                return Err(Error::input(what).at(&self.name, 0, 0));
+                return Err(Error::input(what).at(&self.name, 1, 1).hint("get the file again, or say another --format"));
             }
         }
         Ok(bytes)
@@ -324,7 +324,7 @@ impl Blocks {
             }
             if block.len() >= RECORD_LIMIT {
                 let error = Error::input(format!("a record is longer than {} MB", RECORD_LIMIT >> 20));
-                return Err(error.at(self.source.name(), 0, 0).hint("is this the right --format?"));
+                return Err(error.hint("is this the right --format?"));
             }
             limit = if block.len() >= limit { limit * 2 } else { limit };
         }

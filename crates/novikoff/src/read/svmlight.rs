@@ -302,6 +302,8 @@ fn token_at(block: &[u8], at: usize) -> String {
 }
 
 /// What is wrong with the value that starts at `at`, which is no finite number.
+const VALUES: &str = "values are decimal numbers, such as 2, -0.5 or 1e-3";
+
 #[cold]
 pub(super) fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
     let token = token_at(block, at);
@@ -311,8 +313,8 @@ pub(super) fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
             format!("the value {token:?} is not a finite number"),
             Some("remove the entry, or the row with --skip-bad-rows".into()),
         ),
-        _ if token.is_empty() => (at, "the value is missing after the colon".into(), None),
-        _ => (at, format!("the value {token:?} is not a number"), None),
+        _ if token.is_empty() => (at, "the value is missing after the colon".into(), Some(VALUES.into())),
+        _ => (at, format!("the value {token:?} is not a number"), Some(VALUES.into())),
     }
 }
 

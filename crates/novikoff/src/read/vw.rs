@@ -81,6 +81,8 @@ impl Parser for Vw {
     }
 }
 
+const SMALLER: &str = "give it in smaller units, or leave the row out with --skip-bad-rows";
+
 /// What stands before the first bar.
 struct Head<'a> {
     /// The label and its position.
@@ -103,7 +105,9 @@ impl Vw {
             at = row.features(text, at, batch)?;
         }
         if !row.sorted {
-            batch.merge_row().map_err(|_| (bar, "the values of a feature that comes twice add up to infinity".into(), None))?;
+            batch
+                .merge_row()
+                .map_err(|_| (bar, "the values of a feature that comes twice add up to infinity".into(), Some(SMALLER.into())))?;
         }
         // Last, so that a bad row leaves no label behind.
         if let Some((at, label)) = head.label {
@@ -255,7 +259,7 @@ impl<'a> RowUnderWay<'a> {
             }
             let value = value * self.scale;
             if !value.is_finite() {
-                return Err((at, "the value times its namespace's weight is not a finite number".into(), None));
+                return Err((at, "the value times its namespace's weight is not a finite number".into(), Some(SMALLER.into())));
             }
             if value != 0.0 {
                 self.entry(&line[at..name_end], value, batch);

@@ -315,7 +315,7 @@ impl<'a> Inference<'a> {
             Verdict::Header => format!("the columns are {}", listed(names)),
             _ => format!("there is no header, so the columns are called 1 to {}", names.len()),
         };
-        choose(names, self.options, self.labelling, &columns).map_err(|error| error.at(&self.file, 0, 0))
+        choose(names, self.options, self.labelling, &columns).map_err(|error| error.at(&self.file, 1, 1))
     }
 
     /// What the first record is, once all others have been seen: a header stands over a column of numbers, or over
@@ -335,7 +335,7 @@ impl<'a> Inference<'a> {
     fn finish(mut self) -> Result<Finished> {
         let verdict = self.verdict();
         let Some((first, early)) = &self.first else {
-            return Err(Error::input("the table is empty").at(self.file, 0, 0));
+            return Err(Error::input("the table is empty").at(self.file, 1, 1));
         };
         if (*early, verdict) == (Verdict::Open, Verdict::Row) {
             for (seen, text) in self.columns.iter_mut().zip(first.texts()) {
@@ -376,7 +376,7 @@ impl<'a> Inference<'a> {
         };
         let seen = &mut self.columns[j];
         let indicator = self.options.missing == Missing::Indicator && seen.missing;
-        let too_many = || Error::input("the table makes too many features").at(&self.file, 0, 0);
+        let too_many = || Error::input("the table makes too many features").at(&self.file, 1, 1);
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
         if seen.texts == 0 {
@@ -566,13 +566,13 @@ mod tests {
         assert_eq!(roles("a,Target\n1,2\n", &TableOptions::default()), [numeric(0, 1.0), Role::Label]);
         let fails = |text: &str, options: TableOptions| found(text, &options).unwrap_err();
         let error = fails("a,b\n1,2\n", TableOptions::default());
-        assert_eq!(error.to_string(), "t: which column is the label? the columns are \"a\", \"b\"");
+        assert_eq!(error.to_string(), "t:1:1: which column is the label? the columns are \"a\", \"b\"");
         assert_eq!(error.advice(), Some("say which: --label COLUMN"));
         let error = fails("3,4\n1,2\n", TableOptions::default());
-        assert_eq!(error.to_string(), "t: which column is the label? there is no header, so the columns are called 1 to 2");
+        assert_eq!(error.to_string(), "t:1:1: which column is the label? there is no header, so the columns are called 1 to 2");
         assert!(fails("y,target\n1,2\n", TableOptions::default()).what().starts_with("both \"y\" and \"target\""));
         let error = fails("a,b\n1,2\n", labelled("c"));
-        assert_eq!(error.to_string(), "t: there is no column \"c\"; the columns are \"a\", \"b\"");
+        assert_eq!(error.to_string(), "t:1:1: there is no column \"c\"; the columns are \"a\", \"b\"");
         let dropped = TableOptions { drop: vec!["1".into(), "z".into()], ..labelled("2") };
         assert!(fails("a,b\n1,2\n", dropped).what().starts_with("there is no column \"z\""));
         let both = TableOptions { drop: vec!["b".into()], ..labelled("2") };
@@ -605,7 +605,7 @@ mod tests {
         }
         let error = infer_start("t", b"a,y\nu,p\n\xff,q\n", &TableOptions::default(), &Labelling::Open, STRICT).unwrap_err();
         assert_eq!(error.to_string(), "t:3:1: this value of column \"a\" is not UTF-8");
-        assert_eq!(found("\n \n", &TableOptions::default()).unwrap_err().to_string(), "t: the table is empty");
+        assert_eq!(found("\n \n", &TableOptions::default()).unwrap_err().to_string(), "t:1:1: the table is empty");
     }
 
     #[test]

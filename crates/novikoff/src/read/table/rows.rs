@@ -57,7 +57,7 @@ impl Table {
         let fields = match &first {
             Some(first) if schema.header => by_name(&schema, drop, first, file)?,
             Some(first) => by_position(&schema, &labelling, first, file)?,
-            None if schema.header => return Err(Error::input("the table is empty: it has no header").at(file, 0, 0)),
+            None if schema.header => return Err(Error::input("the table is empty: it has no header").at(file, 1, 1)),
             None => (0..schema.columns.len()).map(Some).collect(),
         };
         let width = first.as_ref().map_or(schema.columns.len(), FirstRecord::width);
@@ -71,7 +71,7 @@ impl Table {
             remarks: Vec::new(),
         };
         for (j, field) in fields.into_iter().enumerate() {
-            table.bind_column(j, field).map_err(|error| error.at(file, 0, 0))?;
+            table.bind_column(j, field).map_err(|error| error.at(file, 1, 1))?;
         }
         Ok(table)
     }
@@ -435,7 +435,7 @@ mod tests {
         let table = bind(&schema, Labelling::Ignored, other).unwrap();
         assert_eq!(rows(&parsed(&table, other.as_bytes(), true)), [[(0, 5.0), (2, 1.0)]]);
         let error = bind(&schema, Labelling::Open, other).unwrap_err();
-        assert_eq!(error.to_string(), "t: the label's column \"y\" is not in the table");
+        assert_eq!(error.to_string(), "t:1:1: the label's column \"y\" is not in the table");
         let error = bind(&schema, Labelling::Ignored, "age,y\n").unwrap_err();
         assert_eq!(error.to_string(), "t:1:1: the header lacks the columns \"sex\"");
         let extra = "age,sex,town,y\n1,m,Ulm,a\n";

@@ -61,7 +61,7 @@ def measure(tools, data, file, bits, repeat, table):
             "svm perceptron": lambda: novikoff(svm, "perceptron"),
             "hashed averaged": lambda: novikoff(text, "averaged", *as_vw, "--hash-bits", str(bits)),
             "hashed perceptron": lambda: novikoff(text, "perceptron", *as_vw, "--hash-bits", str(bits)),
-            "named averaged": lambda: novikoff(text, "averaged", *as_vw),
+            "named averaged": lambda: novikoff(text, "averaged", *as_vw, "--hash-bits", "0"),
             "vw": lambda: vw(peer),
         }, repeat)
     for key, reason in skipped.items():

@@ -36,7 +36,7 @@ Examples:
   novikoff train bank.csv --label y --drop duration --validation 0.2
   novikoff train adult.csv --no-header --label 15 --learner passive-aggressive
   novikoff train train-images-idx3-ubyte.gz --multiclass one-vs-rest --epochs 5
-  zcat clicks.vw.gz | novikoff train - --online --format vw --hash-bits 22 -o clicks.model";
+  zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model";
 
 #[derive(Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
@@ -186,8 +186,9 @@ pub struct Reading {
     /// The largest index or number of features allowed.
     #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
     pub max_index: u32,
-    /// vw: number features by N bits of their names' hashes, instead of by a dictionary.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=30), help_heading = "Reading")]
+    /// vw: number features by N bits of their names' hashes; 0: by a dictionary, which keeps the names [default: 0, with
+    /// --online 22, so that memory stays constant].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=30), help_heading = "Reading")]
     pub hash_bits: Option<u8>,
     /// idx: the labels' file [default: found beside the images].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]

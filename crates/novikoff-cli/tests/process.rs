@@ -303,3 +303,26 @@ fn memory_stays_constant_while_a_stream_is_learned_from() {
         assert!(peak < 60, "{how:?}: {peak} MB for a stream of {} MB", fed >> 20);
     }
 }
+
+/// A dictionary of all these words would take several times as much.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_stays_constant_while_a_stream_brings_new_words_without_end() {
+    let folder = folder();
+    let arguments = ["train", "-", "--online", "--format", "vw", "-o", "it.model"];
+    let mut child = novikoff(&arguments, folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut input = std::io::BufWriter::new(child.stdin.take().unwrap());
+    let (mut fed, mut word) = (0, 0u64);
+    while fed < 50 << 20 {
+        let words: String = (word..word + 20).map(|word| format!(" w{word:x}")).collect();
+        let line = format!("{} |{words}\n", if word % 40 == 0 { 1 } else { -1 });
+        input.write_all(line.as_bytes()).unwrap();
+        fed += line.len();
+        word += 20;
+    }
+    input.flush().unwrap();
+    let peak = peak_memory(&child);
+    drop(input);
+    assert!(end(child).status.success());
+    assert!(peak < 150, "{peak} MB for {word} different words");
+}

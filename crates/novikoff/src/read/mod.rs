@@ -13,6 +13,6 @@ pub mod table;
 pub mod vw;
 
 pub use detect::{Format, detect};
-pub use reader::{Chunk, End, Options, Purpose, Reader};
+pub use reader::{Chunk, End, Options, Purpose, Reader, STREAM_HASH_BITS};
 pub use source::Input;
 pub use table::{Header, TableOptions};

@@ -26,7 +26,8 @@ pub struct Options {
     pub base: Option<u32>,
     /// The largest index (or number of features) allowed.
     pub max_index: u32,
-    /// Number features by `hash_bits` bits of their names' hashes instead of by a dictionary.
+    /// Number named features by so many bits of their names' hashes; 0: by a dictionary. `None`: by a dictionary, but for a
+    /// stream by [`STREAM_HASH_BITS`], as a dictionary would grow with every new name.
     pub hash_bits: Option<u8>,
     /// The labels of IDX images; `None`: the file beside them.
     pub labels: Option<PathBuf>,
@@ -53,6 +54,9 @@ impl Default for Options {
         }
     }
 }
+
+/// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million features.
+pub const STREAM_HASH_BITS: u8 = 22;
 
 /// What the rows are for.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +187,7 @@ impl Reader {
         }
         match format {
             Format::Svmlight => reader.set_svmlight(options, purpose),
-            Format::Vw => reader.set_vw(options, purpose),
+            Format::Vw => reader.set_vw(options, purpose, manner),
             Format::Idx => reader.set_idx(input, options, purpose)?,
             Format::Csv => reader.set_table(input, &options.table, purpose, manner)?,
             Format::Tsv => {
@@ -201,12 +205,13 @@ impl Reader {
         self.parser = Arc::new(Svmlight { base, max_index: options.max_index, labelling: purpose.labelling(), known_features });
     }
 
-    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>) {
+    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner) {
         let features = match (purpose.schema(), options.hash_bits) {
             (Some((Schema::Named(dictionary), _)), _) => Features::Known(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
+            (_, None) if manner == Manner::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
+            (_, None | Some(0)) => Features::Grow,
             (_, Some(bits)) => Features::Hashed { bits },
-            _ => Features::Grow,
         };
         match &features {
             Features::Known(dictionary) => self.schema = Schema::Named(dictionary.clone()),

@@ -19,7 +19,7 @@ def section(tools, data, requirements, repeat):
         table.add(f"{peer} ÷ novikoff", *map(times, values))
         for file, value in zip(FILES, values):
             requirements.at_least(f"in memory, {file}: {peer} ÷ novikoff", value, 3)
-    table.note("Training alone, rows shuffled in each epoch; scikit-learn: `fit` of the same rows in CSR, tol=None, n_jobs=None. "
+    table.note("Training alone, warm, rows shuffled in each epoch; scikit-learn: `fit` of the same rows in CSR, tol=None, n_jobs=None. "
                "mnist: one against the rest for both.")
     return [table]
 

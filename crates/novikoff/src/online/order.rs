@@ -16,14 +16,14 @@ pub enum Order {
 }
 
 /// Rows that stay together when blocks are shuffled.
-const BLOCK: usize = 16;
-/// Rows that are shuffled among themselves: 64 blocks from anywhere.
-pub const WINDOW: usize = 64 * BLOCK;
+const BLOCK: usize = 32;
+/// Rows that are shuffled among themselves: 32 blocks from anywhere.
+pub const WINDOW: usize = 32 * BLOCK;
 
 /// The rows of an epoch, window by window.
 ///
 /// Rows shuffled one by one lie all over memory, and an epoch becomes a long wait for it: thirteen times as long on
-/// `census` as in the order given. So blocks of 16 neighbours are shuffled, and then the 1,024 rows of each 64 blocks in a
+/// `census` as in the order given. So blocks of 32 neighbours are shuffled, and then the 1,024 rows of each 32 blocks in a
 /// row: a window comes from everywhere in the data, is fetched block by block at the speed of a sequential read, and is then
 /// visited in random order where it lies in the cache. With at most 1,024 rows this is a shuffle like any other.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ mod tests {
     }
 
     /// Sorted by class, as many files are, a window must not be of one class: with two classes of 32,000 rows each the
-    /// number of positive ones in a window of 64 blocks is binomial, with a standard deviation of 64 of 512.
+    /// number of positive blocks among the 32 of a window is binomial, with a standard deviation of 2.83.
     #[test]
     fn a_window_mixes_rows_from_everywhere() {
         let mut sequence = Sequence::new(64_000);
@@ -108,7 +108,7 @@ mod tests {
         for (_, window) in sequence.windows() {
             let positive = window.iter().filter(|&&row| row >= 32_000).count();
             let share = positive as f64 / window.len() as f64;
-            assert!((share - 0.5).abs() < 5.0 * 64.0 / 1024.0, "{share}");
+            assert!((share - 0.5).abs() < 5.0 * 2.83 / 32.0, "{share}");
         }
     }
 }

@@ -164,14 +164,19 @@ pub fn train<R: Rule>(
             break;
         }
     }
-    let (epoch, snapshot) = match best {
-        Some((_, epoch, snapshot)) => (epoch, snapshot),
-        None => (trace.len(), Snapshot::of(&learner)),
-    };
+    let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
     let is_last = plan.keep == Keep::Last && epoch == trace.len();
+    let separator = (stopped == Stopped::Separated && !is_last).then(|| learner.weights().clone());
+    // Weights may be most of the memory there is: the last are handed over, not copied.
+    let scorer = match best {
+        Some((_, _, Snapshot::Linear(weights))) => Scorer::Linear(weights),
+        None if learner.journal().is_none() => Scorer::Linear(learner.into_result()),
+        Some((_, _, voted)) => voted.scorer(plan, &learner, batch.rows),
+        None => Snapshot::of(&learner).scorer(plan, &learner, batch.rows),
+    };
     Trained {
-        separator: (stopped == Stopped::Separated && !is_last).then(|| learner.weights().clone()),
-        scorer: snapshot.scorer(plan, &learner, batch.rows),
+        separator,
+        scorer,
         stopped,
         epoch,
         mistakes: trace.iter().map(|e| e.mistakes).sum(),

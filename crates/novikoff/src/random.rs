@@ -1,5 +1,5 @@
-//! A small seeded generator whose numbers are part of the file format of the world: the same seed gives the same
-//! shuffle, and so the same model, in every version of this crate.
+//! A small seeded generator of this crate's own, so that a seed gives the same shuffle, and so the same model, in every
+//! version of it.
 
 /// xoshiro256++ (Blackman and Vigna), seeded through SplitMix64.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_first_numbers_of_a_seed_never_change() {
-        // Reference values of xoshiro256++ seeded by SplitMix64(0), computed from the authors' C code's definition.
+        // The reference values of xoshiro256++ for the state 1, 2, 3, 4.
         let mut random = Random { state: [1, 2, 3, 4] };
         assert_eq!([random.bits(), random.bits(), random.bits()], [41943041, 58720359, 3588806011781223]);
     }

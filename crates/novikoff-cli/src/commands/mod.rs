@@ -7,7 +7,7 @@ pub mod train;
 
 use crate::render;
 use novikoff::data::{Dataset, Report};
-use novikoff::model::{Model, Scorer};
+use novikoff::model::Model;
 use novikoff::read::Purpose;
 use std::io::Write;
 
@@ -59,13 +59,9 @@ pub fn dimensions(data: &Dataset) -> String {
 /// How the labels are numbered: `-1 = −1, 1 = +1`, or the list of them.
 pub fn labels(model: &Model) -> String {
     let names = model.labels.names();
-    match (names, &model.scorer) {
-        ([negative, positive], scorer) if scorer_outputs(scorer) == 1 => format!("{negative} (−), {positive} (+)"),
-        (names, _) if names.len() > 30 => format!("{}, … ({})", names[..30].join(", "), names.len()),
-        (names, _) => names.join(", "),
+    match names {
+        [negative, positive] if model.scorer.outputs() == 1 => format!("{negative} (−), {positive} (+)"),
+        names if names.len() > 30 => format!("{}, … ({})", names[..30].join(", "), names.len()),
+        names => names.join(", "),
     }
-}
-
-fn scorer_outputs(scorer: &Scorer) -> usize {
-    scorer.outputs()
 }

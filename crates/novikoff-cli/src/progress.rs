@@ -38,6 +38,7 @@ enum Phase {
     Idle,
     Reading,
     Learning,
+    Solving,
 }
 
 impl Watch<fn(Progress)> {
@@ -75,7 +76,7 @@ impl<F: FnMut(Progress)> Watch<F> {
     }
 }
 
-impl<F: FnMut(Progress)> Observer for Watch<F> {
+impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
     fn observe(&mut self, progress: Progress) -> Flow {
         WATCHED.store(true, Ordering::Relaxed);
         match progress {
@@ -96,7 +97,13 @@ impl<F: FnMut(Progress)> Observer for Watch<F> {
                 let share = 100.0 * errors as f64 / rows.max(1) as f64;
                 self.bar.set_message(format!("epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %"));
             }
-            Progress::Reading { .. } | Progress::Learning { .. } => {}
+            Progress::Solving { output, outputs, step, objective, gap } if !self.bar.is_hidden() => {
+                self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
+                let of = if outputs > 1 { format!("class {} of {outputs}, ", output + 1) } else { String::new() };
+                let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
+                self.bar.set_message(format!("{of}step {step}, objective {objective:.6}{gap}"));
+            }
+            Progress::Reading { .. } | Progress::Learning { .. } | Progress::Solving { .. } => {}
             Progress::Epoch(_) | Progress::Stream { .. } => self.bar.suspend(|| (self.on_event)(progress)),
         }
         if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }

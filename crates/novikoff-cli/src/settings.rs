@@ -5,8 +5,9 @@ use crate::arguments::{
 };
 use novikoff::features::Missing;
 use novikoff::multiclass::Scheme;
+use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length, Tie};
-use novikoff::online::{Bias, Order};
+use novikoff::penalty::Bias;
 use novikoff::read::{Format, Header, Options, TableOptions};
 use novikoff::train::{ClassWeight, Learner, Settings};
 use novikoff::{Error, Result};
@@ -83,7 +84,8 @@ pub fn settings(train: &Train) -> Result<Settings> {
             VariantName::PaIi => Aggressiveness::Damped(train.aggressiveness),
         },
         bias: match train.bias {
-            BiasName::Free | BiasName::Penalised => Bias::Free,
+            BiasName::Free => Bias::Free,
+            BiasName::Penalised => Bias::Penalised,
             BiasName::None => Bias::None,
         },
         multiclass: train.multiclass.map(|scheme| match scheme {

@@ -1,6 +1,9 @@
 //! How long work is watched and stopped: the one hook for progress bars, Ctrl-C, deadlines and foreign runtimes.
 //! The library itself never prints.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// What a long-running operation tells its observer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
@@ -37,6 +40,19 @@ pub enum Progress {
         /// Mistakes while learning.
         mistakes: u64,
     },
+    /// A solver has made a step.
+    Solving {
+        /// The weight vector under way, from 0.
+        output: usize,
+        /// How many there are.
+        outputs: usize,
+        /// Steps so far, for this one.
+        step: usize,
+        /// The objective, as far as it is known.
+        objective: f64,
+        /// The relative gap, where it is known.
+        gap: Option<f64>,
+    },
 }
 
 /// What one epoch came to; a row of `--trace`.
@@ -66,7 +82,7 @@ pub enum Flow {
 }
 
 /// Told of progress; may ask to stop. Called often: answer quickly.
-pub trait Observer {
+pub trait Observer: Send {
     /// Something happened.
     fn observe(&mut self, progress: Progress) -> Flow;
 }
@@ -81,8 +97,37 @@ impl Observer for Unwatched {
     }
 }
 
-impl<F: FnMut(Progress) -> Flow> Observer for F {
+impl<F: FnMut(Progress) -> Flow + Send> Observer for F {
     fn observe(&mut self, progress: Progress) -> Flow {
         self(progress)
+    }
+}
+
+/// One observer shared by work on several threads.
+pub struct Watch<'a> {
+    observer: Mutex<&'a mut dyn Observer>,
+    stopped: AtomicBool,
+}
+
+impl<'a> Watch<'a> {
+    /// Work that this observer watches.
+    pub fn new(observer: &'a mut dyn Observer) -> Self {
+        Self { observer: Mutex::new(observer), stopped: AtomicBool::new(false) }
+    }
+
+    /// Something happened. Once anybody was told to stop, everybody is.
+    pub fn tell(&self, progress: Progress) -> Flow {
+        if self.stopped() {
+            return Flow::Stop;
+        }
+        // An observer that panicked is not asked again.
+        let flow = self.observer.lock().map_or(Flow::Stop, |mut observer| observer.observe(progress));
+        self.stopped.fetch_or(flow == Flow::Stop, Ordering::Relaxed);
+        flow
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 }

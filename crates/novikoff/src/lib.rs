@@ -18,16 +18,21 @@
 //! # Ok::<(), novikoff::Error>(())
 //! ```
 
+pub mod certificate;
 pub mod control;
 pub mod data;
 mod error;
 pub mod evaluate;
 pub mod features;
+pub mod loss;
 pub mod model;
 pub mod multiclass;
 pub mod online;
+pub mod penalty;
 pub mod random;
 pub mod read;
+pub mod risk;
+pub mod solver;
 pub mod train;
 
 pub use error::{Error, ErrorKind, Place, Result};

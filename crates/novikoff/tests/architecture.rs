@@ -4,8 +4,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may import those before it.
-const ORDER: [&str; 11] =
-    ["error", "control", "random", "features", "data", "read", "multiclass", "model", "evaluate", "online", "train"];
+const ORDER: [&str; 16] = [
+    "error",
+    "control",
+    "random",
+    "features",
+    "data",
+    "read",
+    "loss",
+    "penalty",
+    "risk",
+    "certificate",
+    "multiclass",
+    "model",
+    "evaluate",
+    "online",
+    "solver",
+    "train",
+];
 
 /// What `lib.rs` exports at the crate's root, by the module that it comes from.
 const AT_THE_ROOT: [(&str, &str); 4] = [("Error", "error"), ("ErrorKind", "error"), ("Place", "error"), ("Result", "error")];

@@ -9,7 +9,8 @@ use novikoff::data::{Matrix, Row};
 use novikoff::model::{Scorer, Scratch};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use novikoff::online::{Batch, Bias, Keep, Online, Order, Plan, Stopped, Stream, Trained, train};
+use novikoff::online::{Batch, Keep, Online, Order, Plan, Stopped, Stream, Trained, train};
+use novikoff::penalty::Bias;
 use proptest::prelude::*;
 
 /// Rows as plain vectors, with a class each.

@@ -11,7 +11,8 @@ use novikoff::control::Progress;
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::multiclass::Scheme;
-use novikoff::online::{Bias, Stopped};
+use novikoff::online::Stopped;
+use novikoff::penalty::Bias;
 use novikoff::read::{Input, Options, Purpose, Reader};
 use novikoff::train::{Fit, Settings, train, train_online};
 use novikoff::{Error, Result, model};
@@ -277,7 +278,7 @@ fn learner_text(settings: &Settings, fit: &Fit) -> String {
         Scheme::Joint => format!("{} classes jointly", fit.model.labels.len()),
         Scheme::OneVsRest => format!("{} classes, one against the rest", fit.model.labels.len()),
     };
-    let bias = if settings.bias == Bias::Free { "with bias" } else { "without bias" };
+    let bias = if settings.bias != Bias::None { "with bias" } else { "without bias" };
     format!("{}, {scheme}, {bias}, seed {}", settings.learner.name(), settings.seed)
 }
 

@@ -1,12 +1,13 @@
 //! Epochs over rows in memory, until one makes no mistake.
 
-use super::learner::{Bias, Keep, Online, Seen};
+use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Voted, Weights};
 use crate::multiclass::Scheme;
+use crate::penalty::Bias;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;

@@ -4,28 +4,7 @@ use super::rule::{Look, Rule};
 use crate::data::Row;
 use crate::model::{Mistake, NOBODY, Weights};
 use crate::multiclass::{Scheme, best_except, decide};
-use serde::{Deserialize, Serialize};
-
-/// Whether scores have a constant term.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bias {
-    /// `s = <w, x> + b`; for online learners an extra coordinate that is 1 in every row.
-    #[default]
-    Free,
-    /// `s = <w, x>`.
-    None,
-}
-
-impl Bias {
-    /// The value of the extra coordinate.
-    pub fn coordinate(self) -> f64 {
-        match self {
-            Bias::Free => 1.0,
-            Bias::None => 0.0,
-        }
-    }
-}
+use crate::penalty::Bias;
 
 /// What the learner keeps besides its last weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

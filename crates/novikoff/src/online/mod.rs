@@ -7,6 +7,6 @@ pub mod rule;
 mod stream;
 
 pub use epochs::{Batch, Plan, Stopped, Trained, train};
-pub use learner::{Bias, Keep, Online, Seen};
+pub use learner::{Keep, Online, Seen};
 pub use order::Order;
 pub use stream::{Stream, Streamed, class_order};

@@ -1,10 +1,11 @@
 //! A stream that is seen once and never stored: features and labels turn up as they come.
 
-use super::learner::{Bias, Keep, Online, Seen};
+use super::learner::{Keep, Online, Seen};
 use super::rule::Rule;
 use crate::data::{Labels, Row};
 use crate::model::Weights;
 use crate::multiclass::Scheme;
+use crate::penalty::Bias;
 
 /// Learns from a stream. Classes are numbered as they turn up; [`Stream::finish`] brings them into their final order.
 #[derive(Clone, Debug)]

@@ -1,0 +1,169 @@
+//! The duality gap: how far an objective can be above the least one there is.
+//!
+//! Any duals `uᵢ` in the domain of the conjugate give a number below every objective,
+//! `−(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ) − penalty*(−(1/n) Σ cᵢ uᵢ xᵢ)`; with a free bias they must also fulfil `Σ cᵢ uᵢ = 0`. The slopes of
+//! the loss at the model's own scores are duals, and a solver may bring better ones. Duals that do not quite fit are moved
+//! until they do, so the bound holds whoever made them.
+
+use crate::loss::Loss;
+use crate::penalty::{Bias, Penalty};
+use crate::risk::{Point, Problem};
+
+/// What is known of a point after one look at all rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// The objective at the point.
+    pub objective: f64,
+    /// The largest lower bound found on every objective; `None` without a penalty that could give one.
+    pub dual: Option<f64>,
+    /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero only where no
+    /// direction leads down. At a kink of the loss it may be positive all the same.
+    pub gradient: f64,
+}
+
+impl Gap {
+    /// `(objective − dual)/objective`.
+    pub fn relative(&self) -> Option<f64> {
+        let dual = self.dual?;
+        let gap = (self.objective - dual).max(0.0);
+        Some(if gap == 0.0 { 0.0 } else { gap / self.objective.abs().max(f64::MIN_POSITIVE) })
+    }
+
+    /// Whether the relative gap is at most this.
+    pub fn within(&self, tolerance: f64) -> bool {
+        self.relative().is_some_and(|gap| gap <= tolerance)
+    }
+}
+
+/// Objective and gap of a point, given its scores and, where a solver has them, duals.
+pub fn gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], duals: Option<&[f64]>) -> Gap {
+    let objective = problem.mean_loss(scores) + problem.penalty_of(point);
+    let slope = |i: usize| problem.loss.slope(problem.targets[i], scores[i]);
+    let pull = problem.combine(|i| problem.share(i) * slope(i));
+    let gradient = gradient(problem, point, &pull);
+    let own = problem.each(slope);
+    let brought = duals.and_then(|duals| bound(problem, duals.to_vec(), None));
+    let dual = [bound(problem, own, Some(pull)), brought].into_iter().flatten().reduce(f64::max);
+    Gap { objective, dual, gradient }
+}
+
+/// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
+fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, pull: Option<Point>) -> Option<f64> {
+    let mut moved = false;
+    for (u, y) in duals.iter_mut().zip(problem.targets) {
+        let nearest = problem.loss.nearest_dual(*y, *u);
+        moved |= nearest != *u;
+        *u = nearest;
+    }
+    if problem.bias == Bias::Free {
+        moved |= balance(problem, &mut duals);
+    }
+    let pull = match pull {
+        Some(pull) if !moved => pull,
+        _ => problem.combine(|i| problem.share(i) * duals[i]),
+    };
+    let penalised = pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
+    // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals pull less.
+    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
+    let shorter = match penalised.clone().map(f64::abs).fold(0.0, f64::max) {
+        largest if l2 > 0.0 || largest <= l1 => 1.0,
+        _ if l1 == 0.0 => return None,
+        largest => l1 / largest,
+    };
+    let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], shorter * duals[i]));
+    let restraint: f64 = if l2 > 0.0 { penalised.map(|v| problem.penalty.conjugate(-v)).sum() } else { 0.0 };
+    Some(-conjugate - restraint).filter(|bound| bound.is_finite())
+}
+
+/// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the domain of every
+/// conjugate, so shorter duals never leave it. Returns whether anything changed.
+fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
+    let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
+    let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
+    if up == down {
+        return false;
+    }
+    let (factor, sign) = if up > down { (down / up, 1.0) } else { (up / down, -1.0) };
+    for u in duals.iter_mut().filter(|u| **u * sign > 0.0) {
+        *u *= factor;
+    }
+    true
+}
+
+/// The length of the shortest slope of the objective at a point.
+fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, pull: &Point) -> f64 {
+    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
+    let slope = |w: f64, pull: f64| {
+        let smooth = pull + l2 * w;
+        match w {
+            0.0 => (smooth.abs() - l1).max(0.0),
+            w => smooth + l1 * w.signum(),
+        }
+    };
+    let weights = point.weights.iter().zip(&pull.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
+    let bias = match problem.bias {
+        Bias::Free => pull.bias,
+        Bias::Penalised => slope(point.bias, pull.bias),
+        Bias::None => 0.0,
+    };
+    (weights + bias * bias).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::matrix::{Builder, Layout};
+    use crate::loss::{Absolute, Hinge, Logistic, Squared, SquaredHinge};
+    use crate::penalty::ElasticNet;
+    use proptest::prelude::*;
+
+    /// No dual, whoever made it up, proves more than the objective of any point.
+    fn holds<L: Loss>(
+        loss: L,
+        rows: &[Vec<f64>],
+        targets: &[f64],
+        duals: &[f64],
+        points: &[Point],
+        penalty: ElasticNet,
+    ) -> Result<(), TestCaseError> {
+        let mut builder = Builder::new(Layout::Dense { columns: 2 });
+        rows.iter().for_each(|row| builder.push(&[0, 1], row));
+        let rows = builder.finish();
+        for bias in [Bias::Free, Bias::Penalised, Bias::None] {
+            let row_weights: Vec<f64> = (0..targets.len()).map(|i| 0.5 + i as f64).collect();
+            let problem = Problem { rows: &rows, targets, row_weights: &row_weights, total: 3.0, loss, penalty, bias };
+            let mut gaps = Vec::new();
+            for point in points {
+                let point = Point { bias: point.bias * bias.coordinate(), ..point.clone() };
+                gaps.push(gap(&problem, &point, &problem.scores(&point), Some(duals)));
+            }
+            for a in &gaps {
+                for b in &gaps {
+                    prop_assert!(a.dual.unwrap() <= b.objective + 1e-9 * (1.0 + b.objective), "{bias:?} {a:?} {b:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn no_dual_proves_too_much(
+            rows in prop::collection::vec(prop::collection::vec(-3.0..3.0f64, 2), 1..12),
+            signs in prop::collection::vec(any::<bool>(), 12),
+            duals in prop::collection::vec(-2.0..2.0f64, 12),
+            points in prop::collection::vec((prop::collection::vec(-3.0..3.0f64, 2), -2.0..2.0f64), 3),
+            l2 in prop::sample::select(vec![0.0, 0.1, 2.0]),
+            l1 in 0.01..2.0f64,
+        ) {
+            let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
+            let points: Vec<Point> = points.into_iter().map(|(weights, bias)| Point { weights, bias }).collect();
+            let (duals, penalty) = (&duals[..rows.len()], ElasticNet { l2, l1 });
+            holds(Hinge, &rows, &targets, duals, &points, penalty)?;
+            holds(SquaredHinge, &rows, &targets, duals, &points, penalty)?;
+            holds(Logistic, &rows, &targets, duals, &points, penalty)?;
+            holds(Squared, &rows, &targets, duals, &points, penalty)?;
+            holds(Absolute, &rows, &targets, duals, &points, penalty)?;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The logistic loss: minus the log of the probability of the label.
+
+use super::{Local, Loss, LossName, ProximalLoss, SmoothLoss};
+
+/// `log(1 + exp(−y·s))`, in nats.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Logistic;
+
+/// The probability of +1 at a score: `1/(1 + exp(−s))`.
+///
+/// ```
+/// use novikoff::loss::sigmoid;
+/// assert_eq!((sigmoid(0.0), sigmoid(800.0), sigmoid(-800.0)), (0.5, 1.0, 0.0));
+/// ```
+#[inline(always)]
+pub fn sigmoid(s: f64) -> f64 {
+    // The exponential of a number that is not positive cannot overflow.
+    let e = (-s.abs()).exp();
+    (if s >= 0.0 { 1.0 } else { e }) / (1.0 + e)
+}
+
+impl Loss for Logistic {
+    const NAME: LossName = LossName::Logistic;
+
+    #[inline(always)]
+    fn value(self, y: f64, s: f64) -> f64 {
+        let m = y * s;
+        (-m).max(0.0) + (-m.abs()).exp().ln_1p()
+    }
+
+    #[inline(always)]
+    fn slope(self, y: f64, s: f64) -> f64 {
+        -y * sigmoid(-y * s)
+    }
+
+    #[inline(always)]
+    fn conjugate(self, y: f64, u: f64) -> f64 {
+        let p = -y * u;
+        let part = |p: f64| if p > 0.0 { p * p.ln() } else { 0.0 };
+        if (0.0..=1.0).contains(&p) { part(p) + part(1.0 - p) } else { f64::INFINITY }
+    }
+
+    #[inline(always)]
+    fn nearest_dual(self, y: f64, u: f64) -> f64 {
+        y * (y * u).clamp(-1.0, 0.0)
+    }
+}
+
+impl SmoothLoss for Logistic {
+    #[inline(always)]
+    fn curvature(self, _: f64, s: f64) -> f64 {
+        let e = (-s.abs()).exp();
+        e / ((1.0 + e) * (1.0 + e))
+    }
+
+    #[inline(always)]
+    fn all(self, y: f64, s: f64) -> Local {
+        let m = y * s;
+        let e = (-m.abs()).exp();
+        let over = 1.0 / (1.0 + e);
+        let wrong = if m >= 0.0 { e * over } else { over };
+        Local { value: (-m).max(0.0) + e.ln_1p(), slope: -y * wrong, curvature: e * over * over }
+    }
+}
+
+impl ProximalLoss for Logistic {
+    /// The minimum is where `s = z + width·y·p` with `p = sigmoid(−y·s)`: one monotone equation in `p`, solved by Newton's
+    /// method within a bracket. In terms of the margin `m = y·s` it reads `m − width·sigmoid(−m) = y·z`.
+    #[inline]
+    fn envelope(self, y: f64, z: f64, width: f64) -> Local {
+        let goal = y * z;
+        let (mut low, mut high) = (goal, goal + width);
+        let mut m = goal + width * sigmoid(-(goal + 0.5 * width));
+        let mut stride = width;
+        for _ in 0..100 {
+            let e = (-m.abs()).exp();
+            let over = 1.0 / (1.0 + e);
+            let wrong = if m >= 0.0 { e * over } else { over };
+            let off = m - width * wrong - goal;
+            if off > 0.0 {
+                high = m
+            } else {
+                low = m
+            }
+            // Newton's steps may run to and fro across the bend: one that does not at least halve the last one is not taken.
+            let newton = m - off / (1.0 + width * e * over * over);
+            let trusted = newton > low && newton < high && (newton - m).abs() <= 0.5 * stride;
+            let next = if trusted { newton } else { 0.5 * (low + high) };
+            stride = (next - m).abs();
+            m = next;
+            if stride <= 1e-15 * (1.0 + m.abs()) {
+                break;
+            }
+        }
+        let at = self.all(1.0, m);
+        let slope = -y * sigmoid(-m);
+        Local { value: at.value + width * slope * slope / 2.0, slope, curvature: at.curvature / (1.0 + width * at.curvature) }
+    }
+}

@@ -1,0 +1,278 @@
+//! 4 — What hurts: a loss of a target and a score, one file a loss.
+//!
+//! A loss `ℓ(y, s)` is convex in the score. For classes the target `y` is +1 or −1 and only the margin `y·s` counts; for
+//! regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*: `ℓ(y, s) + ℓ*(y, u) ≥ s·u` for every dual, with
+//! equality where `u` is the slope at `s` (Fenchel and Young), and that is what every duality gap here is made of.
+
+mod absolute;
+mod exponential;
+mod hinge;
+mod hinge_at_zero;
+mod logistic;
+mod squared;
+mod squared_hinge;
+
+pub use absolute::Absolute;
+pub use exponential::Exponential;
+pub use hinge::Hinge;
+pub use hinge_at_zero::HingeAtZero;
+pub use logistic::{Logistic, sigmoid};
+pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
+
+use serde::{Deserialize, Serialize};
+
+/// A convex loss.
+pub trait Loss: Copy + Send + Sync + 'static {
+    /// Which it is.
+    const NAME: LossName;
+
+    /// `ℓ(y, s)`.
+    fn value(self, y: f64, s: f64) -> f64;
+
+    /// A slope of the loss in `s`; the only one where there is only one.
+    fn slope(self, y: f64, s: f64) -> f64;
+
+    /// `ℓ*(y, u) = sup over s of s·u − ℓ(y, s)`; infinite outside its domain.
+    fn conjugate(self, y: f64, u: f64) -> f64;
+
+    /// The dual nearest to `u` at which the conjugate is finite.
+    fn nearest_dual(self, y: f64, u: f64) -> f64;
+}
+
+/// A loss with a slope everywhere, and a curvature that Newton's method can use.
+pub trait SmoothLoss: Loss {
+    /// The second derivative in `s` (where there is a left and a right one, one of the two).
+    fn curvature(self, y: f64, s: f64) -> f64;
+
+    /// Value, slope and curvature at once.
+    #[inline(always)]
+    fn all(self, y: f64, s: f64) -> Local {
+        Local { value: self.value(y, s), slope: self.slope(y, s), curvature: self.curvature(y, s) }
+    }
+}
+
+/// A loss whose Moreau envelope `min over s of ℓ(y, s) + (s − z)²/(2·width)` can be computed. The envelope is smooth, and its
+/// slope at `z` is the dual that one step of a proximal method arrives at.
+pub trait ProximalLoss: Loss {
+    /// Value, slope and curvature of the envelope at `z`.
+    fn envelope(self, y: f64, z: f64, width: f64) -> Local;
+}
+
+/// A function of a score around one point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Local {
+    /// Its value.
+    pub value: f64,
+    /// Its slope.
+    pub slope: f64,
+    /// Its curvature.
+    pub curvature: f64,
+}
+
+/// The losses by the names that the command line gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossName {
+    /// `max(0, 1 − y·s)`.
+    Hinge,
+    /// `max(0, 1 − y·s)²`.
+    SquaredHinge,
+    /// `log(1 + exp(−y·s))`.
+    Logistic,
+    /// `exp(−y·s)`.
+    Exponential,
+    /// `(s − y)²`.
+    Squared,
+    /// `|s − y|`.
+    Absolute,
+    /// `max(0, −y·s)`.
+    HingeAtZero,
+}
+
+impl LossName {
+    /// Every loss there is.
+    pub const ALL: [LossName; 7] = [
+        LossName::Hinge,
+        LossName::SquaredHinge,
+        LossName::Logistic,
+        LossName::Exponential,
+        LossName::Squared,
+        LossName::Absolute,
+        LossName::HingeAtZero,
+    ];
+
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            LossName::Hinge => "hinge",
+            LossName::SquaredHinge => "squared-hinge",
+            LossName::Logistic => "logistic",
+            LossName::Exponential => "exponential",
+            LossName::Squared => "squared",
+            LossName::Absolute => "absolute",
+            LossName::HingeAtZero => "hinge-at-zero",
+        }
+    }
+
+    /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits instead of nats);
+    /// `None` if no factor will do.
+    pub fn dominating_factor(self) -> Option<f64> {
+        match self {
+            LossName::Logistic => Some(std::f64::consts::LOG2_E),
+            LossName::HingeAtZero => None,
+            _ => Some(1.0),
+        }
+    }
+}
+
+/// The loss that everybody means and nobody can minimise: 1 where a label is predicted wrongly.
+///
+/// ```
+/// use novikoff::loss::zero_one;
+/// assert_eq!((zero_one(1.0, 0.0), zero_one(-1.0, 0.0), zero_one(-1.0, -3.0)), (0.0, 1.0, 0.0));
+/// ```
+pub fn zero_one(y: f64, s: f64) -> f64 {
+    f64::from(u8::from((s >= 0.0) != (y > 0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `sup over s of s·u − ℓ(y, s)` found by looking: golden-section search of a concave function.
+    fn conjugate_by_search<L: Loss>(loss: L, y: f64, u: f64) -> f64 {
+        let f = |s: f64| s * u - loss.value(y, s);
+        let (mut a, mut b) = (-60.0, 60.0);
+        let golden = (5f64.sqrt() - 1.0) / 2.0;
+        for _ in 0..120 {
+            let (left, right) = (b - golden * (b - a), a + golden * (b - a));
+            if f(left) < f(right) { a = left } else { b = right }
+        }
+        f((a + b) / 2.0)
+    }
+
+    fn envelope_by_search<L: Loss>(loss: L, y: f64, z: f64, width: f64) -> f64 {
+        let f = |s: f64| loss.value(y, s) + (s - z) * (s - z) / (2.0 * width);
+        let (mut a, mut b) = (-80.0, 80.0);
+        let golden = (5f64.sqrt() - 1.0) / 2.0;
+        for _ in 0..140 {
+            let (left, right) = (b - golden * (b - a), a + golden * (b - a));
+            if f(left) > f(right) { a = left } else { b = right }
+        }
+        f((a + b) / 2.0)
+    }
+
+    fn close(a: f64, b: f64, tolerance: f64) -> bool {
+        (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs()))
+    }
+
+    fn holds<L: Loss>(loss: L, y: f64, s: f64, t: f64) -> Result<(), TestCaseError> {
+        let u = loss.slope(y, s);
+        // Convex: the tangent lies below.
+        prop_assert!(loss.value(y, t) >= loss.value(y, s) + u * (t - s) - 1e-9 * (1.0 + loss.value(y, t)), "tangent");
+        // Fenchel and Young: an inequality for every dual, an equality for the slope.
+        prop_assert!(close(loss.value(y, s) + loss.conjugate(y, u), s * u, 1e-9), "equality at the slope: {u}");
+        let other = loss.nearest_dual(y, t);
+        prop_assert!(loss.conjugate(y, other).is_finite());
+        prop_assert!(loss.value(y, s) + loss.conjugate(y, other) >= s * other - 1e-9 * (1.0 + (s * other).abs()), "inequality");
+        // A dual of the domain is left alone.
+        prop_assert_eq!(loss.nearest_dual(y, u), u);
+        // The slope against finite differences, away from kinks: where both sides agree.
+        let h = 1e-6;
+        let (right, left) = ((loss.value(y, s + h) - loss.value(y, s)) / h, (loss.value(y, s) - loss.value(y, s - h)) / h);
+        if (right - left).abs() < 1e-4 {
+            prop_assert!(close(u, (right + left) / 2.0, 1e-4), "slope {u} against {left} and {right}");
+        }
+        // The conjugate is what it says.
+        if L::NAME != LossName::Exponential && u.abs() > 1e-3 && (L::NAME != LossName::Logistic || u.abs() < 1.0 - 1e-6) {
+            prop_assert!(close(loss.conjugate(y, u), conjugate_by_search(loss, y, u), 1e-6), "conjugate at {u}");
+        }
+        if y.abs() == 1.0
+            && let Some(factor) = L::NAME.dominating_factor()
+        {
+            prop_assert!(factor * loss.value(y, s) >= zero_one(y, s) - 1e-12, "domination");
+        }
+        Ok(())
+    }
+
+    fn smooth<L: SmoothLoss>(loss: L, y: f64, s: f64) -> Result<(), TestCaseError> {
+        let h = 1e-5;
+        let (right, left) = ((loss.slope(y, s + h) - loss.slope(y, s)) / h, (loss.slope(y, s) - loss.slope(y, s - h)) / h);
+        let curvature = loss.curvature(y, s);
+        prop_assert!(curvature >= 0.0);
+        prop_assert!(close(curvature, right, 1e-3) || close(curvature, left, 1e-3), "{curvature} against {left} and {right}");
+        let all = loss.all(y, s);
+        prop_assert!(close(all.value, loss.value(y, s), 1e-14) && close(all.slope, loss.slope(y, s), 1e-14));
+        prop_assert!(close(all.curvature, curvature, 1e-13));
+        Ok(())
+    }
+
+    fn proximal<L: ProximalLoss>(loss: L, y: f64, z: f64, width: f64) -> Result<(), TestCaseError> {
+        let found = loss.envelope(y, z, width);
+        prop_assert!(close(found.value, envelope_by_search(loss, y, z, width), 1e-7), "value {found:?}");
+        // The envelope's slope is a slope of the loss at the point that the minimum is taken at.
+        let s = z - width * found.slope;
+        prop_assert!(close(loss.value(y, s) + loss.conjugate(y, loss.nearest_dual(y, found.slope)), s * found.slope, 1e-8));
+        prop_assert!(close(found.slope, loss.nearest_dual(y, found.slope), 1e-12));
+        let h = 1e-5 * width.min(1.0);
+        let step = |h: f64| (loss.envelope(y, z + h, width).slope - found.slope) / h;
+        let (right, left) = (step(h), step(-h));
+        prop_assert!(close(found.curvature, right, 1e-3) || close(found.curvature, left, 1e-3), "{found:?}: {left} {right}");
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64, target in -5.0..5.0f64) {
+            let y = if positive { 1.0 } else { -1.0 };
+            holds(Hinge, y, s, t)?;
+            holds(SquaredHinge, y, s, t)?;
+            holds(Logistic, y, s, t)?;
+            holds(Exponential, y, s, t)?;
+            holds(HingeAtZero, y, s, t)?;
+            for y in [y, target] {
+                holds(Squared, y, s, t)?;
+                holds(Absolute, y, s, t)?;
+            }
+        }
+
+        #[test]
+        fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64, target in -5.0..5.0f64) {
+            let y = if positive { 1.0 } else { -1.0 };
+            smooth(SquaredHinge, y, s)?;
+            smooth(Logistic, y, s)?;
+            smooth(Exponential, y, s)?;
+            smooth(Squared, target, s)?;
+        }
+
+        #[test]
+        fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64, width in 0.01..20.0f64) {
+            let y = if positive { 1.0 } else { -1.0 };
+            proximal(Hinge, y, z, width)?;
+            proximal(SquaredHinge, y, z, width)?;
+            proximal(Logistic, y, z, width)?;
+            proximal(HingeAtZero, y, z, width)?;
+            proximal(Absolute, target, z, width)?;
+            proximal(Squared, target, z, width)?;
+        }
+    }
+
+    #[test]
+    fn far_out_nothing_overflows_but_what_must() {
+        for y in [-1.0, 1.0] {
+            for s in [-1e300, -800.0, 0.0, 800.0, 1e300] {
+                let l = Logistic.all(y, s);
+                assert!(l.value.is_finite() && l.slope.abs() <= 1.0 && l.curvature.is_finite(), "{y} {s} {l:?}");
+                assert!(Logistic.envelope(y, s, 3.0).value.is_finite());
+                assert!(Hinge.envelope(y, s, 1e-9).slope.abs() <= 1.0);
+            }
+        }
+        assert_eq!(Logistic.value(1.0, -800.0), 800.0);
+        assert_eq!(Logistic.conjugate(1.0, 0.0), 0.0);
+        assert_eq!(Logistic.conjugate(1.0, -1.0), 0.0);
+        assert_eq!(Logistic.conjugate(1.0, 0.1), f64::INFINITY);
+    }
+}

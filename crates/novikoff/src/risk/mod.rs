@@ -1,0 +1,96 @@
+//! What is minimised: the mean loss of rows plus a penalty of weights.
+//!
+//! ```text
+//! (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖² + μ‖w‖₁
+//! ```
+//! `n` is the sum of the row weights (the number of rows where there are none), so that a row of weight 2 is the same as the
+//! row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias counts as a weight.
+
+mod passes;
+
+use crate::data::{Matrix, Row};
+use crate::loss::Loss;
+use crate::penalty::{Bias, Penalty};
+
+/// Rows and targets, a loss and a penalty: everything that decides what the best weights are.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a, L, P> {
+    /// The rows.
+    pub rows: &'a Matrix,
+    /// The target of each: +1 or −1 for classes.
+    pub targets: &'a [f64],
+    /// How much each row counts; empty if each counts once.
+    pub row_weights: &'a [f64],
+    /// What the sum of losses is divided by.
+    pub total: f64,
+    /// What hurts.
+    pub loss: L,
+    /// What restrains.
+    pub penalty: P,
+    /// Whether there is a constant, and whether it is restrained.
+    pub bias: Bias,
+}
+
+/// Weights and a bias.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// A weight per column.
+    pub weights: Vec<f64>,
+    /// The constant; zero where there is none.
+    pub bias: f64,
+}
+
+impl Point {
+    /// All zero.
+    pub fn zero(columns: usize) -> Self {
+        Self { weights: vec![0.0; columns], bias: 0.0 }
+    }
+}
+
+impl<'a, L: Loss, P: Penalty> Problem<'a, L, P> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// The factor of row `i`'s loss in the objective: `cᵢ/n`.
+    #[inline(always)]
+    pub fn share(&self, i: usize) -> f64 {
+        self.row_weights.get(i).copied().unwrap_or(1.0) / self.total
+    }
+
+    /// Row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> Row<'a> {
+        self.rows.row(i)
+    }
+
+    /// The penalty of a point.
+    pub fn penalty_of(&self, point: &Point) -> f64 {
+        let bias = if self.bias == Bias::Penalised { self.penalty.of(point.bias) } else { 0.0 };
+        point.weights.iter().map(|w| self.penalty.of(*w)).sum::<f64>() + bias
+    }
+
+    /// The mean loss at these scores.
+    pub fn mean_loss(&self, scores: &[f64]) -> f64 {
+        self.sum(|i| self.share(i) * self.loss.value(self.targets[i], scores[i]))
+    }
+
+    /// The same problem with another loss.
+    pub fn with_loss<M>(&self, loss: M) -> Problem<'a, M, P> {
+        Problem {
+            loss,
+            rows: self.rows,
+            targets: self.targets,
+            row_weights: self.row_weights,
+            total: self.total,
+            penalty: self.penalty,
+            bias: self.bias,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! 5b — The whole data set at once: weights that minimise a [`Problem`].
+//!
+//! Which losses and penalties a solver can work with is an implementation of [`Solver`], not a check: a pair that cannot work
+//! does not compile, and `train` turns names into pairs that do.
+
+use crate::control::Watch;
+use crate::loss::Loss;
+use crate::penalty::Penalty;
+use crate::risk::{Point, Problem};
+
+/// A way to the minimum of problems with this loss and this penalty.
+pub trait Solver<L: Loss, P: Penalty> {
+    /// Minimises, from `start` or from zero.
+    fn solve(&self, problem: &Problem<'_, L, P>, start: Option<&Start>, control: &Control<'_>) -> Solution;
+}
+
+/// When to stop, and whom to tell.
+#[derive(Clone, Copy)]
+pub struct Control<'a> {
+    /// The relative duality gap to reach.
+    pub tolerance: f64,
+    /// Most steps (passes, for solvers that go row by row).
+    pub steps: usize,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// The weight vector under way, and how many there are.
+    pub output: (usize, usize),
+    /// Whether every step is to be kept.
+    pub trace: bool,
+    /// Told of every step; may say stop.
+    pub watch: &'a Watch<'a>,
+}
+
+/// Where to begin: what a solver returned for a problem like this one.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Weights and bias.
+    pub point: Point,
+    /// The duals of the rows; empty if they are not known.
+    pub duals: Vec<f64>,
+}
+
+/// What a solver came to.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// Weights and bias.
+    pub point: Point,
+    /// The duals of the rows, where the solver works with them.
+    pub duals: Option<Vec<f64>>,
+    /// Why it ended. Whether the gap is reached is not for the solver to say: it is computed anew for the point returned.
+    pub ended: Ended,
+    /// Steps made.
+    pub steps: usize,
+    /// Every step, if that was asked for.
+    pub trace: Vec<Step>,
+}
+
+/// Why a solver ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By its own measure it is there.
+    Arrived,
+    /// There were no more steps.
+    OutOfSteps,
+    /// No step made anything better: as far as these numbers go.
+    Stalled,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// A step of a solver; a row of `--trace`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// From 0, where the solver began.
+    pub step: usize,
+    /// The objective there.
+    pub objective: f64,
+    /// The relative gap, where it is known.
+    pub gap: Option<f64>,
+    /// The length of the gradient, where it is known.
+    pub gradient: Option<f64>,
+    /// The size of the step that follows, where a schedule gives one.
+    pub size: Option<f64>,
+    /// Seconds since the solver began.
+    pub seconds: f64,
+    /// Where it was, for problems small enough to look at.
+    pub point: Option<Point>,
+}

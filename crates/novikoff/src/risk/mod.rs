@@ -8,6 +8,8 @@
 
 mod passes;
 
+pub(crate) use passes::blocks;
+
 use crate::data::{Matrix, Row};
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
@@ -44,6 +46,32 @@ impl Point {
     /// All zero.
     pub fn zero(columns: usize) -> Self {
         Self { weights: vec![0.0; columns], bias: 0.0 }
+    }
+
+    /// The inner product, bias and all.
+    pub fn dot(&self, other: &Point) -> f64 {
+        self.weights.iter().zip(&other.weights).map(|(a, b)| a * b).sum::<f64>() + self.bias * other.bias
+    }
+
+    /// `self ← self + factor·other`.
+    pub fn add(&mut self, factor: f64, other: &Point) {
+        for (a, b) in self.weights.iter_mut().zip(&other.weights) {
+            *a += factor * b;
+        }
+        self.bias += factor * other.bias;
+    }
+
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(mut self, other: Point) -> Self {
+        self.add(1.0, &other);
+        self
+    }
+
+    /// So many times as long.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { weights: self.weights.iter().map(|w| factor * w).collect(), bias: factor * self.bias }
     }
 }
 

@@ -59,7 +59,7 @@ impl<L: Loss, P: Penalty> Problem<'_, L, P> {
             sum
         };
         let parts: Vec<Point> = self.blocks().into_par_iter().map(add).collect();
-        parts.into_iter().reduce(add_points).unwrap_or_else(|| Point::zero(columns))
+        parts.into_iter().reduce(Point::plus).unwrap_or_else(|| Point::zero(columns))
     }
 
     fn chunks(&self) -> impl IndexedParallelIterator<Item = Range<usize>> {
@@ -81,12 +81,4 @@ pub(crate) fn blocks(rows: usize, entries: usize, size: usize) -> Vec<Range<usiz
     const WORTH: usize = 2;
     let count = (entries / (WORTH * size + 4096)).clamp(1, MOST).min(rows.max(1));
     (0..count).map(|block| rows * block / count..rows * (block + 1) / count).collect()
-}
-
-fn add_points(mut sum: Point, part: Point) -> Point {
-    for (a, b) in sum.weights.iter_mut().zip(&part.weights) {
-        *a += b;
-    }
-    sum.bias += part.bias;
-    sum
 }

@@ -3,10 +3,21 @@
 //! Which losses and penalties a solver can work with is an implementation of [`Solver`], not a check: a pair that cannot work
 //! does not compile, and `train` turns names into pairs that do.
 
-use crate::control::Watch;
+mod augmented;
+mod curvature;
+mod dual_coordinate;
+mod newton;
+mod smooth;
+
+pub use augmented::Augmented;
+pub use dual_coordinate::DualCoordinate;
+pub use newton::Newton;
+
+use crate::control::{Flow, Progress, Watch};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::risk::{Point, Problem};
+use std::time::Instant;
 
 /// A way to the minimum of problems with this loss and this penalty.
 pub trait Solver<L: Loss, P: Penalty> {
@@ -85,4 +96,49 @@ pub struct Step {
     pub seconds: f64,
     /// Where it was, for problems small enough to look at.
     pub point: Option<Point>,
+}
+
+/// Problems with no more columns than this have their points in the trace.
+const SMALL: usize = 32;
+
+/// A solver's own account of its steps: it tells the observer and keeps the trace.
+struct Watched<'a> {
+    control: Control<'a>,
+    began: Instant,
+    steps: usize,
+    trace: Vec<Step>,
+}
+
+impl<'a> Watched<'a> {
+    fn new(control: &Control<'a>) -> Self {
+        Self { control: *control, began: Instant::now(), steps: 0, trace: Vec::new() }
+    }
+
+    /// Steps made so far.
+    fn steps(&self) -> usize {
+        self.steps.saturating_sub(1)
+    }
+
+    /// At the start, and after every step. Returns whether to stop.
+    fn step(&mut self, objective: f64, gap: Option<f64>, gradient: Option<&Point>, point: &Point) -> bool {
+        if self.control.trace {
+            self.trace.push(Step {
+                step: self.steps,
+                objective,
+                gap,
+                gradient: gradient.map(|g| g.dot(g).sqrt()),
+                size: None,
+                seconds: self.began.elapsed().as_secs_f64(),
+                point: (point.weights.len() <= SMALL).then(|| point.clone()),
+            });
+        }
+        let (output, outputs) = self.control.output;
+        let progress = Progress::Solving { output, outputs, step: self.steps, objective, gap };
+        self.steps += 1;
+        self.control.watch.tell(progress) == Flow::Stop
+    }
+
+    fn finish(self, point: Point, duals: Option<Vec<f64>>, ended: Ended) -> Solution {
+        Solution { point, duals, ended, steps: self.steps(), trace: self.trace }
+    }
 }

@@ -1,0 +1,81 @@
+//! The augmented Lagrangian method, for losses with kinks.
+//!
+//! Each row's loss is replaced by its Moreau envelope, shifted by the row's dual; the sum of those is smooth, and Newton's
+//! method minimises it. The slopes found are the next duals, and the envelopes get narrower. Only rows on the bend of their
+//! envelope are curved, and these get few, so that the last steps cost little more than their passes over the rows.
+
+use super::smooth::{Descent, Moved};
+use super::{Control, Ended, Solution, Solver, Start, Watched};
+use crate::certificate::gap;
+use crate::loss::ProximalLoss;
+use crate::penalty::{Bias, L2, Penalty};
+use crate::risk::{Point, Problem};
+
+/// Envelopes that get narrower too fast leave Newton's method to find its way along their bends.
+const NARROWER: f64 = 0.5;
+
+/// Proximal steps on the duals, each by Newton's method.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Augmented;
+
+impl<L: ProximalLoss> Solver<L, L2> for Augmented {
+    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+        let (loss, targets) = (problem.loss, problem.targets);
+        let (start, mut duals) = match start {
+            Some(start) => (start.point.clone(), start.duals.clone()),
+            None => (Point::zero(problem.rows.columns()), Vec::new()),
+        };
+        if duals.len() != problem.len() {
+            duals = vec![0.0; problem.len()];
+        }
+        // The envelope is as wide as the losses are large to begin with.
+        let scores = problem.scores(&start);
+        let mut width = problem.mean_loss(&scores).max(f64::MIN_POSITIVE);
+        let mut descent = Descent::new(problem, start, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
+        let mut watched = Watched::new(control);
+        let ended = 'outer: loop {
+            let at = |i: usize, s: f64| loss.envelope(targets[i], s + width * duals[i], width);
+            loop {
+                let objective = problem.mean_loss(&descent.scores) + problem.penalty_of(&descent.point);
+                let apart = rough_gap(problem, &descent, objective);
+                let unsolved = descent.gradient.dot(&descent.gradient) / (2.0 * problem.penalty.l2());
+                let near = apart <= 2.0 * control.tolerance * objective;
+                let gap = near.then(|| gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()).flatten();
+                if watched.step(objective, gap, Some(&descent.gradient), &descent.point) {
+                    break 'outer Ended::Interrupted;
+                }
+                if gap.is_some_and(|gap| gap <= control.tolerance) {
+                    break 'outer Ended::Arrived;
+                }
+                if watched.steps() >= control.steps {
+                    break 'outer Ended::OutOfSteps;
+                }
+                if unsolved <= 0.2 * apart {
+                    break;
+                }
+                if matches!(descent.step(problem, &at, 0.01), Moved::Nowhere) {
+                    break;
+                }
+            }
+            duals.copy_from_slice(&descent.slopes);
+            if width < 1e-14 {
+                break Ended::Stalled;
+            }
+            width *= NARROWER;
+            descent.look(problem, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
+            descent.forget_curvature();
+        };
+        let duals = std::mem::take(&mut descent.slopes);
+        watched.finish(descent.point, Some(duals), ended)
+    }
+}
+
+/// The gap between the true objective and the bound that the present slopes prove, without a pass over the rows.
+fn rough_gap<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, objective: f64) -> f64 {
+    let lambda = problem.penalty.l2();
+    let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], descent.slopes[i]));
+    let pull = |g: f64, w: f64| (g - lambda * w).powi(2);
+    let weights: f64 = descent.gradient.weights.iter().zip(&descent.point.weights).map(|(g, w)| pull(*g, *w)).sum();
+    let bias = if problem.bias == Bias::Penalised { pull(descent.gradient.bias, descent.point.bias) } else { 0.0 };
+    objective + conjugate + (weights + bias) / (2.0 * lambda)
+}

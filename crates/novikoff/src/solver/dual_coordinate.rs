@@ -1,0 +1,203 @@
+//! Dual coordinate descent: one row's dual at a time, and the weights that follow from the duals.
+//!
+//! The weights are `w = −(1/λ) Σ shareᵢ·uᵢ·xᵢ`. Moving one dual to its best value is a problem in one dimension, which the
+//! loss's envelope solves; it costs the entries of one row, so a pass over all rows makes as many steps as there are rows.
+//! That is what makes it the method for many sparse columns.
+//!
+//! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the next passes, in
+//! more of them each time; when what is left seems solved, all rows are looked at again.
+//!
+//! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in one dimension, which
+//! arrive within a few passes because the losses bend far more along the bias than that penalty does.
+
+use super::{Control, Ended, Solution, Solver, Start, Watched};
+use crate::certificate::gap;
+use crate::loss::ProximalLoss;
+use crate::penalty::{Bias, L2, Penalty};
+use crate::random::Random;
+use crate::risk::{Point, Problem};
+
+/// Coordinate descent on the duals. Needs a penalty: λ > 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DualCoordinate;
+
+/// Most passes for which a row is passed over.
+const LONGEST_REST: u8 = 16;
+
+impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
+    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+        let (loss, lambda) = (problem.loss, problem.penalty.l2());
+        let mut watched = Watched::new(control);
+        let norms = problem.each(|i| problem.row(i).norm_sq());
+        let mut bias = BiasTerm::new(problem, &norms);
+        let duals = match start {
+            Some(start) if start.duals.len() == problem.len() => start.duals.clone(),
+            _ => problem.each(|i| loss.nearest_dual(problem.targets[i], 0.0)),
+        };
+        let mut state = State::new(problem, duals, start.map_or(0.0, |s| s.point.bias), &mut bias);
+        let mut rests = vec![Rest::default(); problem.len()];
+        let mut random = Random::new(control.seed);
+        let mut order: Vec<u32> = (0..problem.len() as u32).collect();
+        let ended = loop {
+            random.shuffle(&mut order);
+            let mut pass = Pass::default();
+            for &i in &order {
+                let i = i as usize;
+                if rests[i].is_due() {
+                    let moved = state.step(problem, i, norms[i], &bias, &mut pass);
+                    rests[i].after(moved);
+                }
+            }
+            bias.recentre(&mut state.point);
+            // The part of the gap that was seen on the way, each row before it moved.
+            let seen = pass.gap / pass.objective(state.norm_sq() * lambda / 2.0).max(f64::MIN_POSITIVE);
+            let all = pass.rows == problem.len();
+            let near = seen <= 2.0 * control.tolerance;
+            let exact = (near && all).then(|| {
+                let scores = problem.scores(&state.point);
+                gap(problem, &state.point, &scores, Some(&state.duals))
+            });
+            let objective = exact.map_or(pass.objective(state.norm_sq() * lambda / 2.0), |gap| gap.objective);
+            if near && !all {
+                rests.fill(Rest::default());
+            }
+            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, &state.point) {
+                break Ended::Interrupted;
+            }
+            if exact.is_some_and(|gap| gap.within(control.tolerance)) {
+                break Ended::Arrived;
+            }
+            if watched.steps() >= control.steps {
+                break Ended::OutOfSteps;
+            }
+            if all && !pass.moved {
+                break Ended::Stalled;
+            }
+        };
+        watched.finish(state.point, Some(state.duals), ended)
+    }
+}
+
+/// Duals, and the weights that they stand for.
+struct State {
+    point: Point,
+    duals: Vec<f64>,
+}
+
+/// What was seen in one pass.
+#[derive(Default)]
+struct Pass {
+    rows: usize,
+    loss: f64,
+    gap: f64,
+    moved: bool,
+}
+
+impl Pass {
+    /// The objective, going by the losses that were seen.
+    fn objective(&self, penalty: f64) -> f64 {
+        self.loss + penalty
+    }
+}
+
+impl State {
+    fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
+        let pull = problem.combine(|i| problem.share(i) * duals[i]);
+        let mut point = pull.scaled(-1.0 / problem.penalty.l2());
+        bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
+        point.bias = bias.centre - bias.inverse * pull.bias;
+        Self { point, duals }
+    }
+
+    fn norm_sq(&self) -> f64 {
+        self.point.weights.iter().map(|w| w * w).sum()
+    }
+
+    /// Moves one dual to where it is best. Returns whether it moved.
+    #[inline]
+    fn step<L: ProximalLoss>(
+        &mut self,
+        problem: &Problem<'_, L, L2>,
+        i: usize,
+        norm_sq: f64,
+        bias: &BiasTerm,
+        pass: &mut Pass,
+    ) -> bool {
+        let (loss, y, share) = (problem.loss, problem.targets[i], problem.share(i));
+        let row = problem.row(i);
+        let (u, score) = (self.duals[i], row.dot(&self.point.weights) + self.point.bias);
+        let value = loss.value(y, score);
+        pass.rows += 1;
+        pass.loss += share * value;
+        pass.gap += share * (value + loss.conjugate(y, u) - score * u);
+        // How far the score falls for each unit that the dual rises.
+        let slide = share * (norm_sq / problem.penalty.l2() + bias.inverse);
+        let next = if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) };
+        let change = next - u;
+        if change == 0.0 {
+            return false;
+        }
+        self.duals[i] = next;
+        row.add_to(&mut self.point.weights, -change * share / problem.penalty.l2());
+        self.point.bias -= change * share * bias.inverse;
+        pass.moved = true;
+        true
+    }
+}
+
+/// The bias as one more coordinate.
+struct BiasTerm {
+    /// One over its penalty; zero if there is none.
+    inverse: f64,
+    /// Where that penalty would have it.
+    centre: f64,
+    free: bool,
+}
+
+impl BiasTerm {
+    fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, norms: &[f64]) -> Self {
+        let lambda = problem.penalty.l2();
+        let inverse = match problem.bias {
+            Bias::None => 0.0,
+            Bias::Penalised => 1.0 / lambda,
+            // As heavy as a row is: lighter, and the centre would follow slowly; heavier, and the rows would.
+            Bias::Free => {
+                let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
+                if mean > 0.0 { mean / lambda } else { 1.0 / lambda }
+            }
+        };
+        Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
+    }
+
+    fn recentre(&mut self, point: &mut Point) {
+        if self.free {
+            let moved = point.bias - self.centre;
+            self.centre = point.bias;
+            point.bias += moved;
+        }
+    }
+}
+
+/// For how long a row is passed over.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    left: u8,
+    last: u8,
+}
+
+impl Rest {
+    #[inline]
+    fn is_due(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return false;
+        }
+        true
+    }
+
+    #[inline]
+    fn after(&mut self, moved: bool) {
+        self.last = if moved { 0 } else { (2 * self.last).clamp(1, LONGEST_REST) };
+        self.left = self.last;
+    }
+}

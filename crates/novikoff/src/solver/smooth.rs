@@ -1,0 +1,258 @@
+//! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
+//!
+//! A step costs a pass over the rows for the gradient, one for the scores of the direction, and one for each
+//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few. The line search moves along
+//! scores, not along weights, so that each of its trials costs a look at every row's score and no pass over the rows.
+
+use super::curvature::{Hessian, Inverse};
+use crate::loss::{Local, Loss};
+use crate::penalty::{Bias, Penalty};
+use crate::risk::{Point, Problem};
+use rayon::prelude::*;
+
+/// Rows that one task looks at.
+const CHUNK: usize = 4096;
+
+/// A minimisation under way: a point, the scores there, and the function around them.
+pub(super) struct Descent {
+    pub point: Point,
+    pub scores: Vec<f64>,
+    /// Mean of the functions of the scores, without the penalty.
+    pub mean: f64,
+    /// The slope of each row's function, not yet times its share.
+    pub slopes: Vec<f64>,
+    /// The curvature of each, times its share.
+    curvatures: Vec<f64>,
+    /// The gradient of the objective.
+    pub gradient: Point,
+    inverse: Option<Inverse>,
+    /// Conjugate-gradient iterations that the last direction took.
+    iterations: usize,
+}
+
+/// What came of a step.
+pub(super) enum Moved {
+    /// The objective is lower, by about this much.
+    By(f64),
+    /// No step along this direction made it lower.
+    Nowhere,
+}
+
+/// A direction that took more iterations than this shows that the inverse is out of date.
+const STALE: usize = 12;
+/// Most iterations of conjugate gradients for one direction.
+const MOST_ITERATIONS: usize = 60;
+
+impl Descent {
+    /// At a point, where the functions are those of `at`: of a row's number and its score.
+    pub(super) fn new<L: Loss, P: Penalty>(
+        problem: &Problem<'_, L, P>,
+        point: Point,
+        at: &(impl Fn(usize, f64) -> Local + Sync),
+    ) -> Self {
+        let scores = problem.scores(&point);
+        let rows = problem.len();
+        let mut descent = Self {
+            point,
+            scores,
+            mean: 0.0,
+            slopes: vec![0.0; rows],
+            curvatures: vec![0.0; rows],
+            gradient: Point::default(),
+            inverse: None,
+            iterations: 0,
+        };
+        descent.look(problem, at);
+        descent
+    }
+
+    /// Looks at all rows anew, as after a change of the functions.
+    pub(super) fn look<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, at: &(impl Fn(usize, f64) -> Local + Sync)) {
+        self.mean = self.evaluate(problem, at);
+        self.differentiate(problem);
+    }
+
+    /// Values, slopes and curvatures at the scores.
+    fn evaluate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, at: &(impl Fn(usize, f64) -> Local + Sync)) -> f64 {
+        let parts: Vec<f64> = self
+            .slopes
+            .par_chunks_mut(CHUNK)
+            .zip(self.curvatures.par_chunks_mut(CHUNK))
+            .zip(self.scores.par_chunks(CHUNK))
+            .enumerate()
+            .map(|(chunk, ((slopes, curvatures), scores))| {
+                let mut sum = 0.0;
+                for (i, ((slope, curvature), &score)) in (chunk * CHUNK..).zip(slopes.iter_mut().zip(curvatures).zip(scores)) {
+                    let share = problem.share(i);
+                    let local = at(i, score);
+                    sum += share * local.value;
+                    *slope = local.slope;
+                    *curvature = share * local.curvature;
+                }
+                sum
+            })
+            .collect();
+        parts.iter().sum()
+    }
+
+    fn differentiate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>) {
+        let slopes = &self.slopes;
+        let mut gradient = problem.combine(|i| problem.share(i) * slopes[i]);
+        let l2 = problem.penalty.l2();
+        for (g, w) in gradient.weights.iter_mut().zip(&self.point.weights) {
+            *g += l2 * w;
+        }
+        gradient.bias = bias_ridge(problem).map_or(0.0, |ridge| gradient.bias + ridge * self.point.bias);
+        self.gradient = gradient;
+    }
+
+    /// The objective that is minimised.
+    pub(super) fn objective<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
+        self.mean + problem.penalty_of(&self.point)
+    }
+
+    /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy` of what it was.
+    pub(super) fn step<L: Loss, P: Penalty>(
+        &mut self,
+        problem: &Problem<'_, L, P>,
+        at: &(impl Fn(usize, f64) -> Local + Sync),
+        accuracy: f64,
+    ) -> Moved {
+        if self.iterations > STALE {
+            self.inverse = None;
+        }
+        let fresh = self.inverse.is_none();
+        let direction = self.direction(problem, accuracy);
+        let moved = self.search(problem, at, direction);
+        if matches!(moved, Moved::Nowhere) && !fresh {
+            self.inverse = None;
+            let direction = self.direction(problem, accuracy);
+            return self.search(problem, at, direction);
+        }
+        moved
+    }
+
+    /// The approximate inverse is that of another function: make a new one when it is needed.
+    pub(super) fn forget_curvature(&mut self) {
+        self.inverse = None;
+    }
+
+    /// `−H⁻¹·gradient` by conjugate gradients.
+    fn direction<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, accuracy: f64) -> Point {
+        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge: bias_ridge(problem) };
+        let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
+        let mut direction = Point::zero(problem.rows.columns());
+        let mut residual = self.gradient.scaled(-1.0);
+        let mut z = inverse.times(&residual);
+        let mut search = z.clone();
+        let mut rz = residual.dot(&z);
+        let goal = rz * accuracy * accuracy;
+        self.iterations = 0;
+        while rz > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
+            let product = hessian.times(problem, &search);
+            let curvature = search.dot(&product);
+            if !(curvature > 0.0 && curvature.is_finite()) {
+                break;
+            }
+            let alpha = rz / curvature;
+            direction.add(alpha, &search);
+            residual.add(-alpha, &product);
+            z = inverse.times(&residual);
+            let next = residual.dot(&z);
+            let beta = next / rz;
+            rz = next;
+            search = search.scaled(beta);
+            search.add(1.0, &z);
+            self.iterations += 1;
+        }
+        if self.iterations == 0 {
+            // Nothing is curved here: down the slope, as far as the line search likes.
+            return z;
+        }
+        direction
+    }
+
+    /// Moves along a direction, as far as it leads down.
+    fn search<L: Loss, P: Penalty>(
+        &mut self,
+        problem: &Problem<'_, L, P>,
+        at: &(impl Fn(usize, f64) -> Local + Sync),
+        direction: Point,
+    ) -> Moved {
+        let rise = self.gradient.dot(&direction);
+        if !(rise < 0.0 && rise.is_finite()) {
+            return Moved::Nowhere;
+        }
+        let moves = problem.scores(&direction);
+        let from = self.scores.clone();
+        let (before, l2) = (self.mean, problem.penalty.l2());
+        let penalised = |p: &Point| Point { bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 }, ..p.clone() };
+        let (point, along) = (penalised(&self.point), penalised(&direction));
+        let (linear, square) = (l2 * point.dot(&along), l2 * along.dot(&along));
+        // The objective along the line, as a change from where it starts: value and slope.
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut length = 1.0;
+        let mut best: Option<(f64, f64)> = None;
+        for _ in 0..40 {
+            self.scores.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).zip(moves.par_chunks(CHUNK)).for_each(
+                |((scores, from), moves)| {
+                    for ((score, from), step) in scores.iter_mut().zip(from).zip(moves) {
+                        *score = from + length * step;
+                    }
+                },
+            );
+            let mean = self.evaluate(problem, at);
+            let (slopes, curvatures) = (&self.slopes, &self.curvatures);
+            let slope = problem.sum(|i| problem.share(i) * slopes[i] * moves[i]) + linear + length * square;
+            let change = mean - before + length * linear + 0.5 * length * length * square;
+            let acceptable = change.is_finite() && change <= 1e-4 * length * rise;
+            if acceptable {
+                best = Some((length, change));
+                if slope.abs() <= 0.3 * rise.abs() {
+                    break;
+                }
+            }
+            if slope > 0.0 || !acceptable {
+                high = length
+            } else {
+                low = length
+            }
+            let bend = problem.sum(|i| curvatures[i] * moves[i] * moves[i]) + square;
+            let newton = length - slope / bend;
+            length = if newton.is_finite() && newton > low && newton < high {
+                newton
+            } else if high.is_finite() {
+                0.5 * (low + high)
+            } else {
+                4.0 * length
+            };
+            if high - low <= 1e-12 * high {
+                break;
+            }
+        }
+        let Some((length, change)) = best else {
+            self.scores = from;
+            self.mean = self.evaluate(problem, at);
+            return Moved::Nowhere;
+        };
+        self.point.add(length, &direction);
+        self.scores.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).zip(moves.par_chunks(CHUNK)).for_each(
+            |((scores, from), moves)| {
+                for ((score, from), step) in scores.iter_mut().zip(from).zip(moves) {
+                    *score = from + length * step;
+                }
+            },
+        );
+        self.look(problem, at);
+        Moved::By(-change)
+    }
+}
+
+/// What the penalty adds to the bias's curvature; `None` if there is no bias.
+fn bias_ridge<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> Option<f64> {
+    match problem.bias {
+        Bias::Free => Some(0.0),
+        Bias::Penalised => Some(problem.penalty.l2()),
+        Bias::None => None,
+    }
+}

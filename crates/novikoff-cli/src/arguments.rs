@@ -55,9 +55,10 @@ pub struct Train {
     /// What learns.
     #[arg(long, value_enum, default_value_t = LearnerName::Averaged, help_heading = "Learning")]
     pub learner: LearnerName,
-    /// Most passes over the rows; a pass without a mistake ends the training earlier.
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = at_least_one, help_heading = "Learning")]
-    pub epochs: usize,
+    /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a gap within the
+    /// tolerance does) [default: 30 passes, or as many steps as solvers usually need and some].
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
+    pub epochs: Option<usize>,
     /// Learn from each row once, as it comes, and store none: memory stays constant.
     #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]
     pub online: bool,
@@ -73,11 +74,34 @@ pub struct Train {
     /// The model's bytes depend on it, and on nothing else but data and settings.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
     pub seed: u64,
-    /// A constant term in the score (free and penalised are the same for this family: an extra coordinate of 1).
+    /// A constant term in the score; penalised: as the weight of a feature that is 1 in every row (perceptrons make no
+    /// difference between free and penalised).
     #[arg(long, value_enum, default_value_t = BiasName::Free, help_heading = "Learning")]
     pub bias: BiasName,
 
-    /// How more than two classes are told apart [default: joint].
+    /// The loss to minimise, in place of a learner.
+    #[arg(long, value_enum, conflicts_with = "learner", help_heading = "Minimising a loss")]
+    pub loss: Option<LossArgument>,
+    /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by those].
+    #[arg(long, value_enum, help_heading = "Minimising a loss")]
+    pub penalty: Option<PenaltyArgument>,
+    /// How to minimise.
+    #[arg(long, value_enum, default_value_t = SolverArgument::Auto, help_heading = "Minimising a loss")]
+    pub solver: SolverArgument,
+    /// λ of the objective (1/n) Σ loss + (λ/2)‖w‖².
+    #[arg(long, value_name = "X", conflicts_with = "cost", allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub lambda: Option<f64>,
+    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1].
+    #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub cost: Option<f64>,
+    /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
+    #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub l1: f64,
+    /// The relative duality gap at which to stop: (objective − dual)/objective.
+    #[arg(long, value_name = "E", default_value_t = 1e-4, allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub tolerance: f64,
+
+    /// How more than two classes are told apart [default: joint; where a loss is minimised one-vs-rest].
     #[arg(long, value_enum, help_heading = "Classes and weights")]
     pub multiclass: Option<SchemeName>,
     /// The positive one of two labels [default: the larger number, or the later name].
@@ -233,6 +257,43 @@ pub enum LearnerName {
     Voted,
     /// as far as a margin of 1 asks for
     PassiveAggressive,
+    /// the support vector machine: hinge loss
+    Svm,
+    /// the support vector machine with squared hinge loss
+    SquaredSvm,
+    /// logistic regression
+    Logistic,
+    /// exponential loss
+    Exponential,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LossArgument {
+    Hinge,
+    SquaredHinge,
+    Logistic,
+    Exponential,
+    HingeAtZero,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PenaltyArgument {
+    None,
+    L2,
+    L1,
+    ElasticNet,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SolverArgument {
+    /// whichever suits the loss and the shape of the data
+    Auto,
+    /// Newton's method, for smooth losses
+    Newton,
+    /// the augmented Lagrangian method, for losses with kinks
+    Augmented,
+    /// dual coordinate descent, for many sparse columns
+    DualCd,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

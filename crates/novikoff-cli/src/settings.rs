@@ -1,7 +1,8 @@
 //! From what the user wrote to what the library wants.
 
 use crate::arguments::{
-    BiasName, FormatName, LearnerName, MissingName, OrderName, Reading, SchemeName, TieName, Train, VariantName,
+    BiasName, FormatName, LearnerName, LossArgument, MissingName, OrderName, PenaltyArgument, Reading, SchemeName,
+    SolverArgument, TieName, Train, VariantName,
 };
 use novikoff::features::Missing;
 use novikoff::multiclass::Scheme;
@@ -9,7 +10,7 @@ use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length, Tie};
 use novikoff::penalty::Bias;
 use novikoff::read::{Format, Header, Options, TableOptions};
-use novikoff::train::{ClassWeight, Learner, Settings};
+use novikoff::train::{ClassWeight, Learner, Risk, Settings, SolverName, Strength};
 use novikoff::{Error, Result};
 
 /// How to read, and with how many threads everything runs.
@@ -65,12 +66,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
 /// What to learn.
 pub fn settings(train: &Train) -> Result<Settings> {
     Ok(Settings {
-        learner: match train.learner {
-            LearnerName::Perceptron => Learner::Perceptron,
-            LearnerName::Averaged => Learner::Averaged,
-            LearnerName::Voted => Learner::Voted,
-            LearnerName::PassiveAggressive => Learner::PassiveAggressive,
-        },
+        learner: learner(train),
         length: if train.normalise { Length::Unit } else { Length::AsGiven },
         tie: match train.tie {
             TieName::Mistake => Tie::Mistake,
@@ -94,13 +90,73 @@ pub fn settings(train: &Train) -> Result<Settings> {
         }),
         positive: train.positive.clone(),
         class_weight: class_weight(train.class_weight.as_deref())?,
-        epochs: train.epochs,
+        epochs: train.epochs.unwrap_or(Settings::default().epochs),
         patience: train.patience,
         order: match train.order {
             OrderName::Shuffled => Order::Shuffled,
             OrderName::Given => Order::Given,
         },
         seed: train.seed,
+        risk: risk(train)?,
+        trace: train.trace.is_some(),
+    })
+}
+
+fn learner(train: &Train) -> Learner {
+    match train.loss {
+        Some(LossArgument::Hinge) => return Learner::Svm,
+        Some(LossArgument::SquaredHinge) => return Learner::SquaredSvm,
+        Some(LossArgument::Logistic) => return Learner::Logistic,
+        Some(LossArgument::Exponential) => return Learner::Exponential,
+        Some(LossArgument::HingeAtZero) => return Learner::HingeAtZero,
+        None => {}
+    }
+    match train.learner {
+        LearnerName::Perceptron => Learner::Perceptron,
+        LearnerName::Averaged => Learner::Averaged,
+        LearnerName::Voted => Learner::Voted,
+        LearnerName::PassiveAggressive => Learner::PassiveAggressive,
+        LearnerName::Svm => Learner::Svm,
+        LearnerName::SquaredSvm => Learner::SquaredSvm,
+        LearnerName::Logistic => Learner::Logistic,
+        LearnerName::Exponential => Learner::Exponential,
+    }
+}
+
+fn risk(train: &Train) -> Result<Risk> {
+    let mut strength = train.lambda.map(Strength::Lambda).or(train.cost.map(Strength::Cost));
+    let (l1, given) = (train.l1, strength.is_some());
+    let refuse = |what: &str, hint: &str| Err(Error::usage(format!("--penalty {what}")).hint(hint));
+    match train.penalty {
+        Some(PenaltyArgument::None) if l1 != 0.0 || given => {
+            return refuse("none, but a strength is given", "leave out --lambda, --cost and --l1, or --penalty");
+        }
+        Some(PenaltyArgument::None) => strength = Some(Strength::Lambda(0.0)),
+        Some(PenaltyArgument::L2) if l1 != 0.0 => {
+            return refuse("l2, but --l1 is given", "--penalty elastic-net is both");
+        }
+        Some(PenaltyArgument::L1 | PenaltyArgument::ElasticNet) if l1 == 0.0 => {
+            return refuse("with an ℓ1 part needs its strength", "give --l1 X");
+        }
+        Some(PenaltyArgument::L1) if given => {
+            return refuse("l1, but --lambda or --cost is given", "--penalty elastic-net is both");
+        }
+        Some(PenaltyArgument::ElasticNet) if !given => {
+            return refuse("elastic-net needs the strength of its ℓ2 part too", "give --lambda or --cost");
+        }
+        _ => {}
+    }
+    Ok(Risk {
+        strength,
+        l1,
+        solver: match train.solver {
+            SolverArgument::Auto => SolverName::Auto,
+            SolverArgument::Newton => SolverName::Newton,
+            SolverArgument::Augmented => SolverName::Augmented,
+            SolverArgument::DualCd => SolverName::DualCd,
+        },
+        tolerance: train.tolerance,
+        steps: train.epochs,
     })
 }
 

@@ -2,14 +2,17 @@
 
 mod classes;
 mod geometry;
+mod risk;
 mod stream;
 
 pub use geometry::Geometry;
+pub use risk::{Risk, RiskFit, SolverName, Strength};
 
 use crate::control::{Epoch, Observer};
 use crate::data::{Dataset, Report};
 use crate::error::{Error, Result};
 use crate::evaluate;
+use crate::loss::LossName;
 use crate::model::{About, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
@@ -33,11 +36,24 @@ pub enum Learner {
     Voted,
     /// Passive-aggressive: as far as a margin of 1 asks for.
     PassiveAggressive,
+    /// The support vector machine: hinge loss.
+    Svm,
+    /// The support vector machine with squared hinge loss.
+    SquaredSvm,
+    /// Logistic regression.
+    Logistic,
+    /// Exponential loss.
+    Exponential,
+    /// The perceptron's loss, hinge at zero, minimised over all rows.
+    HingeAtZero,
 }
 
 impl Learner {
-    /// Every learner there is.
-    pub const ALL: [Learner; 4] = [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
+    /// Those that learn from one row at a time.
+    pub const ONLINE: [Learner; 4] = [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
+    /// Those that minimise a mean loss over all rows.
+    pub const BATCH: [Learner; 5] =
+        [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::HingeAtZero];
 
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
@@ -46,7 +62,17 @@ impl Learner {
             Learner::Averaged => "averaged",
             Learner::Voted => "voted",
             Learner::PassiveAggressive => "passive-aggressive",
+            Learner::Svm => "svm",
+            Learner::SquaredSvm => "squared-svm",
+            Learner::Logistic => "logistic",
+            Learner::Exponential => "exponential",
+            Learner::HingeAtZero => "hinge-at-zero",
         }
+    }
+
+    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time.
+    pub fn loss(self) -> Option<LossName> {
+        risk::loss_of(self)
     }
 }
 
@@ -91,6 +117,10 @@ pub struct Settings {
     pub order: Order,
     /// Seed of every random choice.
     pub seed: u64,
+    /// What batch learners are told besides.
+    pub risk: Risk,
+    /// Whether every step of a solver is to be kept.
+    pub trace: bool,
 }
 
 impl Default for Settings {
@@ -109,6 +139,8 @@ impl Default for Settings {
             patience: 3,
             order: Order::Shuffled,
             seed: 0,
+            risk: Risk::default(),
+            trace: false,
         }
     }
 }
@@ -131,6 +163,8 @@ pub struct Fit {
     /// Error of the model on the rows it learned from; `None` where that would take longer than the training
     /// (voted on many rows) or the rows are gone (streams).
     pub train_error: Option<f64>,
+    /// Error of a batch learner's model on the validation rows.
+    pub validation_error: Option<f64>,
     /// Share of a stream's rows that were predicted wrongly before they were learned from.
     pub progressive_error: Option<f64>,
     /// How the model stands to the rows it learned from.
@@ -142,6 +176,8 @@ pub struct Fit {
     pub scheme: Scheme,
     /// What the reader of a stream noticed.
     pub report: Option<Report>,
+    /// What a batch learner's fit came to.
+    pub risk: Option<RiskFit>,
 }
 
 /// Most multiplications that the error on training rows may take without being asked for.
@@ -157,6 +193,9 @@ const TRAIN_ERROR_COST: f64 = 4e9;
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+    if let Some(loss) = settings.learner.loss() {
+        return risk::train_risk(loss, data, validation, settings, observer);
+    }
     match settings.learner {
         Learner::PassiveAggressive => train_by(passive_aggressive(settings)?, data, validation, settings, observer),
         _ => train_by(perceptron(settings)?, data, validation, settings, observer),
@@ -165,6 +204,10 @@ pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, 
 
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+    if settings.learner.loss().is_some() {
+        let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
+        return Err(Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron or passive-aggressive"));
+    }
     match settings.learner {
         Learner::PassiveAggressive => train_stream(passive_aggressive(settings)?, reader, settings, observer),
         _ => train_stream(perceptron(settings)?, reader, settings, observer),
@@ -194,9 +237,9 @@ fn passive_aggressive(settings: &Settings) -> Result<PassiveAggressive> {
 
 fn keep(learner: Learner) -> Keep {
     match learner {
-        Learner::Perceptron | Learner::PassiveAggressive => Keep::Last,
         Learner::Averaged => Keep::Average,
         Learner::Voted => Keep::Mistakes,
+        _ => Keep::Last,
     }
 }
 
@@ -281,10 +324,12 @@ fn train_by<R: Rule>(
         trace: trained.trace,
         train_error,
         progressive_error: None,
+        validation_error: None,
         geometry,
         separation,
         scheme,
         report: None,
+        risk: None,
     })
 }
 
@@ -304,10 +349,15 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, serde_json:
         add("tie", json!(settings.tie));
         add("step", json!(settings.step));
     }
-    match &settings.class_weight {
-        ClassWeight::Equal => {}
-        ClassWeight::Balanced => add("class_weight", json!("balanced")),
-        ClassWeight::Given(given) => add("class_weight", json!(given)),
-    }
+    describe_class_weight(settings, &mut all);
     all
+}
+
+fn describe_class_weight(settings: &Settings, all: &mut BTreeMap<String, serde_json::Value>) {
+    let value = match &settings.class_weight {
+        ClassWeight::Equal => return,
+        ClassWeight::Balanced => json!("balanced"),
+        ClassWeight::Given(given) => json!(given),
+    };
+    all.insert("class_weight".to_owned(), value);
 }

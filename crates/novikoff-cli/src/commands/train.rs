@@ -14,7 +14,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, Settings, train, train_online};
+use novikoff::train::{Fit, RiskFit, Settings, train, train_online};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -165,6 +165,9 @@ fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
 }
 
 fn trace(fit: &Fit) -> String {
+    if let Some(risk) = &fit.risk {
+        return solver_trace(risk);
+    }
     let mut text = "epoch,mistakes,updates,progressive_error,validation_error,seconds\n".to_owned();
     for e in &fit.trace {
         let validation = e.validation_error.map_or(String::new(), |error| error.to_string());
@@ -175,13 +178,14 @@ fn trace(fit: &Fit) -> String {
 
 fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &Outcome) -> Value {
     let fit = &outcome.fit;
+    let risk = fit.risk.as_ref();
     let validation = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|curve| !curve.is_empty());
     json!({
         "command": "train",
         "learner": fit.model.about.learner,
-        "loss": null,
-        "penalty": null,
-        "solver": if arguments.online { "online" } else { "epochs" },
+        "loss": risk.map(|risk| risk.loss.name()),
+        "penalty": risk.map(penalty_name),
+        "solver": risk.map_or(if arguments.online { "online" } else { "epochs" }, |risk| risk.solver.name()),
         "rows": fit.model.about.rows,
         "features": fit.model.about.features,
         "nonzeros": outcome.nonzeros,
@@ -189,15 +193,19 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
         "labels": fit.model.labels.names(),
         "bias": settings.bias,
         "multiclass": fit.scheme,
-        "lambda": null,
-        "epochs": fit.trace.len().max(1),
+        "lambda": risk.map(|risk| risk.lambda),
+        "l1": risk.map(|risk| risk.l1),
+        "tolerance": risk.map(|_| settings.risk.tolerance),
+        "epochs": risk.map_or(fit.trace.len().max(1), |risk| risk.steps),
         "epoch": fit.epoch,
-        "mistakes": fit.mistakes,
-        "updates": fit.updates,
-        "objective": null,
-        "dual": null,
-        "relative_gap": null,
+        "mistakes": risk.is_none().then_some(fit.mistakes),
+        "updates": risk.is_none().then_some(fit.updates),
+        "objective": risk.map(|risk| risk.objective),
+        "dual": risk.map(|risk| risk.dual),
+        "relative_gap": risk.map(|risk| risk.relative_gap),
+        "gradient": risk.map(|risk| risk.gradient),
         "stopped": fit.stopped,
+        "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()),
         "margin": fit.geometry.map(|g| g.margin),
         "radius": fit.geometry.map(|g| g.radius),
         "margin_reached": fit.separation.map(|g| g.margin),
@@ -233,8 +241,13 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
     }
     lines.add("labels", labels(&fit.model));
     lines.add("learner", learner_text(settings, fit));
-    lines.add("stopped", stopped_text(outcome, settings));
-    lines.add("mistakes", mistakes_text(fit));
+    match &fit.risk {
+        Some(risk) => risk_text(&mut lines, risk, settings, outcome),
+        None => {
+            lines.add("stopped", stopped_text(outcome, settings));
+            lines.add("mistakes", mistakes_text(fit));
+        }
+    }
     if let Some(text) = margin_text(fit) {
         lines.add("margin", text);
     }
@@ -259,6 +272,9 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
         let curve: Vec<String> = curve.iter().map(|error| format!("{:.2}", 100.0 * error)).collect();
         lines.add("validation", format!("{} % by epoch; the model is that of epoch {}", curve.join(", "), fit.epoch));
     }
+    if let Some(error) = fit.validation_error {
+        lines.add("validation", percent(error));
+    }
     if let Some(test) = &outcome.test {
         lines.add("test error", error_text(test));
     }
@@ -278,7 +294,12 @@ fn learner_text(settings: &Settings, fit: &Fit) -> String {
         Scheme::Joint => format!("{} classes jointly", fit.model.labels.len()),
         Scheme::OneVsRest => format!("{} classes, one against the rest", fit.model.labels.len()),
     };
-    let bias = if settings.bias != Bias::None { "with bias" } else { "without bias" };
+    let bias = match (settings.bias, &fit.risk) {
+        (Bias::None, _) => "without bias",
+        (Bias::Free, Some(_)) => "free bias",
+        (Bias::Penalised, Some(_)) => "penalised bias",
+        _ => "with bias",
+    };
     format!("{}, {scheme}, {bias}, seed {}", settings.learner.name(), settings.seed)
 }
 
@@ -294,10 +315,79 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
         }
         Stopped::ValidationError => format!("the validation error stopped falling: {epochs} ({time})"),
         Stopped::EndOfStream => format!("end of the stream ({time})"),
+        Stopped::Converged | Stopped::NotConverged => time,
         Stopped::Interrupted => {
             format!("interrupted after {} ({time})", if fit.trace.is_empty() { "part of the stream".into() } else { epochs })
         }
     }
+}
+
+/// A row per step; with few columns the point itself.
+fn solver_trace(risk: &RiskFit) -> String {
+    let columns = risk.trace.first().and_then(|(_, step)| step.point.as_ref()).map_or(0, |point| point.weights.len());
+    let mut text = "output,step,objective,relative_gap,gradient,step_size,seconds".to_owned();
+    if columns > 0 {
+        for j in 1..=columns {
+            let _ = write!(text, ",w{j}");
+        }
+        text.push_str(",bias");
+    }
+    text.push('\n');
+    let optional = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+    for (output, s) in &risk.trace {
+        let (gap, gradient, size) = (optional(s.gap), optional(s.gradient), optional(s.size));
+        let _ = write!(text, "{output},{},{},{gap},{gradient},{size},{:.6}", s.step, s.objective, s.seconds);
+        if let Some(point) = &s.point {
+            for w in &point.weights {
+                let _ = write!(text, ",{w}");
+            }
+            let _ = write!(text, ",{}", point.bias);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn penalty_name(risk: &RiskFit) -> &'static str {
+    match (risk.lambda > 0.0, risk.l1 > 0.0) {
+        (false, false) => "none",
+        (true, false) => "l2",
+        (false, true) => "l1",
+        (true, true) => "elastic-net",
+    }
+}
+
+fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &Outcome) {
+    let mut minimised = format!("mean {} loss", risk.loss.name());
+    if risk.lambda > 0.0 {
+        let _ = write!(minimised, " + (λ/2)‖w‖², λ = {}", number(risk.lambda));
+    }
+    if risk.l1 > 0.0 {
+        let _ = write!(minimised, " + {}·‖w‖₁", number(risk.l1));
+    }
+    lines.add("minimised", minimised);
+    let why = risk.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    lines.add("solver", format!("{}{why}", risk.solver.name()));
+    let (steps, time) = (counted(risk.steps as u64, "step"), seconds(outcome.train_seconds));
+    let reached = match (risk.relative_gap, risk.dual) {
+        (Some(gap), Some(_)) => format!("relative gap {}", scientific(gap)),
+        _ => format!("no gap without a penalty; gradient {}", scientific(risk.gradient)),
+    };
+    let how = match outcome.fit.stopped {
+        Stopped::Converged => "converged",
+        Stopped::Interrupted => "interrupted",
+        _ => "NOT converged",
+    };
+    lines.add("stopped", format!("{how}: {reached} after {steps} ({time})"));
+    if let (Some(obstacle), false) = (&risk.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
+        lines.add("", format!("{} was asked for; {obstacle}", scientific(settings.risk.tolerance)));
+    }
+    let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number(dual)));
+    lines.add("objective", format!("{}{dual}", number(risk.objective)));
+}
+
+fn scientific(x: f64) -> String {
+    format!("{x:.1e}")
 }
 
 /// The lowest bound on the mistakes that the run's own weights prove.

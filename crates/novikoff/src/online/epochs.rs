@@ -51,6 +51,10 @@ pub enum Stopped {
     EndOfStream,
     /// Somebody asked to stop.
     Interrupted,
+    /// The duality gap, or what stands for it, is within the tolerance.
+    Converged,
+    /// It is not.
+    NotConverged,
 }
 
 /// The rows of a problem, with classes numbered as the model will number them.

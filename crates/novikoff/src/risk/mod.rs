@@ -109,15 +109,15 @@ impl<'a, L: Loss, P: Penalty> Problem<'a, L, P> {
         self.sum(|i| self.share(i) * self.loss.value(self.targets[i], scores[i]))
     }
 
-    /// The same problem with another loss.
-    pub fn with_loss<M>(&self, loss: M) -> Problem<'a, M, P> {
+    /// The same problem with another penalty.
+    pub fn with_penalty<Q>(&self, penalty: Q) -> Problem<'a, L, Q> {
         Problem {
-            loss,
+            loss: self.loss,
             rows: self.rows,
             targets: self.targets,
             row_weights: self.row_weights,
             total: self.total,
-            penalty: self.penalty,
+            penalty,
             bias: self.bias,
         }
     }

@@ -28,9 +28,9 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
         if duals.len() != problem.len() {
             duals = vec![0.0; problem.len()];
         }
-        // The envelope is as wide as the losses are large to begin with.
+        // So wide to begin with that the usual row is on the bend.
         let scores = problem.scores(&start);
-        let mut width = problem.mean_loss(&scores).max(f64::MIN_POSITIVE);
+        let mut width = (2.0 * problem.mean_loss(&scores)).max(f64::MIN_POSITIVE);
         let mut descent = Descent::new(problem, start, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
         let mut watched = Watched::new(control);
         let ended = 'outer: loop {

@@ -99,6 +99,8 @@ pub(super) fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings
         separation: None,
         scheme: streamed.scheme,
         report: Some(end.report),
+        validation_error: None,
+        risk: None,
     })
 }
 

@@ -40,7 +40,7 @@ pub fn no_such_form(settings: &Settings) -> Option<&'static str> {
 /// Every learner × scheme × bias × length.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for learner in Learner::ALL {
+    for learner in Learner::ONLINE {
         for (scheme, classes) in [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3), (Scheme::OneVsRest, 3)] {
             for bias in [Bias::Free, Bias::None] {
                 for length in [Length::AsGiven, Length::Unit] {

@@ -106,7 +106,7 @@ fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
 
 #[test]
 fn a_form_that_a_learner_does_not_have_is_refused_with_a_hint() {
-    for learner in Learner::ALL {
+    for learner in Learner::ONLINE {
         let settings = Settings { learner, length: Length::Unit, ..Settings::default() };
         let answer = train(&separable(2, 30, 1), None, &settings, &mut Unwatched);
         assert_eq!(answer.is_err(), no_such_form(&settings).is_some(), "{}", learner.name());

@@ -1,7 +1,7 @@
-//! The conformance suite: what every learner must do, run for each of [`Learner::ALL`], so that a new one is held to it by
+//! The conformance suite: what every online learner must do, run for each of [`Learner::ONLINE`], so that a new one is held to it by
 //! being added there. Where something does not apply to a learner, the skip says why.
 //!
-//! [`Learner::ALL`]: novikoff::train::Learner::ALL
+//! [`Learner::ONLINE`]: novikoff::train::Learner::ONLINE
 
 // A skip says why.
 #![allow(clippy::print_stdout)]

@@ -1,0 +1,478 @@
+//! Batch learners: a loss, a penalty and a solver by name, and what their fit came to.
+
+use super::classes::{Classes, check_size, effective_weights, weightless};
+use super::{Fit, Learner, Settings};
+use crate::certificate::{Gap, gap};
+use crate::control::{Observer, Watch};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate;
+use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
+use crate::model::{About, Model, Scorer, Weights};
+use crate::multiclass::Scheme;
+use crate::online::Stopped;
+use crate::penalty::{ElasticNet, L2, Penalty};
+use crate::risk::{Point, Problem};
+use crate::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Step};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// How strongly weights are restrained.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strength {
+    /// λ itself.
+    Lambda(f64),
+    /// LIBLINEAR's and scikit-learn's C: `λ = 1/(C·n)`.
+    Cost(f64),
+}
+
+/// The solvers, by the names that the command line gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SolverName {
+    /// Whichever suits the loss and the shape of the data.
+    Auto,
+    /// Newton's method.
+    Newton,
+    /// The augmented Lagrangian method.
+    Augmented,
+    /// Dual coordinate descent.
+    DualCd,
+}
+
+impl SolverName {
+    /// Every solver there is.
+    pub const ALL: [SolverName; 3] = [SolverName::Newton, SolverName::Augmented, SolverName::DualCd];
+
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverName::Auto => "auto",
+            SolverName::Newton => "newton",
+            SolverName::Augmented => "augmented",
+            SolverName::DualCd => "dual-cd",
+        }
+    }
+}
+
+/// What batch learners are told besides the settings that all learners share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Risk {
+    /// The strength of `½‖w‖²`; `None`: a cost of 1 for classes, no penalty for least squares.
+    pub strength: Option<Strength>,
+    /// The factor of `‖w‖₁`.
+    pub l1: f64,
+    /// Which solver.
+    pub solver: SolverName,
+    /// The relative duality gap to reach.
+    pub tolerance: f64,
+    /// Most steps of the solver; `None`: as many as it usually needs, and some.
+    pub steps: Option<usize>,
+}
+
+impl Default for Risk {
+    fn default() -> Self {
+        Self { strength: None, l1: 0.0, solver: SolverName::Auto, tolerance: 1e-4, steps: None }
+    }
+}
+
+/// What a batch fit came to, all of it for the model returned.
+#[derive(Clone, Debug)]
+pub struct RiskFit {
+    /// The loss.
+    pub loss: LossName,
+    /// The factor of `½‖w‖²`.
+    pub lambda: f64,
+    /// The factor of `‖w‖₁`.
+    pub l1: f64,
+    /// The solver that did it.
+    pub solver: SolverName,
+    /// Why that one, if it was chosen here.
+    pub why: Option<String>,
+    /// The objective (of all weight vectors together).
+    pub objective: f64,
+    /// The largest lower bound found on it; `None` where there is none, as without a penalty.
+    pub dual: Option<f64>,
+    /// `(objective − dual)/objective`.
+    pub relative_gap: Option<f64>,
+    /// The length of the gradient: what tells instead where there is no gap.
+    pub gradient: f64,
+    /// Steps of the solver.
+    pub steps: usize,
+    /// Every step, with the number of its weight vector.
+    pub trace: Vec<(usize, Step)>,
+    /// What kept it from converging, and what would help, if it did not.
+    pub obstacle: Option<String>,
+}
+
+/// A loss, with the solvers that work for it.
+trait Offered: Loss {
+    fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
+
+    fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
+}
+
+/// `Offered` for a loss: the solvers for ℓ2 and those for ℓ1, by name.
+macro_rules! offered {
+    ($loss:ty, l2: [$($two:ident => $solver_two:expr),*], l1: [$($one:ident => $solver_one:expr),*]) => {
+        impl Offered for $loss {
+            fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
+                match solver {
+                    $(SolverName::$two => Some(Box::new($solver_two)),)*
+                    _ => None,
+                }
+            }
+
+            fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>> {
+                match solver {
+                    $(SolverName::$one => Some(Box::new($solver_one)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+offered!(Hinge, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(HingeAtZero, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(SquaredHinge, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Logistic, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Squared, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Exponential, l2: [Newton => Newton], l1: []);
+
+/// Trains a batch learner on rows in memory.
+pub(super) fn train_risk(
+    loss: LossName,
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    match loss {
+        LossName::Hinge => train_by(Hinge, data, validation, settings, observer),
+        LossName::SquaredHinge => train_by(SquaredHinge, data, validation, settings, observer),
+        LossName::Logistic => train_by(Logistic, data, validation, settings, observer),
+        LossName::Exponential => train_by(Exponential, data, validation, settings, observer),
+        LossName::Squared => train_by(Squared, data, validation, settings, observer),
+        LossName::Absolute => train_by(Absolute, data, validation, settings, observer),
+        LossName::HingeAtZero => train_by(HingeAtZero, data, validation, settings, observer),
+    }
+}
+
+/// One weight vector and what is known of it.
+struct Output {
+    point: Point,
+    gap: Gap,
+    ended: Ended,
+    steps: usize,
+    trace: Vec<Step>,
+}
+
+fn train_by<L: Offered>(
+    loss: L,
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    if data.is_empty() {
+        return Err(Error::input("there are no rows to learn from"));
+    }
+    super::classes::refuse_targets(data)?;
+    let classes = Classes::new(&data.names, settings)?;
+    let scheme = scheme(classes.labels.len(), settings)?;
+    let outputs = scheme.outputs(classes.labels.len());
+    check_size(data.rows.columns(), outputs)?;
+    let rank = |labels: &[u32]| -> Vec<u32> { labels.iter().map(|&label| classes.rank[label as usize]).collect() };
+    let ranked = rank(&data.labels);
+    let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+        return Err(weightless());
+    }
+    let total = if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
+    let lambda = lambda(settings, total)?;
+    let (solver, why) = pick::<L>(data, lambda, settings)?;
+    let watch = Watch::new(observer);
+    let solve = |output: usize| {
+        let positive = if scheme == Scheme::Two { 1 } else { output as u32 };
+        let targets: Vec<f64> = ranked.iter().map(|&class| if class == positive { 1.0 } else { -1.0 }).collect();
+        let control = Control {
+            tolerance: settings.risk.tolerance,
+            steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
+            seed: settings.seed,
+            output: (output, outputs),
+            trace: settings.trace,
+            watch: &watch,
+        };
+        let l2 = Problem {
+            rows: &data.rows,
+            targets: &targets,
+            row_weights: &weights,
+            total,
+            loss,
+            penalty: L2(lambda),
+            bias: settings.bias,
+        };
+        match (L::with_l2(solver), L::with_l1(solver)) {
+            (Some(solver), _) if settings.risk.l1 == 0.0 => finish(&l2, solver.solve(&l2, None, &control)),
+            (_, Some(solver)) => {
+                let both = l2.with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
+                finish(&both, solver.solve(&both, None, &control))
+            }
+            _ => unreachable!("a solver is picked among those that are offered"),
+        }
+    };
+    let fitted: Vec<Output> = (0..outputs).into_par_iter().map(solve).collect();
+    let interrupted = watch.stopped();
+    let weights = assemble(&fitted, data.rows.columns());
+    if fitted.iter().any(|output| !output.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
+        return Err(super::geometry::overflow());
+    }
+    let scorer = Scorer::Linear(weights);
+    let train_error = evaluate::error(&scorer, data, &ranked);
+    let validation_error = validation.map(|held| evaluate::error(&scorer, held, &rank(&held.labels)));
+    let risk = report(L::NAME, lambda, solver, why, fitted, data, train_error, settings);
+    let stopped = match (&risk.obstacle, interrupted) {
+        (_, true) => Stopped::Interrupted,
+        (None, _) => Stopped::Converged,
+        (Some(_), _) => Stopped::NotConverged,
+    };
+    let mut results = BTreeMap::from([
+        ("steps".to_owned(), json!(risk.steps)),
+        ("stopped".to_owned(), json!(stopped)),
+        ("objective".to_owned(), json!(risk.objective)),
+        ("gradient".to_owned(), json!(risk.gradient)),
+        ("train_error".to_owned(), json!(train_error)),
+    ]);
+    let mut add = |name: &str, value: Option<f64>| {
+        if let Some(value) = value {
+            results.insert(name.to_owned(), json!(value));
+        }
+    };
+    add("dual", risk.dual);
+    add("relative_gap", risk.relative_gap);
+    add("validation_error", validation_error);
+    let about = About {
+        learner: settings.learner.name().to_owned(),
+        settings: describe(settings, scheme, &risk),
+        seed: settings.seed,
+        features: data.rows.columns() as u64,
+        rows: data.len() as u64,
+        data_hash: data.fingerprint(),
+        results,
+    };
+    Ok(Fit {
+        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer },
+        stopped,
+        trace: Vec::new(),
+        epoch: 0,
+        mistakes: 0,
+        updates: 0,
+        train_error: Some(train_error),
+        validation_error,
+        progressive_error: None,
+        geometry: None,
+        separation: None,
+        scheme,
+        report: None,
+        risk: Some(risk),
+    })
+}
+
+/// The gap of a solution, computed from the point and the duals alone.
+fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> Output {
+    let scores = problem.scores(&solution.point);
+    let gap = gap(problem, &solution.point, &scores, solution.duals.as_deref());
+    Output { gap, point: solution.point, ended: solution.ended, steps: solution.steps, trace: solution.trace }
+}
+
+/// How classes are told apart: two by one weight vector, more by one each.
+fn scheme(classes: usize, settings: &Settings) -> Result<Scheme> {
+    match settings.multiclass {
+        Some(Scheme::Joint) if classes > 2 => {
+            let what = format!("{} learns classes one against the rest, not jointly", settings.learner.name());
+            Err(Error::usage(what).hint("use --multiclass one-vs-rest"))
+        }
+        _ if classes == 2 => Ok(Scheme::Two),
+        _ => Ok(Scheme::OneVsRest),
+    }
+}
+
+fn lambda(settings: &Settings, total: f64) -> Result<f64> {
+    let positive = |what: &str, x: f64| {
+        let fine = x.is_finite() && x >= 0.0;
+        if fine { Ok(x) } else { Err(Error::usage(format!("{what} must be a number from 0, not {x}"))) }
+    };
+    positive("--l1", settings.risk.l1)?;
+    let tolerance = settings.risk.tolerance;
+    if !(tolerance.is_finite() && tolerance > 0.0) {
+        return Err(Error::usage(format!("--tolerance must be a positive number, not {tolerance}")));
+    }
+    match settings.risk.strength {
+        Some(Strength::Lambda(lambda)) => positive("--lambda", lambda),
+        Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
+        Some(Strength::Cost(cost)) => Err(Error::usage(format!("--cost must be a positive number, not {cost}"))),
+        None if settings.risk.l1 > 0.0 => Ok(0.0),
+        None => Ok(1.0 / total),
+    }
+}
+
+/// More columns than this, and Newton's method has no factor to lean on.
+const FEW_COLUMNS: usize = 2048;
+
+/// The solver, and why if it was not asked for.
+fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<(SolverName, Option<String>)> {
+    let l1 = settings.risk.l1 > 0.0;
+    let works = |solver: SolverName| if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver).is_some() };
+    let offered: Vec<&str> = SolverName::ALL.into_iter().filter(|s| works(*s)).map(SolverName::name).collect();
+    if offered.is_empty() {
+        let what = format!("no solver here minimises the loss {} with an ℓ1 penalty", L::NAME.name());
+        return Err(Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared"));
+    }
+    let needs_l2 = |solver: SolverName| matches!(solver, SolverName::DualCd | SolverName::Augmented);
+    if settings.risk.solver != SolverName::Auto {
+        let solver = settings.risk.solver;
+        if !works(solver) {
+            let penalty = if l1 { " and an ℓ1 penalty" } else { "" };
+            let what = format!("the solver {} does not work for the loss {}{penalty}", solver.name(), L::NAME.name());
+            return Err(Error::usage(what).hint(format!("solvers that do: {}", offered.join(", "))));
+        }
+        if needs_l2(solver) && lambda == 0.0 {
+            let what = format!("the solver {} needs a penalty: λ > 0", solver.name());
+            return Err(Error::usage(what).hint("give --lambda or --cost"));
+        }
+        return Ok((solver, None));
+    }
+    let columns = data.rows.columns();
+    let few = columns <= FEW_COLUMNS;
+    let order: &[SolverName] = if few || lambda == 0.0 {
+        &[SolverName::Newton, SolverName::Augmented, SolverName::DualCd]
+    } else {
+        &[SolverName::DualCd, SolverName::Newton, SolverName::Augmented]
+    };
+    let Some(solver) = order.iter().copied().find(|s| works(*s) && !(needs_l2(*s) && lambda == 0.0)) else {
+        let what = format!("the loss {} needs a penalty: λ > 0", L::NAME.name());
+        return Err(Error::usage(what).hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
+    };
+    let why = match solver {
+        SolverName::DualCd => format!("{columns} columns are too many for second-order steps"),
+        SolverName::Augmented => format!("the loss has a kink, and {columns} columns allow second-order steps"),
+        _ => format!("the loss is smooth, and {columns} columns allow second-order steps"),
+    };
+    Ok((solver, Some(why)))
+}
+
+/// What solvers usually need, and some.
+fn most_steps(solver: SolverName) -> usize {
+    match solver {
+        SolverName::DualCd => 10_000,
+        _ => 1000,
+    }
+}
+
+/// Weight vectors side by side.
+fn assemble(outputs: &[Output], columns: usize) -> Weights {
+    let mut weights = Weights::zero(columns, outputs.len());
+    for (number, output) in outputs.iter().enumerate() {
+        for (place, w) in weights.values.iter_mut().skip(number).step_by(outputs.len()).zip(&output.point.weights) {
+            // Plus zero: a negative zero would be another byte in the file.
+            *place = w + 0.0;
+        }
+        weights.bias[number] = output.point.bias + 0.0;
+    }
+    weights
+}
+
+#[expect(clippy::too_many_arguments)]
+fn report(
+    loss: LossName,
+    lambda: f64,
+    solver: SolverName,
+    why: Option<String>,
+    outputs: Vec<Output>,
+    data: &Dataset,
+    train_error: f64,
+    settings: &Settings,
+) -> RiskFit {
+    let objective = outputs.iter().map(|output| output.gap.objective).sum();
+    let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
+    let gradient = outputs.iter().map(|output| output.gap.gradient.powi(2)).sum::<f64>().sqrt();
+    let relative_gap = Gap { objective, dual, gradient }.relative();
+    let arrived = |output: &Output| match output.gap.relative() {
+        Some(gap) => gap <= settings.risk.tolerance,
+        None => output.ended == Ended::Arrived,
+    };
+    let obstacle = (!outputs.iter().all(arrived)).then(|| obstacle(&outputs, lambda, data, train_error, settings));
+    RiskFit {
+        loss,
+        lambda,
+        l1: settings.risk.l1,
+        solver,
+        why,
+        objective,
+        dual,
+        relative_gap,
+        gradient,
+        steps: outputs.iter().map(|output| output.steps).max().unwrap_or(0),
+        trace: outputs.into_iter().enumerate().flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s))).collect(),
+        obstacle,
+    }
+}
+
+/// The largest obstacle to convergence, and what would help.
+fn obstacle(outputs: &[Output], lambda: f64, data: &Dataset, train_error: f64, settings: &Settings) -> String {
+    if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == 0.0 {
+        return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
+    }
+    let spread = column_spread(data);
+    if spread > 1e3 {
+        return format!("the largest column is {spread:.0} times the smallest: try --scale unit-variance");
+    }
+    if outputs.iter().any(|output| output.ended == Ended::OutOfSteps) {
+        let steps = settings.risk.steps.map_or(String::new(), |steps| format!(" {steps}"));
+        return format!("the{steps} steps allowed were too few: try more --epochs, or a larger --tolerance");
+    }
+    "the last steps made nothing better: this is as far as double precision goes; try a larger --tolerance or --lambda".into()
+}
+
+/// How many times the largest entry of the largest column is that of the smallest.
+fn column_spread(data: &Dataset) -> f64 {
+    let mut largest = vec![0.0f64; data.rows.columns()];
+    for i in 0..data.len() {
+        data.rows.row(i).for_each_nonzero(|j, x| largest[j as usize] = largest[j as usize].max(x.abs()));
+    }
+    let used = || largest.iter().copied().filter(|x| *x > 0.0);
+    used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
+}
+
+fn describe(settings: &Settings, scheme: Scheme, risk: &RiskFit) -> BTreeMap<String, serde_json::Value> {
+    let mut all = BTreeMap::from([
+        ("bias".to_owned(), json!(settings.bias)),
+        ("multiclass".to_owned(), json!(scheme)),
+        ("loss".to_owned(), json!(risk.loss)),
+        ("solver".to_owned(), json!(risk.solver)),
+        ("lambda".to_owned(), json!(risk.lambda)),
+        ("tolerance".to_owned(), json!(settings.risk.tolerance)),
+    ]);
+    if risk.l1 > 0.0 {
+        all.insert("l1".to_owned(), json!(risk.l1));
+    }
+    super::describe_class_weight(settings, &mut all);
+    all
+}
+
+/// The loss that a batch learner minimises.
+pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
+    match learner {
+        Learner::Svm => Some(LossName::Hinge),
+        Learner::SquaredSvm => Some(LossName::SquaredHinge),
+        Learner::Logistic => Some(LossName::Logistic),
+        Learner::Exponential => Some(LossName::Exponential),
+        Learner::HingeAtZero => Some(LossName::HingeAtZero),
+        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive => None,
+    }
+}

@@ -104,6 +104,14 @@ impl<'a> Row<'a> {
         })
     }
 
+    /// `w_c ← w_c + scales[c]·x` for every output `c`, in the layout of [`Row::dot_each`].
+    #[inline]
+    pub fn add_to_each(self, weights: &mut [f64], scales: &[f64]) {
+        each_storage!(self,
+            dense(x) => add_to_each(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights, scales),
+            sparse(j, x) => add_to_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, wide(x))), weights, scales))
+    }
+
     /// `‖x‖²`.
     #[inline]
     pub fn norm_sq(self) -> f64 {
@@ -202,6 +210,18 @@ fn dense_dot<V: Value>(values: &[V], weights: &[f64]) -> f64 {
 }
 
 #[inline]
+fn add_to_each(entries: impl Iterator<Item = (usize, f64)>, weights: &mut [f64], scales: &[f64]) {
+    let outputs = scales.len();
+    for (j, x) in entries {
+        if let Some(block) = weights.get_mut(j * outputs..(j + 1) * outputs) {
+            for (w, scale) in block.iter_mut().zip(scales) {
+                *w += scale * x;
+            }
+        }
+    }
+}
+
+#[inline]
 fn dot_each(entries: impl Iterator<Item = (usize, f64)>, weights: &[f64], scores: &mut [f64]) {
     let outputs = scores.len();
     for (j, x) in entries {
@@ -259,6 +279,13 @@ mod tests {
                 row.dot_each(&side_by_side, &mut scores);
                 prop_assert_eq!(scores[0], expected);
                 prop_assert!(scores[1..].iter().all(|s| *s == 0.0));
+                let mut each = side_by_side.clone();
+                let scales: Vec<f64> = (0..outputs).map(|c| c as f64).collect();
+                row.add_to_each(&mut each, &scales);
+                for (at, w) in each.iter().enumerate() {
+                    let added = scales[at % outputs] * wide.get(at / outputs).copied().unwrap_or(0.0);
+                    prop_assert_eq!(*w, side_by_side[at] + added);
+                }
                 row.add_to_one(&mut side_by_side, outputs, outputs - 1, 2.0);
                 for (j, block) in side_by_side.chunks(outputs).enumerate() {
                     let added = 2.0 * wide.get(j).copied().unwrap_or(0.0);

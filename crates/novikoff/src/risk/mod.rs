@@ -6,7 +6,10 @@
 //! `n` is the sum of the row weights (the number of rows where there are none), so that a row of weight 2 is the same as the
 //! row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias counts as a weight.
 
+mod joint;
 mod passes;
+
+pub use joint::{Joint, log_sum_exp, probabilities, softmax};
 
 pub(crate) use passes::blocks;
 

@@ -41,7 +41,7 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
                 let unsolved = descent.gradient.dot(&descent.gradient) / (2.0 * problem.penalty.l2());
                 let near = apart <= 2.0 * control.tolerance * objective;
                 let gap = near.then(|| gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()).flatten();
-                if watched.step(objective, gap, Some(&descent.gradient), &descent.point) {
+                if watched.step(objective, gap, None, Some(&descent.point)) {
                     break 'outer Ended::Interrupted;
                 }
                 if gap.is_some_and(|gap| gap <= control.tolerance) {

@@ -61,7 +61,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             if near && !all {
                 rests.fill(Rest::default());
             }
-            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, &state.point) {
+            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, Some(&state.point)) {
                 break Ended::Interrupted;
             }
             if exact.is_some_and(|gap| gap.within(control.tolerance)) {

@@ -6,11 +6,13 @@
 mod augmented;
 mod curvature;
 mod dual_coordinate;
+mod multinomial;
 mod newton;
 mod smooth;
 
 pub use augmented::Augmented;
 pub use dual_coordinate::DualCoordinate;
+pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
 
 use crate::control::{Flow, Progress, Watch};
@@ -120,16 +122,16 @@ impl<'a> Watched<'a> {
     }
 
     /// At the start, and after every step. Returns whether to stop.
-    fn step(&mut self, objective: f64, gap: Option<f64>, gradient: Option<&Point>, point: &Point) -> bool {
+    fn step(&mut self, objective: f64, gap: Option<f64>, gradient: Option<f64>, point: Option<&Point>) -> bool {
         if self.control.trace {
             self.trace.push(Step {
                 step: self.steps,
                 objective,
                 gap,
-                gradient: gradient.map(|g| g.dot(g).sqrt()),
+                gradient,
                 size: None,
                 seconds: self.began.elapsed().as_secs_f64(),
-                point: (point.weights.len() <= SMALL).then(|| point.clone()),
+                point: point.filter(|point| point.weights.len() <= SMALL).cloned(),
             });
         }
         let (output, outputs) = self.control.output;

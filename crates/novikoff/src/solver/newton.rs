@@ -25,7 +25,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             let rough = descent.gradient.dot(&descent.gradient) / (2.0 * lambda) / objective;
             let near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
             let gap = near.then(|| gap(problem, &descent.point, &descent.scores, None).relative()).flatten();
-            if watched.step(objective, gap, Some(&descent.gradient), &descent.point) {
+            if watched.step(objective, gap, Some(descent.gradient.dot(&descent.gradient).sqrt()), Some(&descent.point)) {
                 break Ended::Interrupted;
             }
             if gap.is_some_and(|gap| gap <= control.tolerance) {

@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::{Fit, Learner, Settings};
-use crate::certificate::{Gap, gap};
+use crate::certificate::{Gap, gap, joint_gap};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -12,8 +12,8 @@ use crate::model::{About, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
-use crate::risk::{Point, Problem};
-use crate::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Step};
+use crate::risk::{Joint, Point, Problem};
+use crate::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Step, multinomial};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -163,9 +163,8 @@ pub(super) fn train_risk(
     }
 }
 
-/// One weight vector and what is known of it.
-struct Output {
-    point: Point,
+/// What is known of one weight vector, or of all if they were learned jointly.
+struct Known {
     gap: Gap,
     ended: Ended,
     steps: usize,
@@ -184,7 +183,7 @@ fn train_by<L: Offered>(
     }
     super::classes::refuse_targets(data)?;
     let classes = Classes::new(&data.names, settings)?;
-    let scheme = scheme(classes.labels.len(), settings)?;
+    let scheme = scheme(L::NAME, classes.labels.len(), settings)?;
     let outputs = scheme.outputs(classes.labels.len());
     check_size(data.rows.columns(), outputs)?;
     let rank = |labels: &[u32]| -> Vec<u32> { labels.iter().map(|&label| classes.rank[label as usize]).collect() };
@@ -195,19 +194,31 @@ fn train_by<L: Offered>(
     }
     let total = if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
     let lambda = lambda(settings, total)?;
-    let (solver, why) = pick::<L>(data, lambda, settings)?;
+    let (solver, why) = match scheme {
+        Scheme::Joint => pick_jointly(settings)?,
+        _ => pick::<L>(data, lambda, settings)?,
+    };
     let watch = Watch::new(observer);
-    let solve = |output: usize| {
+    let control = Control {
+        tolerance: settings.risk.tolerance,
+        steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
+        seed: settings.seed,
+        output: (0, outputs),
+        trace: settings.trace,
+        watch: &watch,
+    };
+    let jointly = || {
+        let (rows, classes, count, bias) = (&data.rows, &ranked[..], outputs, settings.bias);
+        let problem = Joint { rows, classes, count, row_weights: &weights, total, lambda, bias };
+        let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
+        let gap = joint_gap(&problem, &solution.weights);
+        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace };
+        (solution.weights, vec![known])
+    };
+    let alone = |output: usize| {
         let positive = if scheme == Scheme::Two { 1 } else { output as u32 };
         let targets: Vec<f64> = ranked.iter().map(|&class| if class == positive { 1.0 } else { -1.0 }).collect();
-        let control = Control {
-            tolerance: settings.risk.tolerance,
-            steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
-            seed: settings.seed,
-            output: (output, outputs),
-            trace: settings.trace,
-            watch: &watch,
-        };
+        let control = Control { output: (output, outputs), ..control };
         let l2 = Problem {
             rows: &data.rows,
             targets: &targets,
@@ -226,10 +237,14 @@ fn train_by<L: Offered>(
             _ => unreachable!("a solver is picked among those that are offered"),
         }
     };
-    let fitted: Vec<Output> = (0..outputs).into_par_iter().map(solve).collect();
+    let (weights, fitted) = if scheme == Scheme::Joint {
+        jointly()
+    } else {
+        let (points, known): (Vec<Point>, Vec<Known>) = (0..outputs).into_par_iter().map(alone).unzip();
+        (assemble(&points, data.rows.columns()), known)
+    };
     let interrupted = watch.stopped();
-    let weights = assemble(&fitted, data.rows.columns());
-    if fitted.iter().any(|output| !output.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
+    if fitted.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
         return Err(super::geometry::overflow());
     }
     let scorer = Scorer::Linear(weights);
@@ -284,15 +299,18 @@ fn train_by<L: Offered>(
 }
 
 /// The gap of a solution, computed from the point and the duals alone.
-fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> Output {
+fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Point, Known) {
     let scores = problem.scores(&solution.point);
     let gap = gap(problem, &solution.point, &scores, solution.duals.as_deref());
-    Output { gap, point: solution.point, ended: solution.ended, steps: solution.steps, trace: solution.trace }
+    (solution.point, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace })
 }
 
-/// How classes are told apart: two by one weight vector, more by one each.
-fn scheme(classes: usize, settings: &Settings) -> Result<Scheme> {
+/// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
+fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme> {
+    let joint = loss == LossName::Logistic && settings.risk.l1 == 0.0;
     match settings.multiclass {
+        Some(Scheme::OneVsRest) if classes > 2 => Ok(Scheme::OneVsRest),
+        _ if classes > 2 && joint => Ok(Scheme::Joint),
         Some(Scheme::Joint) if classes > 2 => {
             let what = format!("{} learns classes one against the rest, not jointly", settings.learner.name());
             Err(Error::usage(what).hint("use --multiclass one-vs-rest"))
@@ -366,6 +384,18 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
     Ok((solver, Some(why)))
 }
 
+/// Classes are learned jointly by Newton's method alone.
+fn pick_jointly(settings: &Settings) -> Result<(SolverName, Option<String>)> {
+    match settings.risk.solver {
+        SolverName::Auto => Ok((SolverName::Newton, Some("all classes at once".to_owned()))),
+        SolverName::Newton => Ok((SolverName::Newton, None)),
+        other => {
+            let what = format!("the solver {} does not learn classes jointly", other.name());
+            Err(Error::usage(what).hint("use --solver newton, or --multiclass one-vs-rest"))
+        }
+    }
+}
+
 /// What solvers usually need, and some.
 fn most_steps(solver: SolverName) -> usize {
     match solver {
@@ -375,14 +405,14 @@ fn most_steps(solver: SolverName) -> usize {
 }
 
 /// Weight vectors side by side.
-fn assemble(outputs: &[Output], columns: usize) -> Weights {
-    let mut weights = Weights::zero(columns, outputs.len());
-    for (number, output) in outputs.iter().enumerate() {
-        for (place, w) in weights.values.iter_mut().skip(number).step_by(outputs.len()).zip(&output.point.weights) {
+fn assemble(points: &[Point], columns: usize) -> Weights {
+    let mut weights = Weights::zero(columns, points.len());
+    for (number, point) in points.iter().enumerate() {
+        for (place, w) in weights.values.iter_mut().skip(number).step_by(points.len()).zip(&point.weights) {
             // Plus zero: a negative zero would be another byte in the file.
             *place = w + 0.0;
         }
-        weights.bias[number] = output.point.bias + 0.0;
+        weights.bias[number] = point.bias + 0.0;
     }
     weights
 }
@@ -393,7 +423,7 @@ fn report(
     lambda: f64,
     solver: SolverName,
     why: Option<String>,
-    outputs: Vec<Output>,
+    outputs: Vec<Known>,
     data: &Dataset,
     train_error: f64,
     settings: &Settings,
@@ -402,7 +432,7 @@ fn report(
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
     let gradient = outputs.iter().map(|output| output.gap.gradient.powi(2)).sum::<f64>().sqrt();
     let relative_gap = Gap { objective, dual, gradient }.relative();
-    let arrived = |output: &Output| match output.gap.relative() {
+    let arrived = |output: &Known| match output.gap.relative() {
         Some(gap) => gap <= settings.risk.tolerance,
         None => output.ended == Ended::Arrived,
     };
@@ -424,7 +454,7 @@ fn report(
 }
 
 /// The largest obstacle to convergence, and what would help.
-fn obstacle(outputs: &[Output], lambda: f64, data: &Dataset, train_error: f64, settings: &Settings) -> String {
+fn obstacle(outputs: &[Known], lambda: f64, data: &Dataset, train_error: f64, settings: &Settings) -> String {
     if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == 0.0 {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }

@@ -1,0 +1,217 @@
+//! Newton's method for the multinomial logistic loss: all classes at once.
+//!
+//! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need few iterations.
+
+use super::curvature::{Hessian, Inverse};
+use super::{Control, Ended, Watched};
+use crate::certificate::joint_gap;
+use crate::loss::Logistic;
+use crate::model::Weights;
+use crate::penalty::{Bias, L2};
+use crate::risk::{Joint, Point, Problem, probabilities};
+use rayon::prelude::*;
+
+/// What came of it.
+pub struct JointSolution {
+    /// Weights and biases of all classes.
+    pub weights: Weights,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Steps made.
+    pub steps: usize,
+    /// Every step, if that was asked for.
+    pub trace: Vec<super::Step>,
+}
+
+/// Minimises, from zero or from `start`.
+pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Control<'_>) -> JointSolution {
+    let mut weights = start.cloned().unwrap_or_else(|| Weights::zero(problem.rows.columns(), problem.count));
+    let mut watched = Watched::new(control);
+    let mut scores = problem.scores(&weights);
+    let mut mean = problem.mean_loss(&scores);
+    let mut inverses: Option<Vec<Inverse>> = None;
+    let mut iterations = 0;
+    let ended = loop {
+        let objective = mean + problem.penalty_of(&weights);
+        let p = probabilities(scores.clone(), problem.count);
+        let gradient = gradient(problem, &weights, &p);
+        let square = dot(&gradient, &gradient);
+        let rough = square / (2.0 * problem.lambda) / objective;
+        let near = problem.lambda > 0.0 && rough <= 4.0 * control.tolerance;
+        let gap = near.then(|| joint_gap(problem, &weights).relative()).flatten();
+        if watched.step(objective, gap, Some(square.sqrt()), None) {
+            break Ended::Interrupted;
+        }
+        if gap.is_some_and(|gap| gap <= control.tolerance) {
+            break Ended::Arrived;
+        }
+        if watched.steps() >= control.steps {
+            break Ended::OutOfSteps;
+        }
+        if iterations > 15 {
+            inverses = None;
+        }
+        let inverses = inverses.get_or_insert_with(|| factors(problem, &p));
+        let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
+        let direction;
+        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy);
+        let rise = dot(&gradient, &direction);
+        let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else { break Ended::Stalled };
+        add(&mut weights, length, &direction);
+        scores = next;
+        let before = objective;
+        mean = problem.mean_loss(&scores);
+        let gain = before - mean - problem.penalty_of(&weights);
+        if problem.lambda == 0.0 && gain <= 1e-3 * control.tolerance * before {
+            break Ended::Arrived;
+        }
+    };
+    if problem.bias == Bias::Free {
+        // Adding one number to all biases changes no probability: the one that makes them add up to zero is as good as any.
+        let mean = weights.bias.iter().sum::<f64>() / problem.count as f64;
+        weights.bias.iter_mut().for_each(|b| *b -= mean);
+    }
+    let steps = watched.steps();
+    JointSolution { weights, ended, steps, trace: watched.trace }
+}
+
+fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
+    let mut gradient = problem.pull(p);
+    restrain(problem, &mut gradient, weights);
+    gradient
+}
+
+/// Adds the penalty's part to a product or a gradient.
+fn restrain(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
+    sum.values.iter_mut().zip(&weights.values).for_each(|(g, w)| *g += problem.lambda * w);
+    match problem.bias {
+        Bias::Free => {}
+        Bias::Penalised => sum.bias.iter_mut().zip(&weights.bias).for_each(|(g, w)| *g += problem.lambda * w),
+        Bias::None => sum.bias.fill(0.0),
+    }
+}
+
+/// An approximate inverse of the Hessian of each class alone.
+fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
+    let rows = problem.classes.len();
+    let targets = vec![1.0; rows];
+    let single = Problem {
+        rows: problem.rows,
+        targets: &targets,
+        row_weights: problem.row_weights,
+        total: problem.total,
+        loss: Logistic,
+        penalty: L2(problem.lambda),
+        bias: problem.bias,
+    };
+    let bias_ridge = match problem.bias {
+        Bias::Free => Some(0.0),
+        Bias::Penalised => Some(problem.lambda),
+        Bias::None => None,
+    };
+    let one = |class: usize| {
+        let curvatures: Vec<f64> = (0..rows)
+            .map(|i| {
+                let p = p[i * problem.count + class];
+                problem.share(i) * p * (1.0 - p)
+            })
+            .collect();
+        Inverse::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
+    };
+    (0..problem.count).into_par_iter().map(one).collect()
+}
+
+/// `−H⁻¹·gradient` by conjugate gradients, and how many iterations it took.
+fn solve(problem: &Joint<'_>, p: &[f64], gradient: &Weights, inverses: &[Inverse], accuracy: f64) -> (Weights, usize) {
+    let k = problem.count;
+    let times = |v: &Weights| {
+        let mut product = problem.combine(|i, factors| {
+            let p = &p[i * k..(i + 1) * k];
+            v.score(problem.rows.row(i), factors);
+            let mean: f64 = factors.iter().zip(p).map(|(f, p)| f * p).sum();
+            let share = problem.share(i);
+            factors.iter_mut().zip(p).for_each(|(f, p)| *f = share * p * (*f - mean));
+        });
+        restrain(problem, &mut product, v);
+        product
+    };
+    let mut direction = Weights::zero(problem.rows.columns(), k);
+    let mut residual = gradient.clone();
+    residual.negate();
+    let mut z = each_class(&residual, inverses);
+    let mut search = z.clone();
+    let mut rz = dot(&residual, &z);
+    let goal = rz * accuracy * accuracy;
+    let mut iterations = 0;
+    while rz > goal && rz > 0.0 && iterations < 60 {
+        let product = times(&search);
+        let curvature = dot(&search, &product);
+        if !(curvature > 0.0 && curvature.is_finite()) {
+            break;
+        }
+        let alpha = rz / curvature;
+        add(&mut direction, alpha, &search);
+        add(&mut residual, -alpha, &product);
+        z = each_class(&residual, inverses);
+        let next = dot(&residual, &z);
+        let beta = next / rz;
+        rz = next;
+        search.values.iter_mut().zip(&z.values).for_each(|(s, z)| *s = beta * *s + z);
+        search.bias.iter_mut().zip(&z.bias).for_each(|(s, z)| *s = beta * *s + z);
+        iterations += 1;
+    }
+    if iterations == 0 { (z, 0) } else { (direction, iterations) }
+}
+
+/// The class's inverse, for each class.
+fn each_class(v: &Weights, inverses: &[Inverse]) -> Weights {
+    let k = inverses.len();
+    let one = |class: usize| {
+        let weights = v.values.iter().skip(class).step_by(k).copied().collect();
+        inverses[class].times(&Point { weights, bias: v.bias[class] })
+    };
+    let all: Vec<Point> = (0..k).into_par_iter().map(one).collect();
+    let mut result = Weights::zero(v.features(), k);
+    for (class, point) in all.iter().enumerate() {
+        result.values.iter_mut().skip(class).step_by(k).zip(&point.weights).for_each(|(r, w)| *r = *w);
+        result.bias[class] = point.bias;
+    }
+    result
+}
+
+/// How far to go along a direction, and the scores there.
+fn search(
+    problem: &Joint<'_>,
+    weights: &Weights,
+    scores: &[f64],
+    mean: f64,
+    direction: &Weights,
+    rise: f64,
+) -> Option<(f64, Vec<f64>)> {
+    if !(rise < 0.0 && rise.is_finite()) {
+        return None;
+    }
+    let moves = problem.scores(direction);
+    let mut length = 1.0;
+    for _ in 0..40 {
+        let next: Vec<f64> = scores.par_iter().zip(&moves).map(|(s, m)| s + length * m).collect();
+        let mut there = weights.clone();
+        add(&mut there, length, direction);
+        let change = problem.mean_loss(&next) - mean + problem.penalty_of(&there) - problem.penalty_of(weights);
+        if change.is_finite() && change <= 1e-4 * length * rise {
+            return Some((length, next));
+        }
+        length *= 0.5;
+    }
+    None
+}
+
+fn dot(a: &Weights, b: &Weights) -> f64 {
+    let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    sum(&a.values, &b.values) + sum(&a.bias, &b.bias)
+}
+
+fn add(a: &mut Weights, factor: f64, b: &Weights) {
+    a.values.iter_mut().zip(&b.values).for_each(|(a, b)| *a += factor * b);
+    a.bias.iter_mut().zip(&b.bias).for_each(|(a, b)| *a += factor * b);
+}

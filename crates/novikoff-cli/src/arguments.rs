@@ -265,6 +265,8 @@ pub enum LearnerName {
     Logistic,
     /// exponential loss
     Exponential,
+    /// the hyperplane with the largest margin, for rows that can be separated
+    MaxMargin,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,5 +1,8 @@
 //! The program `novikoff`: arguments → settings → library → rendering.
 
+// One object with all keys of a report is longer than the macro that writes it expects.
+#![recursion_limit = "256"]
+
 mod allocator;
 mod arguments;
 mod commands;

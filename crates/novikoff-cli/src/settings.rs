@@ -120,6 +120,7 @@ fn learner(train: &Train) -> Learner {
         LearnerName::SquaredSvm => Learner::SquaredSvm,
         LearnerName::Logistic => Learner::Logistic,
         LearnerName::Exponential => Learner::Exponential,
+        LearnerName::MaxMargin => Learner::MaxMargin,
     }
 }
 

@@ -44,6 +44,8 @@ pub enum Learner {
     Logistic,
     /// Exponential loss.
     Exponential,
+    /// The hyperplane with the largest margin, for rows that can be separated.
+    MaxMargin,
     /// The perceptron's loss, hinge at zero, minimised over all rows.
     HingeAtZero,
 }
@@ -52,8 +54,8 @@ impl Learner {
     /// Those that learn from one row at a time.
     pub const ONLINE: [Learner; 4] = [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
     /// Those that minimise a mean loss over all rows.
-    pub const BATCH: [Learner; 5] =
-        [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::HingeAtZero];
+    pub const BATCH: [Learner; 6] =
+        [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::MaxMargin, Learner::HingeAtZero];
 
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Learner {
             Learner::SquaredSvm => "squared-svm",
             Learner::Logistic => "logistic",
             Learner::Exponential => "exponential",
+            Learner::MaxMargin => "max-margin",
             Learner::HingeAtZero => "hinge-at-zero",
         }
     }

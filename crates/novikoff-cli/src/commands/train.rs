@@ -206,7 +206,8 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
         "gradient": risk.map(|risk| risk.gradient),
         "stopped": fit.stopped,
         "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()),
-        "margin": fit.geometry.map(|g| g.margin),
+        "margin": risk.and_then(|risk| risk.margin).map(|m| m.0).or(fit.geometry.map(|g| g.margin)),
+        "margin_bound": risk.and_then(|risk| risk.margin).map(|m| m.1),
         "radius": fit.geometry.map(|g| g.radius),
         "margin_reached": fit.separation.map(|g| g.margin),
         "mistake_bound": mistake_bound(fit),
@@ -358,6 +359,22 @@ fn penalty_name(risk: &RiskFit) -> &'static str {
 }
 
 fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &Outcome) {
+    if let Some((lower, upper)) = risk.margin {
+        lines.add("minimised", "‖w‖, where every row has a margin of 1");
+        let how = match outcome.fit.stopped {
+            Stopped::Converged => "converged",
+            Stopped::Interrupted => "interrupted",
+            _ => "NOT converged",
+        };
+        let (steps, time) = (counted(risk.steps as u64, "step"), seconds(outcome.train_seconds));
+        lines.add("stopped", format!("{how} after {steps} ({time})"));
+        if let Some(obstacle) = &risk.obstacle {
+            lines.add("", obstacle);
+        }
+        let reached = if lower > 0.0 { format!("{} reached; ", number(lower)) } else { String::new() };
+        lines.add("margin", format!("{reached}no hyperplane has more than {}", number(upper)));
+        return;
+    }
     let mut minimised = format!("mean {} loss", risk.loss.name());
     if risk.lambda > 0.0 {
         let _ = write!(minimised, " + (λ/2)‖w‖², λ = {}", number(risk.lambda));

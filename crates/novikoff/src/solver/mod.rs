@@ -6,12 +6,14 @@
 mod augmented;
 mod curvature;
 mod dual_coordinate;
+mod max_margin;
 mod multinomial;
 mod newton;
 mod smooth;
 
 pub use augmented::Augmented;
 pub use dual_coordinate::DualCoordinate;
+pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
 

@@ -13,7 +13,9 @@ use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
-use crate::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Step, multinomial};
+use crate::solver::{
+    Augmented, Control, DualCoordinate, Ended, MaxMargin, Newton, Solution, Solver, Step, max_margin, multinomial,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -104,6 +106,8 @@ pub struct RiskFit {
     pub steps: usize,
     /// Every step, with the number of its weight vector.
     pub trace: Vec<(usize, Step)>,
+    /// Between which two the largest margin of all hyperplanes lies, if that was what was looked for.
+    pub margin: Option<(f64, f64)>,
     /// What kept it from converging, and what would help, if it did not.
     pub obstacle: Option<String>,
 }
@@ -113,12 +117,19 @@ trait Offered: Loss {
     fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
 
     fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
+
+    /// The limit of weaker and weaker penalties on rows that can be separated, for the loss that has one.
+    fn hard_margin(_: &Problem<'_, Self, L2>, _: &Control<'_>) -> Option<MaxMargin> {
+        None
+    }
 }
 
 /// `Offered` for a loss: the solvers for ℓ2 and those for ℓ1, by name.
 macro_rules! offered {
-    ($loss:ty, l2: [$($two:ident => $solver_two:expr),*], l1: [$($one:ident => $solver_one:expr),*]) => {
+    ($loss:ty, l2: [$($two:ident => $solver_two:expr),*], l1: [$($one:ident => $solver_one:expr),*] $(, $more:item)?) => {
         impl Offered for $loss {
+            $($more)?
+
             fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
                 match solver {
                     $(SolverName::$two => Some(Box::new($solver_two)),)*
@@ -136,7 +147,10 @@ macro_rules! offered {
     };
 }
 
-offered!(Hinge, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Hinge, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: [],
+fn hard_margin(problem: &Problem<'_, Self, L2>, control: &Control<'_>) -> Option<MaxMargin> {
+    Some(max_margin(problem, control))
+});
 offered!(HingeAtZero, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
 offered!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
 offered!(SquaredHinge, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
@@ -169,6 +183,8 @@ struct Known {
     ended: Ended,
     steps: usize,
     trace: Vec<Step>,
+    /// Between which two the largest margin lies, if that was looked for.
+    margin: Option<(f64, f64)>,
 }
 
 fn train_by<L: Offered>(
@@ -212,7 +228,7 @@ fn train_by<L: Offered>(
         let problem = Joint { rows, classes, count, row_weights: &weights, total, lambda, bias };
         let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
         let gap = joint_gap(&problem, &solution.weights);
-        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace };
+        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None };
         (solution.weights, vec![known])
     };
     let alone = |output: usize| {
@@ -228,6 +244,11 @@ fn train_by<L: Offered>(
             penalty: L2(lambda),
             bias: settings.bias,
         };
+        if settings.learner == Learner::MaxMargin
+            && let Some(found) = L::hard_margin(&l2, &control)
+        {
+            return hardest(found);
+        }
         match (L::with_l2(solver), L::with_l1(solver)) {
             (Some(solver), _) if settings.risk.l1 == 0.0 => finish(&l2, solver.solve(&l2, None, &control)),
             (_, Some(solver)) => {
@@ -302,7 +323,20 @@ fn train_by<L: Offered>(
 fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Point, Known) {
     let scores = problem.scores(&solution.point);
     let gap = gap(problem, &solution.point, &scores, solution.duals.as_deref());
-    (solution.point, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace })
+    (solution.point, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
+}
+
+/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be.
+fn hardest(found: MaxMargin) -> (Point, Known) {
+    let half = |margin: f64| 0.5 / (margin * margin);
+    let separated = found.lower > 0.0;
+    let gap = Gap {
+        objective: if separated { half(found.lower) } else { 0.0 },
+        dual: separated.then(|| half(found.upper)),
+        gradient: 0.0,
+    };
+    let Solution { point, ended, steps, trace, .. } = found.solution;
+    (point, Known { gap, ended, steps, trace, margin: Some((found.lower, found.upper)) })
 }
 
 /// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
@@ -432,7 +466,9 @@ fn report(
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
     let gradient = outputs.iter().map(|output| output.gap.gradient.powi(2)).sum::<f64>().sqrt();
     let relative_gap = Gap { objective, dual, gradient }.relative();
+    let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
     let arrived = |output: &Known| match output.gap.relative() {
+        _ if output.margin.is_some() => output.ended == Ended::Arrived,
         Some(gap) => gap <= settings.risk.tolerance,
         None => output.ended == Ended::Arrived,
     };
@@ -450,11 +486,16 @@ fn report(
         steps: outputs.iter().map(|output| output.steps).max().unwrap_or(0),
         trace: outputs.into_iter().enumerate().flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s))).collect(),
         obstacle,
+        margin,
     }
 }
 
 /// The largest obstacle to convergence, and what would help.
 fn obstacle(outputs: &[Known], lambda: f64, data: &Dataset, train_error: f64, settings: &Settings) -> String {
+    let hopeless = outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
+    if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        return format!("not separable within {upper:.1e}: no hyperplane has a larger margin than that; use --learner svm");
+    }
     if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == 0.0 {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
@@ -498,7 +539,7 @@ fn describe(settings: &Settings, scheme: Scheme, risk: &RiskFit) -> BTreeMap<Str
 /// The loss that a batch learner minimises.
 pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
     match learner {
-        Learner::Svm => Some(LossName::Hinge),
+        Learner::Svm | Learner::MaxMargin => Some(LossName::Hinge),
         Learner::SquaredSvm => Some(LossName::SquaredHinge),
         Learner::Logistic => Some(LossName::Logistic),
         Learner::Exponential => Some(LossName::Exponential),

@@ -38,7 +38,7 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
             loop {
                 let objective = problem.mean_loss(&descent.scores) + problem.penalty_of(&descent.point);
                 let apart = rough_gap(problem, &descent, objective);
-                let unsolved = descent.gradient.dot(&descent.gradient) / (2.0 * problem.penalty.l2());
+                let unsolved = unsolved(problem, &descent, width);
                 let near = apart <= 2.0 * control.tolerance * objective;
                 let gap = near.then(|| gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()).flatten();
                 if watched.step(objective, gap, None, Some(&descent.point)) {
@@ -68,6 +68,18 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
         let duals = std::mem::take(&mut descent.slopes);
         watched.finish(descent.point, Some(duals), ended)
     }
+}
+
+/// How much of the gap is there because the envelopes' sum is not yet minimised.
+fn unsolved<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, width: f64) -> f64 {
+    let square = |g: f64| g * g / (2.0 * problem.penalty.l2());
+    let weights: f64 = descent.gradient.weights.iter().map(|g| square(*g)).sum();
+    weights
+        + match problem.bias {
+            // Duals that do not balance are worth what moving the bias would gain: away from zero, or across an envelope.
+            Bias::Free => descent.gradient.bias.abs() * (descent.point.bias.abs() + width),
+            _ => square(descent.gradient.bias),
+        }
 }
 
 /// The gap between the true objective and the bound that the present slopes prove, without a pass over the rows.

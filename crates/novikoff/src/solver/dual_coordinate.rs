@@ -48,7 +48,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                     rests[i].after(moved);
                 }
             }
-            bias.recentre(&mut state.point);
+            let followed = bias.recentre(&mut state.point);
             // The part of the gap that was seen on the way, each row before it moved.
             let seen = pass.gap / pass.objective(state.norm_sq() * lambda / 2.0).max(f64::MIN_POSITIVE);
             let all = pass.rows == problem.len();
@@ -70,7 +70,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             if watched.steps() >= control.steps {
                 break Ended::OutOfSteps;
             }
-            if all && !pass.moved {
+            if all && !pass.moved && !followed {
                 break Ended::Stalled;
             }
         };
@@ -163,18 +163,22 @@ impl BiasTerm {
             // As heavy as a row is: lighter, and the centre would follow slowly; heavier, and the rows would.
             Bias::Free => {
                 let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
-                if mean > 0.0 { mean / lambda } else { 1.0 / lambda }
+                (mean / lambda).max(1.0)
             }
         };
         Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
     }
 
-    fn recentre(&mut self, point: &mut Point) {
-        if self.free {
-            let moved = point.bias - self.centre;
-            self.centre = point.bias;
-            point.bias += moved;
+    /// The centre follows the bias, and the bias, which the duals pull from its centre, moves on by as much again. Returns
+    /// whether it moved.
+    fn recentre(&mut self, point: &mut Point) -> bool {
+        if !self.free {
+            return false;
         }
+        let moved = point.bias - self.centre;
+        self.centre = point.bias;
+        point.bias += moved;
+        moved.abs() > 1e-15 * (1.0 + self.centre.abs())
     }
 }
 

@@ -19,6 +19,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         let mut descent = Descent::new(problem, start, &at);
         let mut watched = Watched::new(control);
         let lambda = problem.penalty.l2();
+        let nothing = 1e-30 * descent.objective(problem);
         let ended = loop {
             let objective = descent.objective(problem);
             // With slopes for duals the gap is ‖gradient‖²/2λ, but for a free bias, whose part in it vanishes first.
@@ -30,6 +31,10 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             }
             if gap.is_some_and(|gap| gap <= control.tolerance) {
                 break Ended::Arrived;
+            }
+            // One class alone, and a bias that nothing holds: the objective has no minimum but zero, at infinity.
+            if objective <= nothing {
+                break Ended::Stalled;
             }
             if watched.steps() >= control.steps {
                 break Ended::OutOfSteps;

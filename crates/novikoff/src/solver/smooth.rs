@@ -139,7 +139,10 @@ impl Descent {
 
     /// `−H⁻¹·gradient` by conjugate gradients.
     fn direction<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, accuracy: f64) -> Point {
-        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge: bias_ridge(problem) };
+        let flat = self.curvatures.iter().all(|h| *h == 0.0);
+        // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that can be searched along.
+        let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
+        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge };
         let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
         let mut direction = Point::zero(problem.rows.columns());
         let mut residual = self.gradient.scaled(-1.0);

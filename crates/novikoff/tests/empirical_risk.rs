@@ -1,0 +1,312 @@
+//! Batch learners: solvers agree with one another and with objectives computed naively, gaps hold, and nothing that data can be
+//! leads to a wrong answer without a word.
+
+use novikoff::certificate::gap;
+use novikoff::control::{Flow, Unwatched, Watch};
+use novikoff::data::matrix::{Builder, Layout};
+use novikoff::data::{Dataset, Labels, Matrix, Report};
+use novikoff::features::Schema;
+use novikoff::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, Squared, SquaredHinge};
+use novikoff::model::{Scorer, to_bytes};
+use novikoff::multiclass::Scheme;
+use novikoff::online::Stopped;
+use novikoff::penalty::{Bias, L2};
+use novikoff::risk::{Point, Problem};
+use novikoff::solver::{Augmented, Control, DualCoordinate, Newton, Solution, Solver};
+use novikoff::train::{Learner, Risk, Settings, Strength, train};
+use proptest::prelude::*;
+
+fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
+    let mut builder = Builder::new(layout);
+    for row in rows {
+        let entries = row.iter().enumerate().filter(|(_, x)| layout != Layout::Sparse || **x != 0.0);
+        let (indices, values): (Vec<u32>, Vec<f64>) = entries.map(|(j, x)| (j as u32, *x)).unzip();
+        builder.push(&indices, &values);
+    }
+    let mut matrix = builder.finish();
+    matrix.widen(rows.first().map_or(0, Vec::len));
+    matrix
+}
+
+fn control<'a>(watch: &'a Watch<'a>, tolerance: f64) -> Control<'a> {
+    Control { tolerance, steps: 200_000, seed: 1, output: (0, 1), trace: false, watch }
+}
+
+fn run<L: Loss>(problem: &Problem<'_, L, L2>, solver: &dyn Solver<L, L2>, tolerance: f64) -> Solution {
+    let mut observer = Unwatched;
+    let watch = Watch::new(&mut observer);
+    solver.solve(problem, None, &control(&watch, tolerance))
+}
+
+/// The objective as the documentation writes it.
+fn naive_objective<L: Loss>(problem: &Problem<'_, L, L2>, rows: &[Vec<f64>], point: &Point) -> f64 {
+    let mut sum = 0.0;
+    for (i, row) in rows.iter().enumerate() {
+        let score: f64 = row.iter().zip(&point.weights).map(|(x, w)| x * w).sum::<f64>() + point.bias;
+        sum += problem.row_weights.get(i).copied().unwrap_or(1.0) * problem.loss.value(problem.targets[i], score);
+    }
+    let bias = if problem.bias == Bias::Penalised { point.bias * point.bias } else { 0.0 };
+    sum / problem.total + 0.5 * problem.penalty.0 * (point.weights.iter().map(|w| w * w).sum::<f64>() + bias)
+}
+
+/// Every solver reaches its gap, and no solver finds less than another proves.
+fn agree<L: Loss>(
+    problem: &Problem<'_, L, L2>,
+    rows: &[Vec<f64>],
+    solvers: &[(&str, &dyn Solver<L, L2>)],
+) -> Result<(), TestCaseError> {
+    let tolerance = 1e-7;
+    let mut found = Vec::new();
+    for (name, solver) in solvers {
+        let solution = run(problem, *solver, tolerance);
+        let gap = gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        let naive = naive_objective(problem, rows, &solution.point);
+        prop_assert!((gap.objective - naive).abs() <= 1e-10 * (1.0 + naive), "{name}: {gap:?} against {naive}");
+        prop_assert!(gap.within(tolerance), "{name} {:?}: {gap:?} {:?}", solution.ended, solution.steps);
+        prop_assert!(problem.bias != Bias::None || solution.point.bias == 0.0);
+        found.push(gap.objective);
+    }
+    for pair in found.windows(2) {
+        prop_assert!((pair[0] - pair[1]).abs() <= 2.0 * tolerance * pair[0].abs().max(1e-300), "{found:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn solvers_of_one_problem_agree(
+        rows in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0.0), -2.0..2.0f64], 4), 2..30),
+        signs in prop::collection::vec(any::<bool>(), 30),
+        targets in prop::collection::vec(-3.0..3.0f64, 30),
+        weights in prop::collection::vec(prop_oneof![Just(1.0), 0.1..3.0f64], 30),
+        weighted in any::<bool>(),
+        lambda in prop::sample::select(vec![1e-3, 0.05, 1.0, 20.0]),
+        bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
+        sparse in any::<bool>(),
+    ) {
+        let n = rows.len();
+        let layout = if sparse { Layout::Sparse } else { Layout::Dense { columns: 4 } };
+        let matrix = matrix(&rows, layout);
+        let mut signs: Vec<f64> = signs[..n].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
+        (signs[0], signs[1]) = (1.0, -1.0);
+        let row_weights = if weighted { &weights[..n] } else { &[] };
+        let total = if weighted { weights[..n].iter().sum() } else { n as f64 };
+        macro_rules! check {
+            ($loss:expr, $targets:expr, $($solver:expr),*) => {{
+                let problem = Problem { rows: &matrix, targets: $targets, row_weights, total, loss: $loss, penalty: L2(lambda), bias };
+                agree(&problem, &rows, &[$((stringify!($solver), &$solver)),*])?;
+            }};
+        }
+        check!(Hinge, &signs, Augmented, DualCoordinate);
+        check!(HingeAtZero, &signs, Augmented, DualCoordinate);
+        check!(SquaredHinge, &signs, Newton, Augmented, DualCoordinate);
+        check!(Logistic, &signs, Newton, Augmented, DualCoordinate);
+        check!(Exponential, &signs, Newton);
+        check!(Squared, &targets[..n], Newton, Augmented, DualCoordinate);
+        check!(Absolute, &targets[..n], Augmented, DualCoordinate);
+    }
+}
+
+fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Dataset {
+    let names = Labels::new(["a", "b", "c"].iter().take(1 + labels.iter().max().copied().unwrap_or(0)));
+    Dataset {
+        rows: matrix(rows, Layout::Dense { columns: rows[0].len() }),
+        labels: labels.iter().map(|l| *l as u32).collect(),
+        names,
+        row_weights,
+        schema: Schema::one_based(),
+        report: Report::default(),
+    }
+}
+
+fn settings(learner: Learner) -> Settings {
+    Settings { learner, risk: Risk { tolerance: 1e-10, steps: Some(100_000), ..Risk::default() }, ..Settings::default() }
+}
+
+fn weights(scorer: &Scorer) -> Vec<f64> {
+    match scorer {
+        Scorer::Linear(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
+        Scorer::Voted(_) => Vec::new(),
+    }
+}
+
+const MINIMISERS: [Learner; 5] =
+    [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::HingeAtZero];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_row_of_weight_two_is_the_row_twice(
+        rows in prop::collection::vec(prop::collection::vec(-2.0..2.0f64, 3), 6..20),
+        labels in prop::collection::vec(0usize..3, 20),
+        classes in 2usize..4,
+        which in any::<prop::sample::Index>(),
+    ) {
+        let mut labels: Vec<usize> = labels[..rows.len()].iter().map(|l| l % classes).collect();
+        (0..classes).for_each(|c| labels[c] = c);
+        let which = which.index(rows.len());
+        let mut twice = (rows.clone(), labels.clone());
+        twice.0.push(rows[which].clone());
+        twice.1.push(labels[which]);
+        let mut row_weights = vec![1.0; rows.len()];
+        row_weights[which] = 2.0;
+        for learner in MINIMISERS {
+            let once = train(&dataset(&rows, &labels, row_weights.clone()), None, &settings(learner), &mut Unwatched).unwrap();
+            let twice = train(&dataset(&twice.0, &twice.1, Vec::new()), None, &settings(learner), &mut Unwatched).unwrap();
+            let (a, b) = (once.risk.unwrap(), twice.risk.unwrap());
+            prop_assert!((a.objective - b.objective).abs() <= 1e-9 * (1.0 + a.objective), "{learner:?}: {} {}", a.objective, b.objective);
+            prop_assert_eq!(a.lambda, b.lambda);
+        }
+    }
+
+    /// Whatever the rows are, there is a model of finite numbers, and it says whether it has converged.
+    #[test]
+    fn odd_data_gives_a_right_answer_or_a_clear_report(
+        kind in 0usize..9,
+        scale in prop::sample::select(vec![1e-6, 1.0, 1e6]),
+        lambda in prop::sample::select(vec![0.0, 1e-12, 1e-3, 1e12]),
+        bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
+        noise in prop::collection::vec(-1.0..1.0f64, 64),
+    ) {
+        let (rows, labels): (Vec<Vec<f64>>, Vec<usize>) = match kind {
+            // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than columns.
+            0 => ((0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
+            1 => ((0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(), (0..16).map(|i| i % 2).collect()),
+            2 => ((0..16).map(|i| vec![noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
+            3 => (vec![vec![0.0, 0.0]; 6], (0..6).map(|i| i % 2).collect()),
+            4 => ((0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(), vec![0, 1, 0]),
+            // Separable, one column a thousand times as large, duplicates with both labels, two rows, three classes.
+            5 => ((0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(), (0..12).map(|i| i % 2).collect()),
+            6 => ((0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(), (0..16).map(|i| i % 2).collect()),
+            7 => ((0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(), (0..16).map(|i| i % 2).collect()),
+            _ => ((0..18).map(|i| noise[i * 3..i * 3 + 3].to_vec()).collect(), (0..18).map(|i| i % 3).collect()),
+        };
+        let rows: Vec<Vec<f64>> = rows.into_iter().map(|row| row.into_iter().map(|x| scale * x).collect()).collect();
+        let data = dataset(&rows, &labels, Vec::new());
+        for learner in Learner::BATCH {
+            let risk = Risk { strength: Some(Strength::Lambda(lambda)), tolerance: 1e-6, steps: Some(2000), ..Risk::default() };
+            let fit = match train(&data, None, &Settings { learner, bias, risk, ..Settings::default() }, &mut Unwatched) {
+                Ok(fit) => fit,
+                Err(error) => {
+                    prop_assert!(lambda == 0.0, "{learner:?}: {error}");
+                    continue;
+                }
+            };
+            prop_assert!(weights(&fit.model.scorer).iter().all(|w| w.is_finite()));
+            let risk = fit.risk.unwrap();
+            match fit.stopped {
+                Stopped::Converged => prop_assert!(risk.obstacle.is_none()),
+                Stopped::NotConverged => prop_assert!(risk.obstacle.is_some()),
+                other => prop_assert!(false, "{other:?}"),
+            }
+            // At scales that are not extreme, all but the limit without a penalty must get there.
+            let usual = scale == 1.0 && lambda == 1e-3 && kind != 6;
+            if usual && learner != Learner::MaxMargin {
+                prop_assert_eq!(fit.stopped, Stopped::Converged, "{:?} kind {}: {:?}", learner, kind, risk.obstacle);
+            }
+            if let (Some(dual), true) = (risk.dual, learner != Learner::MaxMargin) {
+                prop_assert!(dual <= risk.objective * (1.0 + 1e-9) + 1e-12);
+            }
+        }
+    }
+}
+
+/// Two points, two classes: every textbook has the answer.
+#[test]
+fn the_largest_margin_of_two_points_is_half_their_distance() {
+    let data = dataset(&[vec![0.0, 0.0], vec![3.0, 4.0]], &[0, 1], Vec::new());
+    let fit = train(&data, None, &settings(Learner::MaxMargin), &mut Unwatched).unwrap();
+    let (lower, upper) = fit.risk.as_ref().unwrap().margin.unwrap();
+    assert!((lower - 2.5).abs() < 1e-8 && (upper - 2.5).abs() < 1e-8, "{lower} {upper}");
+    let found = weights(&fit.model.scorer);
+    for (w, expected) in found.iter().zip([0.24, 0.32, -1.0]) {
+        assert!((w - expected).abs() < 1e-7, "{found:?}");
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_separated_are_said_to_be() {
+    let data = dataset(&[vec![1.0], vec![1.0], vec![2.0], vec![-1.0]], &[0, 1, 1, 0], Vec::new());
+    let fit = train(&data, None, &settings(Learner::MaxMargin), &mut Unwatched).unwrap();
+    assert_eq!(fit.stopped, Stopped::NotConverged);
+    let risk = fit.risk.unwrap();
+    assert!(risk.obstacle.unwrap().contains("not separable"));
+    assert!(risk.margin.unwrap().1 < 1e-6);
+}
+
+/// Logistic regression of one constant: the log of the odds.
+#[test]
+fn a_bias_alone_is_the_log_of_the_odds() {
+    let data = dataset(&vec![vec![0.0]; 10], &[0, 0, 0, 0, 0, 0, 0, 1, 1, 1], Vec::new());
+    let fit = train(&data, None, &settings(Learner::Logistic), &mut Unwatched).unwrap();
+    let found = weights(&fit.model.scorer);
+    // A relative gap of 1e-10, where the objective bends by 0.2, leaves the bias within the root of that.
+    assert!((found[1] - (3.0f64 / 7.0).ln()).abs() < 3e-5, "{found:?}");
+    assert_eq!(found[0], 0.0);
+}
+
+#[test]
+fn two_classes_learned_jointly_are_logistic_regression_of_half_the_penalty() {
+    // softmax of (−s/2, s/2) is the sigmoid of s; ‖W‖² is then half of ‖w‖². Three classes, one of which has no weight, show it.
+    let rows: Vec<Vec<f64>> = (0..40).map(|i| vec![(i as f64 * 0.7).sin(), (i as f64 * 1.3).cos()]).collect();
+    let labels: Vec<usize> = (0..40).map(|i| usize::from((i * i) % 7 > 3)).collect();
+    let plain = train(&dataset(&rows, &labels, Vec::new()), None, &settings(Learner::Logistic), &mut Unwatched).unwrap();
+    let (mut three_rows, mut three_labels) = (rows.clone(), labels.clone());
+    three_rows.push(vec![0.0, 0.0]);
+    three_labels.push(2);
+    let mut row_weights = vec![1.0; 40];
+    row_weights.push(0.0);
+    let strength = Some(Strength::Lambda(2.0 * plain.risk.as_ref().unwrap().lambda));
+    let risk = Risk { strength, ..settings(Learner::Logistic).risk };
+    let data = dataset(&three_rows, &three_labels, row_weights);
+    let joint =
+        train(&data, None, &Settings { bias: Bias::None, risk: risk.clone(), ..settings(Learner::Logistic) }, &mut Unwatched)
+            .unwrap();
+    let plain = train(
+        &dataset(&rows, &labels, Vec::new()),
+        None,
+        &Settings { bias: Bias::None, ..settings(Learner::Logistic) },
+        &mut Unwatched,
+    )
+    .unwrap();
+    assert_eq!(joint.scheme, Scheme::Joint);
+    let (w, joint) = (weights(&plain.model.scorer), weights(&joint.model.scorer));
+    // The third class goes down to a probability that its penalty allows: the difference of the first two is what compares.
+    for j in 0..2 {
+        let difference = joint[3 * j + 1] - joint[3 * j];
+        assert!((difference - w[j]).abs() < 0.35 * w[j].abs() + 0.2, "{difference} {}", w[j]);
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let rows: Vec<Vec<f64>> = (0..9000).map(|i| (0..5).map(|j| ((i * 7 + j * 13) as f64 * 0.37).sin()).collect()).collect();
+    let labels: Vec<usize> = (0..9000).map(|i| usize::from(rows[i][0] + 0.4 * rows[i][2] > 0.3 * rows[i][4])).collect();
+    let data = dataset(&rows, &labels, Vec::new());
+    for learner in Learner::BATCH {
+        let settings = Settings { learner, risk: Risk { steps: Some(50), ..Risk::default() }, ..Settings::default() };
+        let model = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| to_bytes(&train(&data, None, &settings, &mut Unwatched).unwrap().model).unwrap())
+        };
+        assert!(model(1) == model(3), "{learner:?}");
+    }
+}
+
+#[test]
+fn a_solver_that_is_stopped_returns_what_it_has() {
+    let rows: Vec<Vec<f64>> = (0..200).map(|i| vec![(i as f64).sin(), (i as f64 * 0.3).cos()]).collect();
+    let labels: Vec<usize> = (0..200).map(|i| i % 2).collect();
+    // The hinge at zero has its minimum at zero, where solvers begin.
+    for learner in Learner::BATCH.into_iter().filter(|learner| *learner != Learner::HingeAtZero) {
+        let mut seen = 0;
+        let fit = train(&dataset(&rows, &labels, Vec::new()), None, &settings(learner), &mut |_| {
+            seen += 1;
+            if seen > 2 { Flow::Stop } else { Flow::Continue }
+        })
+        .unwrap();
+        assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
+        to_bytes(&fit.model).unwrap();
+    }
+}

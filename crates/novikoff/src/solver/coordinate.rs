@@ -67,8 +67,12 @@ pub fn largest_l1<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64
 
 /// Fewest columns that a working set has, if there are as many.
 const FEWEST: usize = 128;
-/// Until the gap over the working set is this share of that over all columns, no other columns are looked at.
-const SHARE_OF_GAP: f64 = 0.1;
+/// A look at so many times the entries of the working set costs no more than a step, so there is one before every step. If
+/// there are more, steps follow without one until the gap over the working set is this share of that over all columns, but no
+/// more than so many.
+const CHEAP_LOOK: usize = 8;
+const SHARE_OF_GAP: f64 = 0.3;
+const STEPS_WITHOUT: usize = 5;
 /// Relative differences of objectives that may be rounding.
 const NOISE: f64 = 1e-14;
 /// Steps without any gain after which all columns are looked at, and after which there is no point in going on.
@@ -175,7 +179,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     fn run(mut self, control: &Control<'_>) -> Solution {
         let began = Instant::now();
         let (mut trace, mut steps) = (Vec::new(), 0);
-        let (mut look, mut goal, mut tolerance) = (true, 0.0, control.tolerance);
+        let (mut look, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
         let (mut idle, mut least, mut least_gap, mut least_part) = (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let ended = loop {
             self.centre();
@@ -187,7 +191,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                 let part = self.objective - self.bound_over(&self.working).value;
                 gained |= part < 0.9 * least_part && least_part < f64::INFINITY;
                 least_part = least_part.min(part);
-                look = part <= goal;
+                without += 1;
+                look = part <= goal || without == STEPS_WITHOUT;
             }
             let looked = look || idle == IDLE_LOOK;
             let mut gap = None;
@@ -206,7 +211,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                     tolerance /= 2.0;
                 }
                 goal = (SHARE_OF_GAP * found).max(0.5 * tolerance * self.objective.abs());
-                look = false;
+                look = self.entries(&self.alive) <= CHEAP_LOOK * self.entries(&self.working);
+                without = 0;
             }
             idle = if gained { 0 } else { idle + 1 };
             if control.trace {
@@ -266,6 +272,10 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         let penalties: f64 =
             self.weights.iter().enumerate().filter(|(j, _)| self.free != Some(*j)).map(|(_, w)| penalty.of(*w)).sum();
         self.objective = parts.iter().sum::<f64>() + penalties;
+    }
+
+    fn entries(&self, columns: &[usize]) -> usize {
+        columns.iter().map(|j| self.columns.entries(*j)).sum()
     }
 
     /// The gradient of the mean loss along some columns.

@@ -198,21 +198,23 @@ impl Quadratic<'_> {
         (gain, length == 1.0)
     }
 
-    /// About how many additions `H` takes; infinite if it is not to be made.
+    /// About how many additions `H` and some passes with it take; infinite if it is not to be made.
     fn cost_of_products(&self) -> f64 {
         /// Additions to neighbours are made several at a time.
         const NEIGHBOURS: f64 = 4.0;
         let size = self.working.len() as f64;
+        let passes = PASSES as f64 * size * size;
         if self.working.len() > MOST {
             f64::INFINITY
         } else if self.rows.is_dense() {
-            self.rows.rows() as f64 * size * size / (2.0 * NEIGHBOURS)
+            self.rows.rows() as f64 * size * size / (2.0 * NEIGHBOURS) + passes
         } else {
             let mut counts = vec![0u32; self.rows.rows()];
             for &j in self.working {
                 self.columns.column(j).for_each_index(|i| counts[i] += 1);
             }
-            counts.iter().map(|&count| f64::from(count) * f64::from(count) / 2.0).sum::<f64>() + self.rows.stored() as f64
+            let products: f64 = counts.iter().map(|&count| f64::from(count) * f64::from(count) / 2.0).sum();
+            products + self.rows.stored() as f64 + passes
         }
     }
 

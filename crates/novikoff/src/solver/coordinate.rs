@@ -97,8 +97,6 @@ struct Descent<'a, 'p, L> {
     alive: Vec<usize>,
     /// Columns that move: ascending.
     working: Vec<usize>,
-    /// How much of the loss's steepest curvature every row is given at least: more than zero after steps that were too long.
-    damping: f64,
     /// By rows, times their share: slopes and curvatures of the loss.
     slopes: Vec<f64>,
     curvatures: Vec<f64>,
@@ -140,7 +138,6 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             scores: vec![0.0; n],
             alive,
             working: Vec::new(),
-            damping: 0.0,
             slopes: vec![0.0; n],
             curvatures: vec![0.0; n],
             pull: vec![0.0; columns.count()],
@@ -255,14 +252,13 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     /// The objective, and slopes and curvatures by rows.
     fn derive(&mut self) {
         let (problem, scores) = (self.problem, &self.scores);
-        let least = self.damping * steepest(L::NAME).unwrap_or(1.0);
         let chunks = self.slopes.par_chunks_mut(CHUNK).zip(self.curvatures.par_chunks_mut(CHUNK)).enumerate();
         let parts: Vec<f64> = chunks
             .map(|(chunk, (slopes, curvatures))| {
                 let mut sum = 0.0;
                 for (i, (slope, curvature)) in (chunk * CHUNK..).zip(slopes.iter_mut().zip(curvatures)) {
                     let (share, at) = (problem.share(i), problem.loss.all(problem.targets[i], scores[i]));
-                    (*slope, *curvature) = (share * at.slope, share * at.curvature.max(least));
+                    (*slope, *curvature) = (share * at.slope, share * at.curvature);
                     sum += share * at.value;
                 }
                 sum
@@ -381,7 +377,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         self.working = chosen;
     }
 
-    /// One step over the working set; false if nothing moved and nothing will.
+    /// One step over the working set; false if nothing moved.
     fn newton(&mut self) -> bool {
         if let Some(free) = self.free {
             self.pull[free] = self.columns.column(free).dot(&self.slopes);
@@ -408,15 +404,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             self.columns.column(*j).add_to(&mut change, *step);
         }
         let slope: f64 = step.iter().zip(&pull).map(|(step, pull)| step * pull).sum();
-        let Some(length) = self.search(&before, &step, &change, slope) else {
-            // There may be a way with a model that is bent as much as the loss is anywhere.
-            let more = self.damping < 1.0;
-            self.damping = 1.0;
-            return more;
-        };
-        // A step that had to be made much shorter came from a model that is not bent enough.
-        self.damping = if length < 0.1 { (4.0 * self.damping).clamp(1e-3, 1.0) } else { self.damping / 4.0 };
-        self.damping = if self.damping < 1e-6 { 0.0 } else { self.damping };
+        let Some(length) = self.search(&before, &step, &change, slope) else { return false };
         let mut moved = false;
         for ((j, before), (after, step)) in self.working.iter().zip(&before).zip(after.iter().zip(&step)) {
             // A full step ends where the model says, to the bit: zeros are zeros.

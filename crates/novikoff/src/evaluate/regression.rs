@@ -19,8 +19,9 @@ impl Regression {
     ///
     /// ```
     /// use novikoff::evaluate::Regression;
-    /// let measured = Regression::of(&[1.0, 2.0, 4.0], &[1.0, 2.0, 6.0]);
-    /// assert_eq!((measured.r2, measured.mae), (Some(1.0 - 4.0 / 14.0), 2.0 / 3.0));
+    /// let measured = Regression::of(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 6.0]);
+    /// assert_eq!((measured.mae, measured.rmse), (0.5, 1.0));
+    /// assert!((measured.r2.unwrap() - (1.0 - 4.0 / 14.0)).abs() < 1e-12);
     /// ```
     pub fn of(predictions: &[f64], targets: &[f64]) -> Self {
         let rows = targets.len();

@@ -22,7 +22,7 @@ pub struct Arguments {
 pub enum Command {
     /// Learn a model.
     Train(Box<Train>),
-    /// Print a label for each row.
+    /// Print a label (or, of a regression model, a number) for each row.
     Predict(Predict),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
@@ -137,7 +137,7 @@ pub struct Train {
 const PREDICT_EXAMPLES: &str = "\
 Examples:
   novikoff predict spam.model mail.csv > labels.txt
-  novikoff predict digits.model digits.csv --top 3
+  novikoff predict digits.model digits.csv --top 3 --probabilities
   tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores";
 
 #[derive(Debug, Args)]
@@ -152,10 +152,10 @@ pub struct Predict {
     /// After the label its score; for more than two classes the scores of all, in the order of `inspect`.
     #[arg(long, conflicts_with_all = ["probabilities", "top"])]
     pub scores: bool,
-    /// After the label the probabilities, for models that have them.
-    #[arg(long, conflicts_with = "top")]
+    /// After the label the probabilities of all, in the order of `inspect`, for models that have them.
+    #[arg(long)]
     pub probabilities: bool,
-    /// The N best labels, each with its score.
+    /// The N best labels, each with its score; with --probabilities, each with its probability.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
     #[command(flatten)]

@@ -319,7 +319,7 @@ fn train_by<R: Rule>(
         results,
     };
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer: trained.scorer },
+        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer: trained.scorer, probabilities: None },
         stopped: trained.stopped,
         epoch: trained.epoch,
         mistakes: trained.mistakes,

@@ -6,7 +6,7 @@ use crate::render::{Lines, count, counted, number, table};
 use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::features::Schema;
-use novikoff::model::{self, Model, Scorer, Weights};
+use novikoff::model::{self, Calibration, Model, Scorer, Task, Weights};
 use serde_json::{Value, json};
 
 /// Runs the command.
@@ -31,10 +31,49 @@ fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
     all
 }
 
-/// The label that an output speaks for.
-fn output_label(model: &Model, output: usize) -> &str {
+/// The label that an output speaks for; none if it is a number.
+fn output_label(model: &Model, output: usize) -> Option<&str> {
     let names = model.labels.names();
-    if model.scorer.outputs() == 1 { &names[1] } else { &names[output] }
+    let label = if model.scorer.outputs() == 1 { names.get(1) } else { names.get(output) };
+    label.map(String::as_str)
+}
+
+/// What an output's weights add up to.
+fn output_text(model: &Model, output: usize) -> String {
+    output_label(model, output).map_or_else(|| "the number predicted".to_owned(), |label| format!("speaks for {label}"))
+}
+
+/// How probabilities come about, in words.
+fn calibration_text(calibration: &Calibration) -> String {
+    match calibration {
+        Calibration::Logistic => "the sigmoid of the score".to_owned(),
+        Calibration::Softmax => "the softmax of the scores".to_owned(),
+        Calibration::Platt(all) => match all.as_slice() {
+            [platt] => {
+                let sign = if platt.b < 0.0 { '−' } else { '+' };
+                format!("Platt's: the sigmoid of {}·score {sign} {}", number(platt.a), number(platt.b.abs()))
+            }
+            all => format!("Platt's: a sigmoid per label, {} of them", all.len()),
+        },
+        Calibration::Isotonic(all) => {
+            let points: usize = all.iter().map(|steps| steps.scores.len()).sum();
+            format!("isotonic: steps through {} in all", counted(points as u64, "point"))
+        }
+    }
+}
+
+fn calibration_json(calibration: &Calibration) -> Value {
+    match calibration {
+        Calibration::Logistic | Calibration::Softmax => json!({"kind": calibration.name()}),
+        Calibration::Platt(all) => {
+            let outputs: Vec<_> = all.iter().map(|platt| json!({"a": platt.a, "b": platt.b})).collect();
+            json!({"kind": calibration.name(), "outputs": outputs})
+        }
+        Calibration::Isotonic(all) => {
+            let outputs: Vec<_> = all.iter().map(|steps| json!({"scores": steps.scores, "values": steps.values})).collect();
+            json!({"kind": calibration.name(), "outputs": outputs})
+        }
+    }
 }
 
 fn schema_text(schema: &Schema) -> String {
@@ -57,7 +96,13 @@ fn as_text(model: &Model, top: usize) -> String {
     let mut lines = Lines::default();
     lines.add("learner", &about.learner);
     lines.add("settings", format!("{}, seed {}", settings_text(model), about.seed));
-    lines.add("labels", labels(model));
+    match model.task() {
+        Task::Classes => lines.add("labels", labels(model)),
+        Task::Regression => lines.add("predicts", "a number"),
+    }
+    if let Some(calibration) = &model.probabilities {
+        lines.add("probabilities", calibration_text(calibration));
+    }
     lines.add("features", format!("{} ({})", count(about.features), schema_text(&model.schema)));
     lines.add("trained on", format!("{}, {}", counted(about.rows, "row"), about.data_hash));
     for (name, value) in &about.results {
@@ -69,7 +114,7 @@ fn as_text(model: &Model, top: usize) -> String {
             lines.add("weights", format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)));
             let mut text = lines.text();
             for output in 0..weights.outputs() {
-                text.push_str(&format!("\nspeaks for {} (bias {})\n", output_label(model, output), number(weights.bias[output])));
+                text.push_str(&format!("\n{} (bias {})\n", output_text(model, output), number(weights.bias[output])));
                 let heavy = heaviest(weights, output, top).into_iter();
                 let rows: Vec<_> = heavy.map(|(j, w)| vec![format!("  {}", model.schema.name(j)), number(w)]).collect();
                 text.push_str(&table(&rows));
@@ -112,7 +157,9 @@ fn as_json(model: &Model, top: usize) -> Value {
         "learner": about.learner,
         "settings": about.settings,
         "seed": about.seed,
-        "labels": model.labels.names(),
+        "task": if model.task() == Task::Regression { "regression" } else { "classes" },
+        "labels": (model.task() == Task::Classes).then(|| model.labels.names()),
+        "probabilities": model.probabilities.as_ref().map(calibration_json),
         "features": about.features,
         "rows": about.rows,
         "data_hash": about.data_hash,

@@ -7,13 +7,17 @@ pub mod train;
 
 use crate::render;
 use novikoff::data::{Dataset, Report};
-use novikoff::model::Model;
+use novikoff::model::{Model, Task};
 use novikoff::read::Purpose;
 use std::io::Write;
 
 /// What a model asks of rows that it is to be measured on.
 pub fn for_evaluation(model: &Model) -> Purpose<'_> {
-    Purpose::Evaluation { labels: &model.labels, schema: &model.schema, features: model.features() }
+    let (schema, features) = (&model.schema, model.features());
+    match model.task() {
+        Task::Classes => Purpose::Evaluation { labels: &model.labels, schema, features },
+        Task::Regression => Purpose::EvaluationOnTargets { schema, features },
+    }
 }
 
 /// What a model asks of rows that it is to label.
@@ -56,10 +60,11 @@ pub fn dimensions(data: &Dataset) -> String {
     format!("{rows} × {features}, {}", render::counted(data.rows.nonzeros() as u64, "nonzero"))
 }
 
-/// How the labels are numbered: `-1 = −1, 1 = +1`, or the list of them.
+/// How the labels are numbered: `-1 (−), 1 (+)`, or the list of them.
 pub fn labels(model: &Model) -> String {
     let names = model.labels.names();
     match names {
+        [] => "none: it predicts a number".to_owned(),
         [negative, positive] if model.scorer.outputs() == 1 => format!("{negative} (−), {positive} (+)"),
         names if names.len() > 30 => format!("{}, … ({})", names[..30].join(", "), names.len()),
         names => names.join(", "),

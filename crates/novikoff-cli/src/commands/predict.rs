@@ -1,4 +1,4 @@
-//! `novikoff predict`: a label a line, in the order of the rows.
+//! `novikoff predict`: a label (or a number) a line, in the order of the rows.
 
 use super::{for_prediction, warn};
 use crate::arguments::Predict;
@@ -6,7 +6,7 @@ use crate::progress::Watch;
 use crate::settings::options;
 use crate::{Ending, print};
 use novikoff::control::Flow;
-use novikoff::model::{self, Model, Scratch};
+use novikoff::model::{self, Calibration, Model, Scratch, Task};
 use novikoff::multiclass::{best, decide};
 use novikoff::read::{Input, Reader, pipeline::Outcome};
 use novikoff::{Error, Result};
@@ -15,24 +15,51 @@ use std::fmt::Write as _;
 
 /// What is printed of a row.
 #[derive(Clone, Copy)]
-enum Form {
-    Label,
+enum Form<'a> {
+    /// What is predicted: a label, or a number.
+    Plain,
     Scores,
-    Top(usize),
+    Probabilities(&'a Calibration),
+    /// The best labels, with their scores or their probabilities.
+    Top(usize, Option<&'a Calibration>),
+}
+
+/// What is asked for, if the model can give it.
+fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
+    if model.task() == Task::Regression {
+        let refuse = |option: &str, what: &str| {
+            let error = Error::usage(format!("{option} asks for {what}, and this model predicts a number"));
+            Err(error.hint(format!("leave out {option}")))
+        };
+        if arguments.probabilities {
+            return refuse("--probabilities", "the probabilities of labels");
+        }
+        if arguments.top.is_some() {
+            return refuse("--top", "the best of several labels");
+        }
+        // The score is the number itself.
+        return Ok(Form::Plain);
+    }
+    let calibration = if arguments.probabilities { Some(calibration(model)?) } else { None };
+    Ok(match (arguments.top, calibration) {
+        (Some(top), calibration) => Form::Top(top, calibration),
+        (None, Some(calibration)) => Form::Probabilities(calibration),
+        (None, None) if arguments.scores => Form::Scores,
+        (None, None) => Form::Plain,
+    })
+}
+
+fn calibration(model: &Model) -> Result<&Calibration> {
+    model.probabilities.as_ref().ok_or_else(|| {
+        let what = format!("this model of the learner {:?} has scores, not probabilities", model.about.learner);
+        Error::usage(what).hint("train it with --calibrate platt, or with --learner logistic; or ask for --scores")
+    })
 }
 
 /// Runs the command.
 pub fn run(arguments: &Predict) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
-    if arguments.probabilities {
-        let what = format!("a model of the learner {:?} has scores, not probabilities", model.about.learner);
-        return Err(Error::usage(what).hint("use --scores"));
-    }
-    let form = match (arguments.scores, arguments.top) {
-        (_, Some(top)) => Form::Top(top),
-        (true, None) => Form::Scores,
-        (false, None) => Form::Label,
-    };
+    let form = form(arguments, &model)?;
     let input = Input::named(&arguments.data);
     let reader = Reader::open(&input, &options(&arguments.reading)?, &for_prediction(&model))?;
     let (mut scratch, mut scores, mut text) = (Scratch::default(), Vec::new(), String::new());
@@ -60,34 +87,66 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     Ok(if end.outcome == Outcome::Stopped { Ending::Interrupted } else { Ending::Done })
 }
 
-fn line(model: &Model, scores: &[f64], form: Form, text: &mut String) {
+/// The best labels of a row with these scores, each with its score or, if there is a calibration, its probability. Which are
+/// the best is for the scores to say, as without probabilities.
+fn ranked(scores: &[f64], count: usize, calibration: Option<&Calibration>) -> Vec<(usize, f64)> {
+    let mut ranked = best(scores, count);
+    if let Some(calibration) = calibration {
+        let mut probabilities = Vec::new();
+        calibration.probabilities(scores, &mut probabilities);
+        ranked.iter_mut().for_each(|(class, value)| *value = probabilities[*class]);
+    }
+    ranked
+}
+
+fn line(model: &Model, scores: &[f64], form: Form<'_>, text: &mut String) {
     let names = model.labels.names();
     // Writing to a string cannot fail.
     match form {
-        Form::Label => text.push_str(&names[decide(scores)]),
+        Form::Plain if model.task() == Task::Regression => {
+            let _ = write!(text, "{}", scores[0] + 0.0);
+        }
+        Form::Plain => text.push_str(&names[decide(scores)]),
         Form::Scores => {
             text.push_str(&names[decide(scores)]);
-            for score in scores {
-                let _ = write!(text, "\t{score}");
-            }
+            columns(scores, text);
         }
-        Form::Top(count) => {
-            for (place, (class, score)) in best(scores, count).into_iter().enumerate() {
-                let _ = write!(text, "{}{}\t{score}", if place > 0 { "\t" } else { "" }, names[class]);
+        Form::Probabilities(calibration) => {
+            let mut probabilities = Vec::new();
+            calibration.probabilities(scores, &mut probabilities);
+            text.push_str(&names[decide(scores)]);
+            columns(&probabilities, text);
+        }
+        Form::Top(count, calibration) => {
+            for (place, (class, value)) in ranked(scores, count, calibration).into_iter().enumerate() {
+                let _ = write!(text, "{}{}\t{value}", if place > 0 { "\t" } else { "" }, names[class]);
             }
         }
     }
     text.push('\n');
 }
 
-fn as_json(model: &Model, scores: &[f64], form: Form) -> Value {
+fn columns(numbers: &[f64], text: &mut String) {
+    for number in numbers {
+        let _ = write!(text, "\t{number}");
+    }
+}
+
+fn as_json(model: &Model, scores: &[f64], form: Form<'_>) -> Value {
     let names = model.labels.names();
     match form {
-        Form::Label => json!(names[decide(scores)]),
+        Form::Plain if model.task() == Task::Regression => json!(scores[0] + 0.0),
+        Form::Plain => json!(names[decide(scores)]),
         Form::Scores => json!({"label": names[decide(scores)], "scores": scores}),
-        Form::Top(count) => {
-            let ranked = best(scores, count).into_iter();
-            json!(ranked.map(|(class, score)| json!({"label": names[class], "score": score})).collect::<Vec<_>>())
+        Form::Probabilities(calibration) => {
+            let mut probabilities = Vec::new();
+            calibration.probabilities(scores, &mut probabilities);
+            json!({"label": names[decide(scores)], "probabilities": probabilities})
+        }
+        Form::Top(count, calibration) => {
+            let key = if calibration.is_some() { "probability" } else { "score" };
+            let ranked = ranked(scores, count, calibration).into_iter();
+            json!(ranked.map(|(class, value)| json!({"label": names[class], key: value})).collect::<Vec<_>>())
         }
     }
 }

@@ -161,7 +161,7 @@ fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
     let data = Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
-    Ok(evaluate(&fit.model, &data))
+    evaluate(&fit.model, &data).map_err(|e| place(e, &input))
 }
 
 fn trace(fit: &Fit) -> String {
@@ -216,7 +216,7 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
         "progressive_error": fit.progressive_error,
         "progressive": outcome.doublings.iter().map(|(rows, errors, mistakes)| json!({
             "rows": rows, "error": *errors as f64 / (*rows).max(1) as f64, "mistakes": mistakes})).collect::<Vec<_>>(),
-        "test_error": outcome.test.as_ref().map(Evaluation::error),
+        "test_error": outcome.test.as_ref().and_then(Evaluation::error),
         "read_seconds": outcome.read_seconds,
         "train_seconds": outcome.train_seconds,
         "threads": options.threads,
@@ -277,7 +277,7 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
         lines.add("validation", percent(error));
     }
     if let Some(test) = &outcome.test {
-        lines.add("test error", error_text(test));
+        lines.add(if test.error().is_some() { "test error" } else { "test" }, error_text(test));
     }
     match &arguments.output {
         Some(path) => {

@@ -1,6 +1,8 @@
 //! A data set in memory: rows, their labels and weights, and what the reader noticed.
 
+use super::labels::as_number;
 use super::{Labels, Matrix, Row};
+use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::random::Random;
 use std::borrow::Cow;
@@ -59,6 +61,34 @@ impl Dataset {
     #[inline]
     pub fn weight(&self, i: usize) -> f64 {
         self.row_weights.get(i).copied().unwrap_or(1.0)
+    }
+
+    /// The numbers that the rows' labels spell: what regression learns from.
+    ///
+    /// ```
+    /// use novikoff::control::Unwatched;
+    /// use novikoff::read::{Input, Options, Purpose, Reader};
+    ///
+    /// let input = Input::Bytes { name: "prices".into(), bytes: (*b"1.5 1:1\n-2e3 1:2\n+1.5 1:3\n").into() };
+    /// let data = Reader::open(&input, &Options::default(), &Purpose::TrainingOnTargets)?.read(&mut Unwatched)?;
+    /// assert_eq!(data.targets()?, [1.5, -2000.0, 1.5]);
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn targets(&self) -> Result<Vec<f64>> {
+        if self.labels.len() != self.len() {
+            return Err(Error::input("the rows have no targets").hint("is this the right file, with its label column?"));
+        }
+        // A name that is not a number is found where a row has it: among the names alone there may be some of no row.
+        let values: Vec<f64> = self.names.names().iter().map(|name| as_number(name).unwrap_or(f64::NAN)).collect();
+        let targets: Vec<f64> = self.labels.iter().map(|&label| values[label as usize]).collect();
+        match targets.iter().position(|target| target.is_nan()) {
+            None => Ok(targets),
+            Some(row) => {
+                let name = &self.names.names()[self.labels[row] as usize];
+                let what = format!("the target {name:?} of row {} is not a number", row + 1);
+                Err(Error::input(what).hint("regression predicts numbers; is this the right label column?"))
+            }
+        }
     }
 
     /// The rows named, in that order, as a data set of their own.

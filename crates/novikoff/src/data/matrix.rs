@@ -1,6 +1,7 @@
 //! The rows of a data set, contiguous in memory, in the narrowest precision that loses nothing.
 
 use super::row::Row;
+use super::scale::factor_of;
 use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
@@ -178,6 +179,31 @@ impl Matrix {
             Values::F64(v) => v[span].iter().step_by(LINE / size_of::<f64>()).fold(0, |sum, x| sum ^ x.to_bits()),
         };
         indices ^ values
+    }
+
+    /// The same rows with every column `j` times `factors[j]`; columns beyond the factors stay as they are.
+    #[must_use]
+    pub fn scaled(&self, factors: &[f64]) -> Self {
+        let products = match &self.values {
+            Values::F32(v) => self.products(v, factors),
+            Values::F64(v) => self.products(v, factors),
+        };
+        let values = match products.iter().all(|&x| fits_f32(x)) {
+            true => Values::F32(products.into_iter().map(|x| x as f32).collect()),
+            false => Values::F64(products),
+        };
+        Self { rows: self.rows, columns: self.columns, sparse: self.sparse.clone(), values }
+    }
+
+    fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
+        if let Some(s) = &self.sparse {
+            return s.indices.iter().zip(values).map(|(&j, &x)| x.into() * factor_of(factors, j as usize)).collect();
+        }
+        let mut products = Vec::with_capacity(values.len());
+        for row in values.chunks_exact(self.columns.max(1)) {
+            products.extend(row.iter().enumerate().map(|(j, &x)| x.into() * factor_of(factors, j)));
+        }
+        products
     }
 
     /// The rows named, in that order, as a matrix of the same layout and precision.

@@ -3,6 +3,7 @@
 //! A file is data from outside. Its checksum is compared first, then version, layout and limits, and only then is memory
 //! beyond its own length asked for. What is written passes the same checks as what is read, so that a file once written can be read again.
 
+mod calibration;
 mod check;
 mod metadata;
 mod scorers;
@@ -37,7 +38,9 @@ pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let refuse = |what: String| Error::input(format!("this model cannot be saved: {what}"));
     check::model(model).map_err(refuse)?;
     let metadata = metadata::write(model).map_err(refuse)?;
-    let bytes = seal::seal(&metadata, scorers::tensors(model)).map_err(refuse)?;
+    let mut tensors = scorers::tensors(model);
+    tensors.extend(model.probabilities.iter().flat_map(calibration::tensors));
+    let bytes = seal::seal(&metadata, tensors).map_err(refuse)?;
     check::room(model, bytes.len()).map_err(refuse)?;
     Ok(bytes)
 }
@@ -56,9 +59,10 @@ fn parse(bytes: &[u8]) -> Result<Model> {
     let labels = metadata.labels()?;
     let schema = metadata.schema(&mut tensors)?;
     let scorer = scorers::read(&mut metadata, &mut tensors, &about, labels.len(), bytes.len())?;
+    let probabilities = calibration::read(&mut metadata, &mut tensors, scorer.outputs())?;
     metadata.finish()?;
     tensors.finish()?;
-    let model = Model { about, labels, schema, scorer };
+    let model = Model { about, labels, schema, scorer, probabilities };
     check::model(&model).map_err(Error::input)?;
     Ok(model)
 }

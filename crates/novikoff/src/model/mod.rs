@@ -1,10 +1,12 @@
-//! 7 — The result: what scores rows, what it was made of, its file.
+//! 7 — The result: what scores rows, what the scores mean, what it was made of, its file.
 
 pub mod atomic;
+mod calibration;
 mod file;
 mod voted;
 mod weights;
 
+pub use calibration::{Calibration, Isotonic, Platt};
 pub use file::{FORMAT_VERSION, from_bytes, load, save, to_bytes};
 pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
 pub use weights::Weights;
@@ -14,17 +16,29 @@ use crate::features::Schema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A trained model: raw rows in, scores and labels out.
+/// A trained model: raw rows in, scores and labels (or, of a regression model, numbers) out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// What it is and how it came about.
     pub about: About,
-    /// The labels in the order of the outputs; of two, the second is the positive one.
+    /// The labels in the order of the outputs; of two, the second is the positive one. A model without labels is one of
+    /// regression: it has one output, and that score is what it predicts.
     pub labels: Labels,
     /// How raw input becomes rows.
     pub schema: Schema,
     /// What scores the rows.
     pub scorer: Scorer,
+    /// How scores become probabilities; none if they do not.
+    pub probabilities: Option<Calibration>,
+}
+
+/// What a model predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// One of its labels.
+    Classes,
+    /// A number.
+    Regression,
 }
 
 /// What scores rows.
@@ -103,5 +117,10 @@ impl Model {
     /// Number of features that the model knows.
     pub fn features(&self) -> usize {
         self.about.features as usize
+    }
+
+    /// What the model predicts.
+    pub fn task(&self) -> Task {
+        if self.labels.is_empty() { Task::Regression } else { Task::Classes }
     }
 }

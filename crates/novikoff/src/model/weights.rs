@@ -75,6 +75,23 @@ impl Weights {
         self.values.iter_mut().chain(&mut self.bias).filter(|w| **w != 0.0).for_each(|w| *w = -*w);
     }
 
+    /// Makes weights that were learned on scaled rows ([`Matrix::scaled`](crate::data::Matrix::scaled)) apply to the rows
+    /// as they were: feature `j`'s weights are multiplied by `factors[j]`. Features beyond the factors keep theirs.
+    ///
+    /// ```
+    /// use novikoff::{data::Row, model::Weights};
+    /// let mut weights = Weights::zero(2, 1);
+    /// weights.values = vec![3.0, 5.0];
+    /// weights.fold_back(&[0.5, 0.25]);
+    /// assert_eq!(weights.values, [1.5, 1.25]);
+    /// ```
+    pub fn fold_back(&mut self, factors: &[f64]) {
+        for (block, factor) in self.values.chunks_exact_mut(self.outputs.max(1)).zip(factors) {
+            // Zeros stay as they are: memory of large models that was never written stays so.
+            block.iter_mut().filter(|w| **w != 0.0).for_each(|w| *w *= factor);
+        }
+    }
+
     /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is `Some((from, scale))`,
     /// zero where it is `None`.
     #[must_use]
@@ -101,4 +118,46 @@ fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
     roomier[..values.len()].copy_from_slice(values);
     roomier.truncate(length);
     *values = roomier;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Scale;
+    use crate::data::matrix::{Builder, Layout};
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn folded_weights_score_raw_rows_as_the_others_score_scaled_ones(
+            seed in any::<u64>(), outputs in 1usize..4, unit_variance in any::<bool>(), dense in any::<bool>(),
+        ) {
+            let (mut random, columns) = (Random::new(seed), 5);
+            let mut builder = Builder::new(if dense { Layout::Dense { columns } } else { Layout::Sparse });
+            for _ in 0..30 {
+                let indices: Vec<u32> = (0..columns as u32).filter(|_| random.below(3) > 0).collect();
+                let values: Vec<f64> = indices.iter().map(|&j| random.normal() * 10f64.powi(3 * j as i32 - 6) + 1.0).collect();
+                builder.push(&indices, &values);
+            }
+            let mut rows = builder.finish();
+            rows.widen(columns);
+            let scale = if unit_variance { Scale::UnitVariance } else { Scale::MaxAbs };
+            let factors = scale.factors(&rows, &[]);
+            let scaled = rows.scaled(&factors);
+            let mut weights = Weights::zero(columns, outputs);
+            weights.values.iter_mut().chain(&mut weights.bias).for_each(|w| *w = random.normal());
+            let mut folded = weights.clone();
+            folded.fold_back(&factors);
+            for i in 0..rows.rows() {
+                let (mut expected, mut found) = (vec![0.0; outputs], vec![0.0; outputs]);
+                weights.score(scaled.row(i), &mut expected);
+                folded.score(rows.row(i), &mut found);
+                let most = scaled.row(i).norm_sq().sqrt() * weights.values.iter().map(|w| w * w).sum::<f64>().sqrt() + 10.0;
+                for (a, b) in expected.iter().zip(&found) {
+                    prop_assert!((a - b).abs() <= 1e-14 * most, "{a} {b}");
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What a parser makes of one block: some rows, and what was wrong with others.
 
-use crate::data::{Labels, Row, matrix::fits_f32};
+use crate::data::{Labels, Row, as_number, matrix::fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub enum Labelling {
     /// Every row has one; new ones are welcome.
     Open,
+    /// Every row has one, and it is a number; new ones are welcome.
+    Numbers,
     /// Every row has one of these.
     Known(Arc<Labels>),
     /// Rows may have one; nobody looks at it.
@@ -164,6 +166,10 @@ impl Batch {
                 let hint = format!("the model knows {}{}", listed.join(", "), if known.len() > 20 { ", …" } else { "" });
                 (format!("the label {name:?} was never seen in training"), Some(hint))
             })?,
+            Labelling::Numbers if as_number(name).is_none() => {
+                let hint = "is this the right label column? --skip-bad-rows leaves such rows out";
+                return Err((format!("the target {name:?} is not a number"), Some(hint.into())));
+            }
             _ => self.local_labels.intern(name),
         };
         self.last_label.0.clear();

@@ -63,6 +63,16 @@ pub const STREAM_HASH_BITS: u8 = 22;
 pub enum Purpose<'a> {
     /// Learning: labels and features are what the file says.
     Training,
+    /// Learning to predict numbers: every label must be one.
+    TrainingOnTargets,
+    /// Measuring a model of regression: features are the model's, and every row has a label that is a number, seen in
+    /// training or not.
+    EvaluationOnTargets {
+        /// The model's features.
+        schema: &'a Schema,
+        /// How many there are.
+        features: usize,
+    },
     /// Measuring a model: labels and features are the model's, and every row has a label.
     Evaluation {
         /// The model's labels.
@@ -85,6 +95,7 @@ impl Purpose<'_> {
     fn labelling(&self) -> Labelling {
         match self {
             Purpose::Training => Labelling::Open,
+            Purpose::TrainingOnTargets | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
             Purpose::Evaluation { labels, .. } => Labelling::Known(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
@@ -92,8 +103,10 @@ impl Purpose<'_> {
 
     fn schema(&self) -> Option<(&Schema, usize)> {
         match self {
-            Purpose::Training => None,
-            Purpose::Evaluation { schema, features, .. } | Purpose::Prediction { schema, features } => Some((schema, *features)),
+            Purpose::Training | Purpose::TrainingOnTargets => None,
+            Purpose::Evaluation { schema, features, .. }
+            | Purpose::EvaluationOnTargets { schema, features }
+            | Purpose::Prediction { schema, features } => Some((schema, *features)),
         }
     }
 }

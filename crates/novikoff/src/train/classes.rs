@@ -67,7 +67,9 @@ pub(super) fn refuse_targets(data: &Dataset) -> Result<()> {
             "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",
             data.len()
         );
-        return Err(Error::input(what).hint("predicting numbers needs a regression learner, and the perceptron family has none"));
+        return Err(
+            Error::input(what).hint("predicting numbers needs a regression learner: --learner least-squares or least-absolute")
+        );
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
-use crate::model::{About, Model, Scorer, Weights};
+use crate::model::{About, Calibration, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
@@ -301,8 +301,11 @@ fn train_by<L: Offered>(
         data_hash: data.fingerprint(),
         results,
     };
+    // Of these losses one is a likelihood: its scores are log odds.
+    let likely = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
+    let probabilities = (L::NAME == LossName::Logistic).then_some(likely);
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer },
+        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
         stopped,
         trace: Vec::new(),
         epoch: 0,

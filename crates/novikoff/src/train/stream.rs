@@ -87,7 +87,7 @@ pub(super) fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings
         return Err(overflow());
     }
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: end.schema, scorer: Scorer::Linear(weights) },
+        model: Model { about, labels: classes.labels, schema: end.schema, scorer: Scorer::Linear(weights), probabilities: None },
         stopped,
         trace: Vec::new(),
         epoch: 1,

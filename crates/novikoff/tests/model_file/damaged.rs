@@ -1,11 +1,11 @@
 //! What is damaged is refused.
 
-use crate::models::{named, three_classes, two_classes, voted};
+use crate::models::{isotonic, named, platt, regression, three_classes, two_classes, voted};
 use novikoff::model::{from_bytes, to_bytes};
 
 #[test]
 fn a_file_with_any_byte_changed_is_refused() {
-    for model in [two_classes(), three_classes(), voted(), named()] {
+    for model in [two_classes(), three_classes(), voted(), named(), regression(), platt(), isotonic()] {
         let whole = to_bytes(&model).unwrap();
         let mut bytes = whole.clone();
         for at in 0..whole.len() {

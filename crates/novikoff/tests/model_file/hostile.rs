@@ -1,13 +1,13 @@
 //! What is hostile is refused, whatever its checksum.
 
 use crate::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
-use crate::models::{named, three_classes, two_classes, voted};
+use crate::models::{isotonic, named, platt, regression, three_classes, two_classes, voted};
 use novikoff::model::{Model, NOBODY, from_bytes, to_bytes};
 use serde_json::json;
 
 #[test]
 fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
-    for model in [two_classes(), three_classes(), voted(), named()] {
+    for model in [two_classes(), three_classes(), voted(), named(), regression(), platt(), isotonic()] {
         assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
     }
 }
@@ -167,6 +167,45 @@ fn labels_that_do_not_fit_are_refused() {
     Forged::of(&voted()).metadata("labels", r#"["a","b","c"]"#).refused("there are 3 labels");
     let crowd: Vec<String> = (0..(1 << 20) + 1).map(|i| format!("{i}")).collect();
     Forged::of(&two_classes()).metadata("labels", &json!(crowd).to_string()).refused("more than 1048576");
+}
+
+#[test]
+fn a_task_that_does_not_fit_is_refused() {
+    Forged::of(&regression()).metadata("task", "classes").refused("`task` is \"classes\", not \"regression\"");
+    Forged::of(&regression()).without("task").refused("no `labels`");
+    Forged::of(&regression()).metadata("labels", r#"["a","b"]"#).refused("`labels` does not belong");
+    Forged::of(&two_classes()).metadata("task", "regression").refused("`labels` does not belong");
+    Forged::of(&three_classes()).without("labels").metadata("task", "regression").refused("3 outputs are not one number");
+    Forged::of(&voted()).without("labels").metadata("task", "regression").refused("votes are for labels");
+    Forged::of(&platt()).without("labels").metadata("task", "regression").refused("has no probabilities");
+    Forged::of(&regression()).metadata("probabilities", "logistic").refused("has no probabilities");
+}
+
+#[test]
+fn probabilities_that_do_not_fit_are_refused() {
+    let real = |x: f64| x.to_le_bytes();
+    Forged::of(&two_classes()).metadata("probabilities", "guessed").refused("`probabilities`");
+    Forged::of(&two_classes()).metadata("probabilities", "softmax").refused("an output per label");
+    Forged::of(&two_classes()).metadata("probabilities", "platt").refused("`platt` is missing");
+    Forged::of(&platt()).without("probabilities").refused("`platt` does not belong");
+    Forged::of(&platt()).metadata("probabilities", "logistic").refused("`platt` does not belong");
+    Forged::of(&platt()).number("platt", 1, &real(f64::NAN)).refused("`platt` is not finite");
+    Forged::of(&platt()).tensor("platt", "shape", json!([2, 1])).refused("has the shape [2, 1], not [1, 2]");
+    let forged = || Forged::of(&isotonic());
+    forged().number("isotonic_scores", 1, &real(-1.0)).refused("output 0: its scores do not increase");
+    forged().number("isotonic_scores", 3, &real(3.0)).refused("output 2: its scores do not increase");
+    forged().number("isotonic_scores", 0, &real(f64::NEG_INFINITY)).refused("`isotonic_scores` is not finite");
+    forged().number("isotonic_values", 2, &real(-0.5)).refused("output 1: its probabilities do not rise");
+    forged().number("isotonic_values", 1, &real(1.5)).refused("output 0: its probabilities do not rise");
+    forged().number("isotonic_values", 5, &real(0.25)).refused("output 2: its probabilities do not rise");
+    forged().number("isotonic_values", 0, &real(f64::NAN)).refused("`isotonic_values` is not finite");
+    for ends in [[2, 3, 5], [2, 3, 7], [3, 2, 6], [7, 3, 6]] {
+        let moved =
+            ends.iter().enumerate().fold(forged(), |file, (at, end)| file.number("isotonic_ends", at, &u64::to_le_bytes(*end)));
+        moved.refused("`isotonic_ends`");
+    }
+    forged().number("isotonic_ends", 0, &u64::MAX.to_le_bytes()).refused("`isotonic_ends`");
+    forged().number("isotonic_ends", 0, &0u64.to_le_bytes()).refused("output 0: 0 scores");
 }
 
 #[test]

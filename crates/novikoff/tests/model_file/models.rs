@@ -2,8 +2,9 @@
 
 use novikoff::data::matrix::{Builder, Layout, Matrix};
 use novikoff::data::{Labels, Row};
+use novikoff::features::table::TableSchema;
 use novikoff::features::{Dictionary, Schema};
-use novikoff::model::{About, Mistake, Model, NOBODY, Scorer, Scratch, Voted, Weights};
+use novikoff::model::{About, Calibration, Isotonic, Mistake, Model, NOBODY, Platt, Scorer, Scratch, Voted, Weights};
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use serde_json::json;
@@ -30,7 +31,8 @@ pub fn weights(outputs: usize, bias: &[f64], values: &[f64]) -> Weights {
 }
 
 pub fn linear(labels: &[&str], schema: Schema, weights: Weights) -> Model {
-    Model { about: about(weights.features()), labels: Labels::new(labels), schema, scorer: Scorer::Linear(weights) }
+    let (about, labels, scorer) = (about(weights.features()), Labels::new(labels), Scorer::Linear(weights));
+    Model { about, labels, schema, scorer, probabilities: None }
 }
 
 pub fn matrix(layout: Layout, columns: usize, rows: &[(&[u32], &[f64])]) -> Matrix {
@@ -61,13 +63,46 @@ pub fn voted() -> Model {
     let mistake = |row, step, round| Mistake { row, gains: 0, loses: NOBODY, step, round };
     let mistakes = vec![mistake(0, 1.0, 0.0), mistake(1, -1.0, 1.0)];
     let voted = Voted { scheme: Scheme::Two, classes: 2, bias: 1.0, rows, mistakes, rounds: 4.0 };
-    let scorer = Scorer::Voted(voted);
-    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema: Schema::Indexed { base: 0 }, scorer }
+    let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
+    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
 }
 
 pub fn named() -> Model {
     let names: Dictionary = ["plain", "Größe", "", "日本語 🦀", "tab\tquote\"nul\0"].into_iter().collect();
     linear(&["NOT TECH", "TECH"], Schema::Named(Arc::new(names)), weights(1, &[-1.0], &[1.0, 2.0, 4.0, 8.0, 16.0]))
+}
+
+/// Predicts a number, from the columns of a table.
+pub fn regression() -> Model {
+    let table: TableSchema = serde_json::from_value(json!({
+        "delimiter": 44, "header": true, "missing": "error", "columns": [
+            {"name": "price", "role": "label"},
+            {"name": "rooms", "role": {"numeric": {"feature": 0, "mean": 2.0, "indicator": false}}},
+            {"name": "town", "role": {"categorical": {"feature": 1, "categories": ["Oslo", "Bergen"], "indicator": false}}},
+        ],
+    }))
+    .unwrap();
+    let mut model = linear(&[], Schema::Table(Arc::new(table)), weights(1, &[100.0], &[50.5, 20.0, -12.25]));
+    model.about.learner = "least-squares".into();
+    model
+}
+
+/// Two classes with Platt's sigmoid.
+pub fn platt() -> Model {
+    Model { probabilities: Some(Calibration::Platt(vec![Platt { a: 2.0, b: -0.5 }])), ..two_classes() }
+}
+
+/// Three classes with steps.
+pub fn isotonic() -> Model {
+    let steps = |scores: &[f64], values: &[f64]| Isotonic { scores: scores.to_vec(), values: values.to_vec() };
+    let all = vec![steps(&[-1.0, 1.0], &[0.0, 1.0]), steps(&[0.0], &[0.25]), steps(&[-2.0, 0.0, 2.0], &[0.0, 0.5, 0.5])];
+    Model { probabilities: Some(Calibration::Isotonic(all)), ..three_classes() }
+}
+
+pub fn probabilities(model: &Model, row: Row<'_>) -> Vec<f64> {
+    let mut found = Vec::new();
+    model.probabilities.as_ref().unwrap().probabilities(&scores(model, row), &mut found);
+    found
 }
 
 pub fn scores(model: &Model, row: Row<'_>) -> Vec<f64> {
@@ -142,19 +177,40 @@ pub fn random_schema(random: &mut Random, features: usize) -> Schema {
     }
 }
 
+pub fn random_isotonic(random: &mut Random) -> Isotonic {
+    let mut scores: Vec<f64> = (0..1 + random.below(5)).map(|_| random_value(random) + 0.0).collect();
+    scores.sort_by(f64::total_cmp);
+    scores.dedup();
+    let mut values: Vec<f64> = scores.iter().map(|_| random.below(5) as f64 / 4.0).collect();
+    values.sort_by(f64::total_cmp);
+    Isotonic { scores, values }
+}
+
+pub fn random_calibration(random: &mut Random, outputs: usize) -> Option<Calibration> {
+    match random.below(5) {
+        0 => Some(Calibration::Logistic),
+        1 if outputs > 1 => Some(Calibration::Softmax),
+        2 => Some(Calibration::Platt((0..outputs).map(|_| Platt { a: random_value(random), b: random_value(random) }).collect())),
+        3 => Some(Calibration::Isotonic((0..outputs).map(|_| random_isotonic(random)).collect())),
+        _ => None,
+    }
+}
+
 pub fn random_model(seed: u64) -> Model {
     let random = &mut Random::new(seed);
-    let (features, classes) = (random.below(60) as usize, 2 + random.below(4) as usize);
-    let scorer = match random.below(2) {
-        0 => Scorer::Voted(random_voted(random, classes, features)),
+    let (features, classes) = (random.below(60) as usize, [0, 2, 3, 4, 5][random.below(5) as usize]);
+    let scorer = match (classes, random.below(2)) {
+        (0, _) => Scorer::Linear(random_weights(random, 2, features)),
+        (_, 0) => Scorer::Voted(random_voted(random, classes, features)),
         _ => Scorer::Linear(random_weights(random, classes, features)),
     };
+    let probabilities = if classes > 0 { random_calibration(random, scorer.outputs()) } else { None };
     let labels = Labels::new((0..classes).map(|class| ["a \"b\"", "", "-1.50", "Ünï\n", "5"][class]));
     let mut about = about(features);
     about.seed = random.bits();
     about.results.insert("margin".into(), json!(random.normal()));
     about.settings.insert("nested".into(), json!({"z": [1, {"y": null}], "a": -3, "big": u64::MAX}));
-    Model { about, labels, schema: random_schema(random, features), scorer }
+    Model { about, labels, schema: random_schema(random, features), scorer, probabilities }
 }
 
 pub fn linear_of(model: &mut Model) -> &mut Weights {

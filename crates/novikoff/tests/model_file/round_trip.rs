@@ -137,6 +137,11 @@ fn a_model_that_could_not_be_read_again_is_not_written() {
     refused(|m| m.labels = Labels::new(["one"]), two_classes(), "two labels");
     refused(|m| m.labels = Labels::new(["1", "2", "3"]), two_classes(), "outputs do not fit");
     refused(|m| m.schema = Schema::Hashed { bits: 1 }, two_classes(), "schema knows 2");
+    refused(|m| m.labels = Labels::default(), three_classes(), "outputs are not one number");
+    refused(|m| m.labels = Labels::default(), voted(), "votes are for labels");
+    refused(|m| m.probabilities = platt().probabilities, regression(), "has no probabilities");
+    refused(|m| m.probabilities = platt().probabilities, three_classes(), "1 calibrations do not fit 3 outputs");
+    refused(|m| m.probabilities = isotonic().probabilities, two_classes(), "3 calibrations do not fit 1 outputs");
     refused(|m| voted_of(m).mistakes[1].round = 5.0, voted(), "mistake 1");
     refused(|m| voted_of(m).rounds = f64::NAN, voted(), "rounds");
     let deep = |m: &mut Model| {

@@ -10,12 +10,15 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 4] {
+fn fixtures() -> [(&'static str, Model); 7] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
         ("v1-voted.safetensors", voted()),
         ("v1-named.safetensors", named()),
+        ("v1-regression.safetensors", regression()),
+        ("v1-platt.safetensors", platt()),
+        ("v1-isotonic.safetensors", isotonic()),
     ]
 }
 
@@ -37,7 +40,8 @@ fn models_of_version_1_load_for_ever() {
     for (name, model) in fixtures() {
         let old = load(&fixture(name)).unwrap();
         assert_eq!((&old.labels, &old.schema, &old.scorer), (&model.labels, &model.schema, &model.scorer), "{name}");
-        assert_eq!(old.about.learner, "perceptron");
+        assert_eq!(old.probabilities, model.probabilities, "{name}");
+        assert_eq!(old.about.learner, model.about.learner);
         assert_eq!(old.about.settings["step"], json!(0.1));
         assert_eq!(old.about.results["error"], json!(1.0 / 3.0));
         assert_eq!((old.about.seed, old.about.rows), (u64::MAX - 1, 7));
@@ -53,4 +57,8 @@ fn models_of_version_1_score_as_they_did() {
     assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[0], &[1.0])), [1.0]);
     assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[1], &[1.0])), [-0.5]);
     assert_eq!(of("v1-named.safetensors", Row::Sparse64(&[1, 3], &[1.0, 1.0])), [9.0]);
+    assert_eq!(of("v1-regression.safetensors", Row::Sparse64(&[0, 2], &[2.0, 1.0])), [188.75]);
+    let chances = |name, row| probabilities(&load(&fixture(name)).unwrap(), row);
+    assert_eq!(chances("v1-platt.safetensors", Row::Sparse64(&[], &[])), [0.5, 0.5]);
+    assert_eq!(chances("v1-isotonic.safetensors", Row::Sparse64(&[3], &[0.5])), [0.75 / 1.25, 0.25 / 1.25, 0.25 / 1.25]);
 }

@@ -1,6 +1,6 @@
 //! What every model must fulfil, whether it is to be written or was read.
 
-use super::super::{Model, NOBODY, Scorer, Voted, Weights};
+use super::super::{Calibration, Model, NOBODY, Scorer, Task, Voted, Weights};
 use crate::data::Row;
 use crate::features::Schema;
 use crate::multiclass::Scheme;
@@ -61,9 +61,13 @@ pub(super) fn scoring_room(columns: usize, file_bytes: usize) -> Check {
     expansion("scoring a row", columns, 1, size_of::<u32>(), file_bytes)
 }
 
+pub(super) const VOTES_FOR_NUMBERS: &str = "votes are for labels, not for numbers";
+
 /// Labels, features and outputs fit together, and every number is one that can be computed with.
 pub(super) fn model(model: &Model) -> Check {
-    classes(model.labels.len())?;
+    if model.task() == Task::Classes {
+        classes(model.labels.len())?;
+    }
     features(model.about.features)?;
     schema(&model.schema)?;
     let known = model.schema.features().map_or(u64::MAX, |count| count as u64);
@@ -71,8 +75,35 @@ pub(super) fn model(model: &Model) -> Check {
         return Err(format!("there are {} features, but the schema knows {known} only", model.about.features));
     }
     match &model.scorer {
-        Scorer::Linear(weights) => linear(weights, model),
-        Scorer::Voted(voted) => self::voted(voted, model),
+        Scorer::Linear(weights) => linear(weights, model)?,
+        Scorer::Voted(voted) => self::voted(voted, model)?,
+    }
+    model.probabilities.as_ref().map_or(Ok(()), |calibration| self::calibration(calibration, model))
+}
+
+/// Probabilities are of labels, and every output has its own.
+fn calibration(calibration: &Calibration, model: &Model) -> Check {
+    if model.task() == Task::Regression {
+        return Err("a model that predicts a number has no probabilities".to_owned());
+    }
+    let outputs = model.scorer.outputs();
+    let as_many = |found: usize| match found == outputs {
+        true => Ok(()),
+        false => Err(format!("{found} calibrations do not fit {outputs} outputs")),
+    };
+    match calibration {
+        Calibration::Logistic => Ok(()),
+        Calibration::Softmax if outputs == 1 => Err("a softmax needs an output per label, and there is one for both".to_owned()),
+        Calibration::Softmax => Ok(()),
+        Calibration::Platt(all) => {
+            as_many(all.len())?;
+            all.iter().try_for_each(|platt| finite("a number of the calibration,", &[platt.a, platt.b]))
+        }
+        Calibration::Isotonic(all) => {
+            as_many(all.len())?;
+            let fault = all.iter().enumerate().find_map(|(output, steps)| Some((output, steps.fault()?)));
+            fault.map_or(Ok(()), |(output, what)| Err(format!("the calibration of output {output}: {what}")))
+        }
     }
 }
 
@@ -85,10 +116,14 @@ fn schema(schema: &Schema) -> Check {
     }
 }
 
-/// Two classes need one output and may have one each; more classes have one each.
+/// Two classes need one output and may have one each; more classes have one each. No classes are one number.
 pub(super) fn outputs(outputs: usize, classes: usize) -> Check {
-    if outputs == classes || (classes == 2 && outputs == 1) {
-        return Ok(());
+    match classes {
+        0 if outputs == 1 => return Ok(()),
+        0 => return Err(format!("{outputs} outputs are not one number")),
+        2 if outputs == 1 => return Ok(()),
+        _ if outputs == classes => return Ok(()),
+        _ => {}
     }
     Err(format!("{outputs} outputs do not fit {classes} labels"))
 }
@@ -118,6 +153,9 @@ fn finite(what: &str, numbers: &[f64]) -> Check {
 }
 
 fn voted(voted: &Voted, model: &Model) -> Check {
+    if model.task() == Task::Regression {
+        return Err(VOTES_FOR_NUMBERS.to_owned());
+    }
     if voted.classes != model.labels.len() || (voted.scheme == Scheme::Two && voted.classes != 2) {
         return Err(format!("its votes are for {} classes, but there are {} labels", voted.classes, model.labels.len()));
     }

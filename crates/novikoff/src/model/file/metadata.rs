@@ -1,6 +1,6 @@
 //! What the file says in words: who made it, of what, for which labels and features.
 
-use super::super::{About, Model, Scorer};
+use super::super::{About, Model, Scorer, Task};
 use super::FORMAT_VERSION;
 use super::check;
 use super::tensors::{MetadataOnly, Tensors};
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const FORMAT: &str = "novikoff-model";
+/// The `task` of a model that stands in for labels.
+const REGRESSION: &str = "regression";
 /// Settings and results are small. What they may become in memory is many times as much, so they are kept small.
 const ABOUT_LIMIT: usize = 4 << 20;
 
@@ -41,10 +43,14 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
         ("format", FORMAT.to_owned()),
         ("format_version", FORMAT_VERSION.to_string()),
         ("about", about),
-        ("labels", Value::from(model.labels.names()).to_string()),
         ("schema", exact_json("schema", &schema_entry(&model.schema))?),
     ]);
     metadata.extend(copies(&model.about));
+    match model.task() {
+        Task::Classes => metadata.insert("labels", Value::from(model.labels.names()).to_string()),
+        Task::Regression => metadata.insert("task", REGRESSION.to_owned()),
+    };
+    metadata.extend(model.probabilities.as_ref().map(|calibration| ("probabilities", calibration.name().to_owned())));
     match &model.scorer {
         Scorer::Linear(_) => drop(metadata.insert("scorer", "linear".to_owned())),
         Scorer::Voted(voted) => metadata.extend([
@@ -160,6 +166,11 @@ impl Metadata {
         from_json(key, &self.take(key)?)
     }
 
+    /// The entry of this key, one of a few words, if there is one.
+    pub(super) fn take_word_if_there<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>> {
+        if self.entries.contains_key(key) { self.take_word(key).map(Some) } else { Ok(None) }
+    }
+
     /// The entry of this key, one of a few words.
     pub(super) fn take_word<T: DeserializeOwned>(&mut self, key: &str) -> Result<T> {
         let word = self.take(key)?;
@@ -187,7 +198,14 @@ impl Metadata {
         Ok(about)
     }
 
+    /// The labels; none for a model of regression.
     pub(super) fn labels(&mut self) -> Result<Labels> {
+        if let Some(task) = self.entries.remove("task") {
+            if task != REGRESSION {
+                return Err(Error::input(format!("the metadata `task` is {task:?}, not {REGRESSION:?}")));
+            }
+            return Ok(Labels::default());
+        }
         let names: Vec<String> = self.take_json("labels")?;
         check::classes(names.len()).map_err(Error::input)?;
         let mut labels = Labels::default();

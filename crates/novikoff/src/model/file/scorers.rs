@@ -45,6 +45,7 @@ pub(super) fn read(
     let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
     match metadata.take_word("scorer")? {
         Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
+        Kind::Voted if classes == 0 => Err(Error::input(check::VOTES_FOR_NUMBERS)),
         Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),
     }
 }

@@ -203,21 +203,17 @@ impl Matrix {
 
     /// Reads through some rows so that they are in the cache. What it returns means nothing.
     pub fn fetch(&self, rows: Range<usize>) -> u64 {
-        /// Bytes that come at once.
-        const LINE: usize = 64;
-        let (indices, values) = match &self.sparse {
-            Some(s) => {
-                let span = s.starts[rows.start]..s.starts[rows.end];
-                (&s.indices[span.clone()], if s.even { rows } else { span })
+        let (mut indices, mut values) = (0, rows.start * self.columns..rows.end * self.columns);
+        if let Some(s) = &self.sparse {
+            let span = s.starts[rows.start]..s.starts[rows.end];
+            indices = fetch(&s.starts[rows.clone()], |&start| start as u64) ^ fetch(&s.indices[span.clone()], |&j| j.into());
+            values = if s.even { rows } else { span };
+        }
+        indices
+            ^ match &self.values {
+                Values::F32(v) => fetch(&v[values], |x| x.to_bits().into()),
+                Values::F64(v) => fetch(&v[values], |x| x.to_bits()),
             }
-            None => (&[][..], rows.start * self.columns..rows.end * self.columns),
-        };
-        let indices = indices.iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, &j| sum ^ u64::from(j));
-        let values = match &self.values {
-            Values::F32(v) => v[values].iter().step_by(LINE / size_of::<f32>()).fold(0, |sum, x| sum ^ u64::from(x.to_bits())),
-            Values::F64(v) => v[values].iter().step_by(LINE / size_of::<f64>()).fold(0, |sum, x| sum ^ x.to_bits()),
-        };
-        indices ^ values
     }
 
     /// The rows named, in that order, as a matrix of the same layout and precision.
@@ -341,6 +337,14 @@ impl Builder {
         }
         Matrix { rows: self.rows, columns: self.columns, sparse: self.sparse, values: self.values }
     }
+}
+
+/// Reads one item of each cache line.
+#[inline]
+pub fn fetch<T>(items: &[T], bits: impl Fn(&T) -> u64) -> u64 {
+    /// Bytes that come at once.
+    const LINE: usize = 64;
+    items.iter().step_by(LINE / size_of::<T>()).fold(0, |all, item| all ^ bits(item))
 }
 
 /// Whether `f32` holds this number exactly.

@@ -96,7 +96,7 @@ macro_rules! each_storage {
 
 impl<'a> Row<'a> {
     /// `<w, x>`.
-    #[inline]
+    #[inline(always)]
     pub fn dot(self, weights: &[f64]) -> f64 {
         each_storage!(self,
             dense(x) => dense_dot(x, weights),
@@ -106,12 +106,13 @@ impl<'a> Row<'a> {
     /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding.
     #[inline]
     pub fn rough_dot(self, weights: &[i16]) -> (f64, f64) {
-        if let Row::Even(j, x) = self {
-            return (gathered(below(j, weights.len()), weights) as f64 * x, j.len() as f64 * x.abs());
+        match self {
+            Row::Dense32(x) => (rough_dense_dot(x, weights), size(x)),
+            Row::Dense64(x) => (rough_dense_dot(x, weights), size(x)),
+            Row::Sparse32(j, x) => (sparse_dot(j, x, weights), size(x)),
+            Row::Sparse64(j, x) => (sparse_dot(j, x, weights), size(x)),
+            Row::Even(j, x) => (gathered(j, weights) as f64 * x, j.len() as f64 * x.abs()),
         }
-        each_storage!(self,
-            dense(x) => rough_dense_dot(x, weights),
-            sparse(j, x) => (sparse_dot(j, x, weights), sum_in_lanes(x.fours().0.map(|x| x.map(f64::abs)), x.fours().1.map(f64::abs))))
     }
 
     /// Calls `visit` with the index of every entry.
@@ -206,48 +207,34 @@ impl<'a> Row<'a> {
 }
 
 /// Four partial sums, so that additions need not wait for one another.
-#[inline(always)]
-fn sum_in_lanes(fours: impl Iterator<Item = [f64; 4]>, rest: impl Iterator<Item = f64>) -> f64 {
-    let mut sums = [0.0f64; 4];
-    for four in fours {
-        for lane in 0..4 {
-            sums[lane] += four[lane];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.fold(0.0, |sum, x| sum + x)
-}
-
 #[inline]
-fn sparse_dot<W: Copy + Into<f64>>(indices: &[u32], values: impl Values, weights: &[W]) -> f64 {
-    if below(indices, weights.len()).len() == indices.len() {
-        sparse_dot_at(indices, values, |j| weights[j as usize].into())
-    } else {
-        sparse_dot_at(indices, values, |j| weights.get(j as usize).map_or(0.0, |&w| w.into()))
-    }
-}
-
-#[inline(always)]
-fn sparse_dot_at(indices: &[u32], values: impl Values, at: impl Fn(u32) -> f64) -> f64 {
+fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Values, weights: &[W]) -> f64 {
+    let at = |j: u32| weights.get(j as usize).copied().unwrap_or_default().into();
+    let mut sums = [0.0f64; 4];
     let (index_fours, index_rest) = indices.as_chunks::<4>();
     let (value_fours, value_rest) = values.fours();
-    let fours = index_fours.iter().zip(value_fours).map(|(j, x)| std::array::from_fn(|lane| at(j[lane]) * x[lane]));
-    sum_in_lanes(fours, index_rest.iter().zip(value_rest).map(|(&j, x)| at(j) * x))
-}
-
-/// Those of some increasing indices that lie below `end`: almost always all of them, which one comparison tells.
-#[inline(always)]
-fn below(indices: &[u32], end: usize) -> &[u32] {
-    match indices.last() {
-        Some(&last) if last as usize >= end => &indices[..indices.partition_point(|&j| (j as usize) < end)],
-        _ => indices,
+    for (j, x) in index_fours.iter().zip(value_fours) {
+        for lane in 0..4 {
+            sums[lane] += at(j[lane]) * x[lane];
+        }
     }
+    let mut rest = 0.0;
+    for (&j, x) in index_rest.iter().zip(value_rest) {
+        rest += at(j) * x;
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// The sum of the weights of some features.
 #[inline]
 fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
+    // Indices increase, so those beyond the weights are the last ones.
+    let inside = match indices.last() {
+        Some(&last) if last as usize >= weights.len() => indices.partition_point(|&j| (j as usize) < weights.len()),
+        _ => indices.len(),
+    };
     let mut sums = [0i64; 4];
-    let (fours, rest) = indices.as_chunks::<4>();
+    let (fours, rest) = indices[..inside].as_chunks::<4>();
     for four in fours {
         for lane in 0..4 {
             sums[lane] += i64::from(weights[four[lane] as usize]);
@@ -256,10 +243,21 @@ fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
     sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(weights[j as usize])).sum::<i64>()
 }
 
+fn rough_dense_dot<V: Value>(values: &[V], weights: &[i16]) -> f64 {
+    values.iter().zip(weights).map(|(&x, &w)| f64::from(w) * wide(x)).sum()
+}
+
+/// `Σ |xⱼ|`.
 #[inline]
-fn rough_dense_dot<V: Value>(values: &[V], weights: &[i16]) -> (f64, f64) {
-    let products = values.iter().zip(weights).map(|(&x, &w)| f64::from(w) * wide(x));
-    (products.sum(), values.iter().map(|&x| wide(x).abs()).sum())
+fn size<V: Value>(values: &[V]) -> f64 {
+    let mut sums = [0.0f64; 4];
+    let (fours, rest) = values.as_chunks::<4>();
+    for four in fours {
+        for lane in 0..4 {
+            sums[lane] += wide(four[lane]).abs();
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|&x| wide(x).abs()).sum::<f64>()
 }
 
 /// Eight partial sums: the compiler turns them into vector registers.

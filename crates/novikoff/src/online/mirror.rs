@@ -132,7 +132,8 @@ mod tests {
             for _ in 0..2 {
                 for row in [Row::Even(&[0], 1.0), Row::Even(&[1], 1.0), Row::Even(&[], 0.0)] {
                     let (sum, doubt) = mirror.dot(row);
-                    assert!(!(sum.abs() - doubt > 0.0), "{sum} {doubt}");
+                    let clear = sum.abs() - doubt > 0.0;
+                    assert!(!clear, "{sum} {doubt}");
                 }
                 weights[1] = 1.0;
                 mirror.follow(Row::Even(&[0, 1], 1.0), &weights);

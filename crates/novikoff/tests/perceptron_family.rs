@@ -280,6 +280,31 @@ proptest! {
     }
 
     #[test]
+    fn even_rows_teach_the_bits_that_their_values_spelled_out_do(rows in rows(2usize..5), scale in 1e-3f64..1e3, bias in bias()) {
+        // Features from here on are so many that rough weights are looked at first.
+        const FAR: u32 = 1 << 17;
+        for scheme in all_schemes(rows.k) {
+            for (keep, offset) in [(Keep::Last, 0), (Keep::Average, 0), (Keep::Mistakes, 0), (Keep::Last, FAR)] {
+                if offset == FAR && scheme != Scheme::Two {
+                    continue;
+                }
+                let features = offset as usize + rows.dense[0].len();
+                let new = || Online::new(Perceptron::default(), scheme, rows.k, features, bias, keep);
+                let (mut even, mut spelled) = (new(), new());
+                for (i, row) in rows.dense.iter().enumerate().cycle().take(3 * rows.dense.len()) {
+                    let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).map(|j| j + offset).collect();
+                    let value = scale * (0.1 + row[0] / 3.0);
+                    let values = vec![value; indices.len()];
+                    let (id, class) = (i as u32, rows.classes[i]);
+                    let seen = even.learn(Row::Even(&indices, value), id, class, 1.0);
+                    prop_assert_eq!(seen, spelled.learn(Row::Sparse64(&indices, &values), id, class, 1.0));
+                }
+                prop_assert!(even.result() == spelled.result() && even.journal() == spelled.journal());
+            }
+        }
+    }
+
+    #[test]
     fn two_joint_classes_predict_as_one_weight_vector_does(rows in rows(Just(2)), bias in bias(), tie in tie()) {
         let matrix = sparse(&rows);
         for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {

@@ -1,4 +1,4 @@
-//! The rows of a data set, contiguous in memory, in the narrowest precision that loses nothing.
+//! The rows of a data set, contiguous in memory, in the narrowest form that loses nothing.
 
 use super::row::Row;
 use super::scale::factor_of;
@@ -27,15 +27,44 @@ impl Values {
 pub struct Matrix {
     rows: usize,
     columns: usize,
-    /// `None`: dense. Otherwise where each row starts in `indices` and `values`, and the end of the last.
+    /// `None`: dense.
     sparse: Option<Sparse>,
     values: Values,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Sparse {
+    /// Where each row starts in `indices`, and the end of the last.
     starts: Vec<usize>,
     indices: Vec<u32>,
+    /// Every row is even: its entries have one value, and that is stored once a row. Otherwise there is a value an entry.
+    ///
+    /// Bags of words and tables of yes and no are like this. Learning waits for memory, and of these there is a third or
+    /// half as much to wait for.
+    even: bool,
+}
+
+impl Sparse {
+    /// A value an entry out of one a row, with room for as many entries as there is for indices.
+    fn spell_out<V: Copy>(&self, values: &[V]) -> Vec<V> {
+        let mut all = Vec::with_capacity(self.indices.capacity());
+        for (span, &value) in self.starts.windows(2).zip(values) {
+            all.resize(span[1], value);
+        }
+        all
+    }
+}
+
+/// Whether all entries of a row have one value, to the bit.
+fn is_even<V: Copy + Into<f64>>(row: &[V]) -> bool {
+    let bits = |x: V| x.into().to_bits();
+    row.first().is_none_or(|&first| row.iter().fold(0, |differing, &x| differing | (bits(x) ^ bits(first))) == 0)
+}
+
+/// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first row does.
+fn one_a_row<V: Copy + Into<f64> + Default>(starts: &[usize], values: &[V]) -> Option<Vec<V>> {
+    let rows = || starts.windows(2).map(|span| &values[span[0] - starts[0]..span[1] - starts[0]]);
+    rows().all(is_even).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
 }
 
 /// How a [`Builder`] lays rows out.
@@ -76,7 +105,13 @@ impl Matrix {
                 return Err(format!("row {row} has an index beyond the {columns} columns"));
             }
         }
-        Ok(Self { rows: starts.len() - 1, columns, sparse: Some(Sparse { starts, indices }), values })
+        let rows = starts.len() - 1;
+        let even = match &values {
+            Values::F32(v) => one_a_row(&starts, v).map(Values::F32),
+            Values::F64(v) => one_a_row(&starts, v).map(Values::F64),
+        };
+        let sparse = Some(Sparse { starts, indices, even: even.is_some() });
+        Ok(Self { rows, columns, sparse, values: even.unwrap_or(values) })
     }
 
     /// The same rows with every column stored.
@@ -109,15 +144,17 @@ impl Matrix {
 
     /// Entries stored.
     pub fn stored(&self) -> usize {
-        self.values.len()
+        self.sparse.as_ref().map_or(self.values.len(), |s| s.indices.len())
     }
 
     /// Entries that are not zero.
     pub fn nonzeros(&self) -> usize {
-        match &self.values {
-            Values::F32(v) => v.iter().filter(|x| **x != 0.0).count(),
-            Values::F64(v) => v.iter().filter(|x| **x != 0.0).count(),
-        }
+        (0..self.rows).map(|i| self.row(i).nonzeros()).sum()
+    }
+
+    /// Whether the entries of each row have one value, which is stored once.
+    pub fn is_even(&self) -> bool {
+        self.sparse.as_ref().is_some_and(|s| s.even)
     }
 
     /// Whether values are stored in single precision.
@@ -134,7 +171,7 @@ impl Matrix {
     pub fn bytes(&self) -> usize {
         let width = if self.is_single() { 4 } else { 8 };
         let index_bytes = self.sparse.as_ref().map_or(0, |s| s.starts.len() * size_of::<usize>() + s.indices.len() * 4);
-        self.stored() * width + index_bytes
+        self.values.len() * width + index_bytes
     }
 
     /// Row `i`.
@@ -146,9 +183,12 @@ impl Matrix {
         match &self.sparse {
             Some(s) => {
                 let span = s.starts[i]..s.starts[i + 1];
-                match &self.values {
-                    Values::F32(v) => Row::Sparse32(&s.indices[span.clone()], &v[span]),
-                    Values::F64(v) => Row::Sparse64(&s.indices[span.clone()], &v[span]),
+                let indices = &s.indices[span.clone()];
+                match (&self.values, s.even) {
+                    (Values::F32(v), false) => Row::Sparse32(indices, &v[span]),
+                    (Values::F64(v), false) => Row::Sparse64(indices, &v[span]),
+                    (Values::F32(v), true) => Row::Even(indices, v[i].into()),
+                    (Values::F64(v), true) => Row::Even(indices, v[i]),
                 }
             }
             None => {
@@ -164,21 +204,17 @@ impl Matrix {
 
     /// Reads through some rows so that they are in the cache. What it returns means nothing.
     pub fn fetch(&self, rows: Range<usize>) -> u64 {
-        /// Bytes that come at once.
-        const LINE: usize = 64;
-        let span = match &self.sparse {
-            Some(s) => s.starts[rows.start]..s.starts[rows.end],
-            None => rows.start * self.columns..rows.end * self.columns,
-        };
-        let indices = self
-            .sparse
-            .as_ref()
-            .map_or(0, |s| s.indices[span.clone()].iter().step_by(LINE / size_of::<u32>()).fold(0, |sum, &j| sum ^ u64::from(j)));
-        let values = match &self.values {
-            Values::F32(v) => v[span].iter().step_by(LINE / size_of::<f32>()).fold(0, |sum, x| sum ^ u64::from(x.to_bits())),
-            Values::F64(v) => v[span].iter().step_by(LINE / size_of::<f64>()).fold(0, |sum, x| sum ^ x.to_bits()),
-        };
-        indices ^ values
+        let (mut indices, mut values) = (0, rows.start * self.columns..rows.end * self.columns);
+        if let Some(s) = &self.sparse {
+            let span = s.starts[rows.start]..s.starts[rows.end];
+            indices = fetch(&s.starts[rows.clone()], |&start| start as u64) ^ fetch(&s.indices[span.clone()], |&j| j.into());
+            values = if s.even { rows } else { span };
+        }
+        indices
+            ^ match &self.values {
+                Values::F32(v) => fetch(&v[values], |x| x.to_bits().into()),
+                Values::F64(v) => fetch(&v[values], |x| x.to_bits()),
+            }
     }
 
     /// The same rows with every column `j` times `factors[j]`; columns beyond the factors stay as they are.
@@ -229,7 +265,8 @@ impl Matrix {
     }
 }
 
-/// Collects rows into a [`Matrix`], in single precision for as long as nothing is lost by it.
+/// Collects rows into a [`Matrix`], in single precision, and sparse ones with one value a row, for as long as nothing is
+/// lost by it.
 #[derive(Debug)]
 pub struct Builder {
     rows: usize,
@@ -243,7 +280,7 @@ impl Builder {
     pub fn new(layout: Layout) -> Self {
         let (columns, sparse) = match layout {
             Layout::Dense { columns } => (columns, None),
-            Layout::Sparse => (0, Some(Sparse { starts: vec![0], indices: Vec::new() })),
+            Layout::Sparse => (0, Some(Sparse { starts: vec![0], indices: Vec::new(), even: true })),
         };
         Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()) }
     }
@@ -262,13 +299,22 @@ impl Builder {
         let rows = starts.len() - 1;
         match &mut self.sparse {
             Some(sparse) => {
-                let base = sparse.indices.len() - starts[0];
-                sparse.starts.extend(starts[1..].iter().map(|&s| base + s));
-                sparse.indices.extend_from_slice(indices);
+                let even = if sparse.even { one_a_row(starts, values) } else { None };
+                if sparse.even && even.is_none() {
+                    sparse.even = false;
+                    match &mut self.values {
+                        Values::F32(v) => *v = sparse.spell_out(v),
+                        Values::F64(v) => *v = sparse.spell_out(v),
+                    }
+                }
+                let values = even.as_deref().unwrap_or(values);
                 match &mut self.values {
                     Values::F32(v) => v.extend(values.iter().map(|&x| x as f32)),
                     Values::F64(v) => v.extend_from_slice(values),
                 }
+                let base = sparse.indices.len() - starts[0];
+                sparse.starts.extend(starts[1..].iter().map(|&s| base + s));
+                sparse.indices.extend_from_slice(indices);
                 let largest = starts.windows(2).filter(|s| s[1] > s[0]).map(|s| indices[s[1] - 1 - starts[0]] as usize + 1);
                 self.columns = largest.fold(self.columns, usize::max);
             }
@@ -319,6 +365,14 @@ impl Builder {
     }
 }
 
+/// Reads one item of each cache line.
+#[inline]
+pub fn fetch<T>(items: &[T], bits: impl Fn(&T) -> u64) -> u64 {
+    /// Bytes that come at once.
+    const LINE: usize = 64;
+    items.iter().step_by(LINE / size_of::<T>()).fold(0, |all, item| all ^ bits(item))
+}
+
 /// Whether `f32` holds this number exactly.
 #[inline]
 pub fn fits_f32(x: f64) -> bool {
@@ -329,7 +383,7 @@ fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> V
     let mut all = vec![V::default(); (sparse.starts.len() - 1) * columns];
     for (row, span) in sparse.starts.windows(2).enumerate() {
         for at in span[0]..span[1] {
-            all[row * columns + sparse.indices[at] as usize] = values[at];
+            all[row * columns + sparse.indices[at] as usize] = values[if sparse.even { row } else { at }];
         }
     }
     all
@@ -347,22 +401,77 @@ fn push_dense<V: Copy + Default>(all: &mut Vec<V>, columns: usize, indices: &[u3
 mod tests {
     use super::*;
 
-    #[test]
-    fn precision_is_single_until_a_value_needs_more_and_nothing_is_lost() {
+    /// The stored entries of a row.
+    fn entries(matrix: &Matrix, row: usize) -> Vec<(u32, f64)> {
+        let mut entries = Vec::new();
+        matrix.row(row).for_each_stored(|j, x| entries.push((j, x)));
+        entries
+    }
+
+    fn sparse(rows: &[(&[u32], &[f64])]) -> Matrix {
         let mut builder = Builder::new(Layout::Sparse);
-        builder.push(&[0, 3], &[0.5, 16_777_216.0]);
-        builder.push(&[1], &[-2.0]);
-        let single = Builder { values: builder.values.clone(), sparse: builder.sparse.clone(), ..builder }.finish();
-        assert!(single.is_single());
-        let mut builder = Builder { rows: 2, columns: 4, sparse: single.sparse.clone(), values: single.values.clone() };
-        builder.push(&[2, 9], &[0.1, 1.0]);
-        let double = builder.finish();
-        assert!(!double.is_single());
-        assert_eq!((double.rows(), double.columns(), double.stored()), (3, 10, 5));
-        let Row::Sparse64(j, x) = double.row(0) else { panic!("sparse, double") };
-        assert_eq!((j, x), (&[0u32, 3][..], &[0.5, 16_777_216.0][..]));
-        let Row::Sparse64(j, x) = double.row(2) else { panic!("sparse, double") };
-        assert_eq!((j, x), (&[2u32, 9][..], &[0.1, 1.0][..]));
+        rows.iter().for_each(|(indices, values)| builder.push(indices, values));
+        builder.finish()
+    }
+
+    /// Even or not, single or double: whatever came first, a later row that needs more loses nothing of it.
+    #[test]
+    fn storage_is_the_narrowest_until_a_row_needs_more_and_nothing_is_lost() {
+        let even_single: (&[u32], &[f64]) = (&[1, 4], &[-2.0, -2.0]);
+        let even_double: (&[u32], &[f64]) = (&[0, 2, 5], &[0.1, 0.1, 0.1]);
+        let single: (&[u32], &[f64]) = (&[0, 3], &[0.5, 16_777_216.0]);
+        let double: (&[u32], &[f64]) = (&[2, 9], &[0.1, 1.0]);
+        let empty: (&[u32], &[f64]) = (&[], &[]);
+        let kinds = [even_single, even_double, single, double, empty];
+        for many in 0..kinds.len().pow(4) {
+            let rows: Vec<_> = (0..4).map(|place| kinds[many / kinds.len().pow(place) % kinds.len()]).collect();
+            let matrix = sparse(&rows);
+            assert_eq!(matrix.is_even(), rows.iter().all(|row| *row != single && *row != double), "{rows:?}");
+            assert_eq!(matrix.is_single(), rows.iter().all(|row| *row != even_double && *row != double), "{rows:?}");
+            assert_eq!(matrix.stored(), rows.iter().map(|row| row.0.len()).sum::<usize>());
+            assert_eq!((matrix.rows(), matrix.nonzeros()), (4, matrix.stored()));
+            for (i, (indices, values)) in rows.iter().enumerate() {
+                let expected: Vec<_> = indices.iter().copied().zip(values.iter().copied()).collect();
+                assert_eq!(entries(&matrix, i), expected, "{rows:?}");
+                assert_eq!(matches!(matrix.row(i), Row::Even(..)), matrix.is_even());
+            }
+            let (starts, indices, values) = rows.iter().fold((vec![0], vec![], vec![]), |(mut s, mut j, mut x), row| {
+                j.extend_from_slice(row.0);
+                x.extend_from_slice(row.1);
+                s.push(j.len());
+                (s, j, x)
+            });
+            let mut at_once = Builder::new(Layout::Sparse);
+            at_once.append(&starts, &indices, &values, values.iter().all(|&x| fits_f32(x)));
+            assert_eq!(at_once.finish(), matrix, "appended at once");
+            let values =
+                if matrix.is_single() { Values::F32(values.iter().map(|&x| x as f32).collect()) } else { Values::F64(values) };
+            assert_eq!(Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(), matrix, "out of its parts");
+            let mut back = matrix.select([3, 2, 1, 0]).select([3, 2, 1, 0]);
+            back.widen(matrix.columns());
+            assert_eq!(back, matrix, "selected");
+            let dense = matrix.clone().into_dense();
+            assert!(dense.is_dense() && !dense.is_even() && dense.is_single() == matrix.is_single());
+            assert_eq!((dense.nonzeros(), dense.stored()), (matrix.nonzeros(), 4 * matrix.columns()));
+            for i in 0..4 {
+                assert_eq!(entries(&dense, i).into_iter().filter(|(_, x)| *x != 0.0).collect::<Vec<_>>(), entries(&matrix, i));
+            }
+        }
+    }
+
+    #[test]
+    fn even_rows_take_a_value_a_row() {
+        let rows: [(&[u32], &[f64]); 2] = [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2])];
+        assert_eq!(sparse(&rows).bytes(), 3 * 8 + 6 * 4 + 2 * 8);
+        assert_eq!(sparse(&rows[1..]).bytes(), 2 * 8 + 2 * 4 + 4);
+    }
+
+    /// A zero and a negative zero are one number, but not the same bits.
+    #[test]
+    fn zeros_of_both_signs_are_not_even() {
+        let matrix = sparse(&[(&[0, 1], &[0.0, -0.0])]);
+        assert!(!matrix.is_even());
+        assert_eq!(entries(&matrix, 0)[1].1.to_bits(), (-0.0f64).to_bits());
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! One row: a view, cheap to copy, of values stored as the user gave them.
 
+use std::iter::repeat;
+
 /// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
-/// in an order that depends on the positions of the entries only, so that `f32` and `f64` storage of the same
-/// numbers give the same bits.
+/// in an order that depends on the positions of the entries only, so that every sparse storage of the same numbers gives
+/// the same bits, and so does every dense one.
 ///
 /// Indices of a sparse row are strictly increasing. Features beyond the end of a weight vector weigh nothing.
 ///
@@ -25,18 +27,58 @@ pub enum Row<'a> {
     Sparse32(&'a [u32], &'a [f32]),
     /// Indices and their values, in double precision.
     Sparse64(&'a [u32], &'a [f64]),
+    /// Indices, and the one value of all of them.
+    Even(&'a [u32], f64),
 }
 
 trait Value: Copy + Into<f64> {}
 impl Value for f32 {}
 impl Value for f64 {}
 
+/// The values of a sparse row, in order; at least as many as it has indices.
+trait Values: Copy {
+    /// One by one.
+    fn each(self) -> impl Iterator<Item = f64>;
+
+    /// Four by four, and the rest.
+    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>);
+}
+
+impl<V: Value> Values for &[V] {
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = f64> {
+        self.iter().map(|&x| wide(x))
+    }
+
+    #[inline(always)]
+    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>) {
+        let (blocks, rest) = self.as_chunks::<4>();
+        (blocks.iter().map(|block| block.map(wide)), rest.each())
+    }
+}
+
+/// One value for all indices.
+#[derive(Clone, Copy)]
+struct Same(f64);
+
+impl Values for Same {
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = f64> {
+        repeat(self.0)
+    }
+
+    #[inline(always)]
+    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>) {
+        (repeat([self.0; 4]), self.each())
+    }
+}
+
 #[inline(always)]
 fn wide<V: Value>(x: V) -> f64 {
     x.into()
 }
 
-/// Runs `$body` with `$indices` and `$values`, or with `$dense`, bound to the slices of a row of any storage.
+/// Runs `$on_sparse` with `$indices` and `$values`, or `$on_dense` with `$dense`, bound to what a row of any storage holds.
 macro_rules! each_storage {
     ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr) => {
         match $row {
@@ -44,25 +86,33 @@ macro_rules! each_storage {
             Row::Dense64($dense) => $on_dense,
             Row::Sparse32($indices, $values) => $on_sparse,
             Row::Sparse64($indices, $values) => $on_sparse,
+            Row::Even($indices, value) => {
+                let $values = Same(value);
+                $on_sparse
+            }
         }
     };
 }
 
 impl<'a> Row<'a> {
     /// `<w, x>`.
-    #[inline]
+    #[inline(always)]
     pub fn dot(self, weights: &[f64]) -> f64 {
         each_storage!(self,
             dense(x) => dense_dot(x, weights),
             sparse(j, x) => sparse_dot(j, x, weights))
     }
 
-    /// `<w, x>` and `Σ |wⱼ·xⱼ|` for weights in single precision.
+    /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding.
     #[inline]
-    pub fn rough_dot(self, weights: &[f32]) -> (f64, f64) {
-        each_storage!(self,
-            dense(x) => rough_dot(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights),
-            sparse(j, x) => rough_sparse_dot(j, x, weights))
+    pub fn rough_dot(self, weights: &[i16]) -> (f64, f64) {
+        match self {
+            Row::Dense32(x) => (rough_dense_dot(x, weights), size(x)),
+            Row::Dense64(x) => (rough_dense_dot(x, weights), size(x)),
+            Row::Sparse32(j, x) => (sparse_dot(j, x, weights), size(x)),
+            Row::Sparse64(j, x) => (sparse_dot(j, x, weights), size(x)),
+            Row::Even(j, x) => (gathered(j, weights) as f64 * x, j.len() as f64 * x.abs()),
+        }
     }
 
     /// Calls `visit` with the index of every entry.
@@ -70,7 +120,7 @@ impl<'a> Row<'a> {
     pub fn for_each_index(self, mut visit: impl FnMut(usize)) {
         match self {
             Row::Dense32(_) | Row::Dense64(_) => (0..self.len()).for_each(visit),
-            Row::Sparse32(j, _) | Row::Sparse64(j, _) => j.iter().for_each(|&j| visit(j as usize)),
+            Row::Sparse32(j, _) | Row::Sparse64(j, _) | Row::Even(j, _) => j.iter().for_each(|&j| visit(j as usize)),
         }
     }
 
@@ -79,8 +129,8 @@ impl<'a> Row<'a> {
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
         each_storage!(self,
         dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * wide(x) },
-        sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
-            if let Some(w) = weights.get_mut(j as usize) { *w += scale * wide(x) }
+        sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) {
+            if let Some(w) = weights.get_mut(j as usize) { *w += scale * x }
         })
     }
 
@@ -89,7 +139,7 @@ impl<'a> Row<'a> {
     pub fn dot_each(self, weights: &[f64], scores: &mut [f64]) {
         each_storage!(self,
             dense(x) => dot_each(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights, scores),
-            sparse(j, x) => dot_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, wide(x))), weights, scores))
+            sparse(j, x) => dot_each(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights, scores))
     }
 
     /// `w_c ← w_c + scale·x` for one output `c` of `outputs`, in the layout of [`Row::dot_each`].
@@ -99,8 +149,8 @@ impl<'a> Row<'a> {
         dense(x) => for (w, &x) in weights.iter_mut().skip(output).step_by(outputs).zip(x) {
             *w += scale * wide(x)
         },
-        sparse(j, x) => for (&j, &x) in j.iter().zip(x) {
-            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * wide(x) }
+        sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) {
+            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * x }
         })
     }
 
@@ -109,7 +159,7 @@ impl<'a> Row<'a> {
     pub fn add_to_each(self, weights: &mut [f64], scales: &[f64]) {
         each_storage!(self,
             dense(x) => add_to_each(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights, scales),
-            sparse(j, x) => add_to_each(j.iter().zip(x).map(|(&j, &x)| (j as usize, wide(x))), weights, scales))
+            sparse(j, x) => add_to_each(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights, scales))
     }
 
     /// `‖x‖²`.
@@ -117,12 +167,19 @@ impl<'a> Row<'a> {
     pub fn norm_sq(self) -> f64 {
         each_storage!(self,
             dense(x) => x.iter().map(|&x| wide(x) * wide(x)).sum(),
-            sparse(_j, x) => x.iter().map(|&x| wide(x) * wide(x)).sum())
+            sparse(j, x) => x.each().take(j.len()).map(|x| x * x).sum())
     }
 
     /// How many entries are stored.
     pub fn len(self) -> usize {
         each_storage!(self, dense(x) => x.len(), sparse(j, _x) => j.len())
+    }
+
+    /// How many entries are not zero.
+    pub fn nonzeros(self) -> usize {
+        let mut count = 0;
+        self.for_each_nonzero(|_, _| count += 1);
+        count
     }
 
     /// Whether nothing is stored.
@@ -133,60 +190,74 @@ impl<'a> Row<'a> {
     /// Calls `visit` with index and value of every entry that is not zero, in the order of the indices.
     #[inline]
     pub fn for_each_nonzero(self, mut visit: impl FnMut(u32, f64)) {
-        let mut keep = |j: u32, x: f64| {
+        self.for_each_stored(|j, x| {
             if x != 0.0 {
                 visit(j, x);
             }
-        };
+        });
+    }
+
+    /// Calls `visit` with index and value of every entry that is stored, in the order of the indices.
+    #[inline]
+    pub fn for_each_stored(self, mut visit: impl FnMut(u32, f64)) {
         each_storage!(self,
-            dense(x) => for (j, &x) in x.iter().enumerate() { keep(j as u32, wide(x)) },
-            sparse(j, x) => for (&j, &x) in j.iter().zip(x) { keep(j, wide(x)) })
+            dense(x) => for (j, &x) in x.iter().enumerate() { visit(j as u32, wide(x)) },
+            sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) { visit(j, x) })
     }
 }
 
 /// Four partial sums, so that additions need not wait for one another.
 #[inline]
-fn sparse_dot<V: Value>(indices: &[u32], values: &[V], weights: &[f64]) -> f64 {
-    let at = |j: u32| weights.get(j as usize).copied().unwrap_or(0.0);
+fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Values, weights: &[W]) -> f64 {
+    let at = |j: u32| weights.get(j as usize).copied().unwrap_or_default().into();
     let mut sums = [0.0f64; 4];
-    let (index_blocks, index_rest) = indices.as_chunks::<4>();
-    let (value_blocks, value_rest) = values.as_chunks::<4>();
-    for (j, x) in index_blocks.iter().zip(value_blocks) {
+    let (index_fours, index_rest) = indices.as_chunks::<4>();
+    let (value_fours, value_rest) = values.fours();
+    for (j, x) in index_fours.iter().zip(value_fours) {
         for lane in 0..4 {
-            sums[lane] += at(j[lane]) * x[lane].into();
+            sums[lane] += at(j[lane]) * x[lane];
         }
     }
     let mut rest = 0.0;
-    for (&j, &x) in index_rest.iter().zip(value_rest) {
-        rest += at(j) * x.into();
+    for (&j, x) in index_rest.iter().zip(value_rest) {
+        rest += at(j) * x;
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
+/// The sum of the weights of some features.
 #[inline]
-fn rough_sparse_dot<V: Value>(indices: &[u32], values: &[V], weights: &[f32]) -> (f64, f64) {
-    let at = |j: u32| f64::from(weights.get(j as usize).copied().unwrap_or(0.0));
-    let (mut sums, mut sizes) = ([0.0f64; 4], [0.0f64; 4]);
-    let (index_blocks, index_rest) = indices.as_chunks::<4>();
-    let (value_blocks, value_rest) = values.as_chunks::<4>();
-    for (j, x) in index_blocks.iter().zip(value_blocks) {
+fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
+    // Indices increase, so those beyond the weights are the last ones.
+    let inside = match indices.last() {
+        Some(&last) if last as usize >= weights.len() => indices.partition_point(|&j| (j as usize) < weights.len()),
+        _ => indices.len(),
+    };
+    let mut sums = [0i64; 4];
+    let (fours, rest) = indices[..inside].as_chunks::<4>();
+    for four in fours {
         for lane in 0..4 {
-            let product = at(j[lane]) * x[lane].into();
-            sums[lane] += product;
-            sizes[lane] += product.abs();
+            sums[lane] += i64::from(weights[four[lane] as usize]);
         }
     }
-    let rest = index_rest.iter().zip(value_rest).map(|(&j, &x)| (j as usize, x.into()));
-    let (sum, size) = rough_dot(rest, weights);
-    (sums.iter().sum::<f64>() + sum, sizes.iter().sum::<f64>() + size)
+    sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(weights[j as usize])).sum::<i64>()
 }
 
+fn rough_dense_dot<V: Value>(values: &[V], weights: &[i16]) -> f64 {
+    values.iter().zip(weights).map(|(&x, &w)| f64::from(w) * wide(x)).sum()
+}
+
+/// `Σ |xⱼ|`.
 #[inline]
-fn rough_dot(entries: impl Iterator<Item = (usize, f64)>, weights: &[f32]) -> (f64, f64) {
-    entries.fold((0.0, 0.0), |(sum, size), (j, x)| {
-        let product = f64::from(weights.get(j).copied().unwrap_or(0.0)) * x;
-        (sum + product, size + product.abs())
-    })
+fn size<V: Value>(values: &[V]) -> f64 {
+    let mut sums = [0.0f64; 4];
+    let (fours, rest) = values.as_chunks::<4>();
+    for four in fours {
+        for lane in 0..4 {
+            sums[lane] += wide(four[lane]).abs();
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().map(|&x| wide(x).abs()).sum::<f64>()
 }
 
 /// Eight partial sums: the compiler turns them into vector registers.
@@ -264,9 +335,8 @@ mod tests {
             for row in rows {
                 prop_assert_eq!(row.dot(&weights), expected);
                 prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
-                let rough: Vec<f32> = weights.iter().map(|&w| w as f32).collect();
-                let size: f64 = wide.iter().zip(&weights).map(|(x, w)| (x * w).abs()).sum();
-                prop_assert_eq!(row.rough_dot(&rough), (expected, size));
+                let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
+                prop_assert_eq!(row.rough_dot(&whole), (expected, wide.iter().map(|x| x.abs()).sum()));
                 let mut sum = weights.clone();
                 row.add_to(&mut sum, 2.0);
                 for (j, s) in sum.iter().enumerate() {
@@ -293,6 +363,37 @@ mod tests {
                     prop_assert_eq!(block[outputs - 1], before + added);
                 }
             }
+        }
+
+        /// No small integers here: every sum is rounded, and must be rounded alike.
+        #[test]
+        fn an_even_row_gives_the_bits_of_its_values_spelled_out(
+            indices in prop::collection::btree_set(0u32..90, 0..70),
+            value in prop_oneof![-1e3f64..1e3, Just(0.0), Just(-0.0)],
+            weights in prop::collection::vec(-1e3f64..1e3, 0..100),
+            outputs in 1usize..4,
+        ) {
+            let indices: Vec<u32> = indices.into_iter().collect();
+            let values = vec![value; indices.len()];
+            let (even, spelled) = (Row::Even(&indices, value), Row::Sparse64(&indices, &values));
+            prop_assert_eq!(even.dot(&weights).to_bits(), spelled.dot(&weights).to_bits());
+            prop_assert_eq!(even.norm_sq().to_bits(), spelled.norm_sq().to_bits());
+            prop_assert_eq!((even.len(), even.nonzeros()), (spelled.len(), spelled.nonzeros()));
+            let each = |row: Row<'_>| {
+                let (mut sum, mut one, mut all, mut scores) = (weights.clone(), weights.clone(), weights.clone(), vec![0.5; outputs]);
+                row.add_to(&mut sum, 0.3);
+                row.add_to_one(&mut one, outputs, outputs - 1, 0.3);
+                row.add_to_each(&mut all, &vec![0.7; outputs]);
+                row.dot_each(&weights, &mut scores);
+                let (mut stored, mut visited) = (Vec::new(), Vec::new());
+                row.for_each_stored(|j, x| stored.push((j, x.to_bits())));
+                row.for_each_index(|j| visited.push(j));
+                (sum, one, all, scores, stored, visited)
+            };
+            prop_assert_eq!(each(even), each(spelled));
+            let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
+            let ((a, size_a), (b, size_b)) = (even.rough_dot(&whole), spelled.rough_dot(&whole));
+            prop_assert!((a - b).abs() <= 1e-12 * 1e3 * size_a && (size_a - size_b).abs() <= 1e-12 * size_a, "{a} {b}, {size_a} {size_b}");
         }
     }
 }

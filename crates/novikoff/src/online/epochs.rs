@@ -4,6 +4,7 @@ use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::data::matrix::fetch;
 use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Voted, Weights};
 use crate::multiclass::Scheme;
@@ -78,7 +79,7 @@ impl<'a> Batch<'a> {
 
     /// Reads through some rows so that they are in the cache. What it returns means nothing.
     fn fetch(&self, rows: Range<usize>) -> u64 {
-        u64::from(self.classes[rows.start]) ^ self.rows.fetch(rows)
+        fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows)
     }
 }
 

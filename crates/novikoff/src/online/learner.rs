@@ -1,5 +1,6 @@
 //! The online learner: predict a row, see its label, learn from it.
 
+use super::mirror::{MIRROR_FROM, Mirror};
 use super::rule::{Look, Rule};
 use crate::data::Row;
 use crate::model::{Mistake, NOBODY, Weights};
@@ -45,33 +46,25 @@ pub struct Online<R> {
     journal: Option<Vec<Mistake>>,
     rounds: f64,
     scores: Vec<f64>,
-    /// The weights in single precision, if the weights themselves are too large for the cache.
-    ///
-    /// Then looking them up is all that learning waits for, and half the bytes are looked up in half the time. Most rows
-    /// are clear of any doubt that single precision leaves; the others are scored exactly. What is learned is the same.
-    mirror: Option<Vec<f32>>,
+    /// A first look at rows, if the weights themselves are too large for the cache.
+    mirror: Option<Mirror>,
 }
-
-/// From so many features on there is a mirror: their weights are larger than a core's own cache.
-const MIRROR_FROM: usize = 1 << 17;
 
 impl<R: Rule> Online<R> {
     /// A learner that knows nothing.
     pub fn new(rule: R, scheme: Scheme, classes: usize, features: usize, bias: Bias, keep: Keep) -> Self {
         let outputs = scheme.outputs(classes);
-        let mut learner = Self {
+        Self {
             rule,
             scheme,
             bias: bias.coordinate(),
             weights: Weights::zero(features, outputs),
+            mirror: (scheme == Scheme::Two && features >= MIRROR_FROM).then(|| Mirror::zero(features)),
             delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
             journal: (keep == Keep::Mistakes).then(Vec::new),
             rounds: 0.0,
             scores: vec![0.0; outputs],
-            mirror: None,
-        };
-        learner.fit_mirror();
-        learner
+        }
     }
 
     /// Makes the mirror as large as the weights, if there should be one.
@@ -81,15 +74,8 @@ impl<R: Rule> Online<R> {
             return;
         }
         match &mut self.mirror {
-            // What is new weighs nothing.
-            Some(mirror) => mirror.resize(self.weights.features(), 0.0),
-            None => {
-                let mut mirror = vec![0.0; self.weights.features()];
-                for (rough, exact) in mirror.iter_mut().zip(&self.weights.values).filter(|(_, exact)| **exact != 0.0) {
-                    *rough = *exact as f32;
-                }
-                self.mirror = Some(mirror);
-            }
+            Some(mirror) => mirror.grow(self.weights.features()),
+            None => self.mirror = Some(Mirror::of(&self.weights.values)),
         }
     }
 
@@ -124,13 +110,11 @@ impl<R: Rule> Online<R> {
 
     /// Whether learning from a row of two classes would surely change nothing, by the mirror of the weights.
     #[inline]
-    fn is_clear(&self, mirror: &[f32], row: Row<'_>, class: u32) -> bool {
-        let (sum, size) = row.rough_dot(mirror);
+    fn is_clear(&self, mirror: &Mirror, row: Row<'_>, class: u32) -> bool {
+        let (sum, doubt) = mirror.dot(row);
         let score = sum + self.weights.bias[0];
-        // Each weight is within 2⁻²⁴ of its mirror, or of the least single, so the exact sum is within 2⁻²⁴·size of this one;
-        // rounding adds less than as much again for any row that fits into memory.
-        let doubt = (size + score.abs()) * (2.0 * f64::from(f32::EPSILON)) + f64::from(f32::MIN_POSITIVE) * row.len() as f64;
-        (if class == 1 { score } else { -score }) - doubt > R::CLEAR_ABOVE
+        // The sum with the bias is rounded once more.
+        (if class == 1 { score } else { -score }) - (doubt + score.abs() * f64::EPSILON) > R::CLEAR_ABOVE
     }
 
     #[inline(always)]
@@ -183,11 +167,7 @@ impl<R: Rule> Online<R> {
         let mut shift = |output: u32, step: f64| {
             self.weights.add(row, output as usize, step, self.bias);
             if let Some(mirror) = &mut self.mirror {
-                row.for_each_index(|j| {
-                    if let (Some(rough), Some(exact)) = (mirror.get_mut(j), self.weights.values.get(j)) {
-                        *rough = *exact as f32;
-                    }
-                });
+                mirror.follow(row, &self.weights.values);
             }
             if let Some(delayed) = &mut self.delayed {
                 delayed.add(row, output as usize, step * self.rounds, self.bias);

@@ -2,6 +2,7 @@
 
 mod epochs;
 mod learner;
+mod mirror;
 mod order;
 pub mod rule;
 mod stream;

@@ -4,8 +4,8 @@ use super::super::{About, Mistake, Model, Scorer, Voted, Weights};
 use super::check;
 use super::metadata::{self, Layout, Metadata};
 use super::tensors::{Numbers, Tensor, Tensors};
+use crate::data::Matrix;
 use crate::data::matrix::Values;
-use crate::data::{Matrix, Row};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::multiclass::Scheme;
@@ -125,7 +125,7 @@ fn compressed(rows: &Matrix) -> (Vec<u64>, Vec<u32>, Numbers<'static>) {
     let leave_zeros_out = rows.is_dense() && check::has_room(rows.rows(), rows.columns(), width, least_bytes);
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for i in 0..rows.rows() {
-        for_each_stored(rows.row(i), |j, x| {
+        rows.row(i).for_each_stored(|j, x| {
             if !(leave_zeros_out && is_zero(x)) {
                 indices.push(j);
                 values.push(x);
@@ -138,15 +138,6 @@ fn compressed(rows: &Matrix) -> (Vec<u64>, Vec<u32>, Numbers<'static>) {
         false => Numbers::F64(Cow::Owned(values)),
     };
     (starts, indices, values)
-}
-
-fn for_each_stored(row: Row<'_>, mut visit: impl FnMut(u32, f64)) {
-    match row {
-        Row::Dense32(x) => x.iter().zip(0..).for_each(|(&x, j)| visit(j, f64::from(x))),
-        Row::Dense64(x) => x.iter().zip(0..).for_each(|(&x, j)| visit(j, x)),
-        Row::Sparse32(j, x) => j.iter().zip(x).for_each(|(&j, &x)| visit(j, f64::from(x))),
-        Row::Sparse64(j, x) => j.iter().zip(x).for_each(|(&j, &x)| visit(j, x)),
-    }
 }
 
 fn read_voted(

@@ -108,6 +108,7 @@ pub(super) fn add_weighted(column: Row<'_>, scale: f64, h: &[f64], r: &mut [f64]
         Row::Dense64(x) => add_dense(x, scale, h, r),
         Row::Sparse32(i, x) => add_sparse(i, x, scale, h, r),
         Row::Sparse64(i, x) => add_sparse(i, x, scale, h, r),
+        Row::Even(i, x) => i.iter().for_each(|&i| r[i as usize] += scale * h[i as usize] * x),
     }
 }
 
@@ -155,6 +156,7 @@ mod tests {
                 Row::Dense64(_) => is_dense && !matrix.is_single(),
                 Row::Sparse32(..) => !is_dense && matrix.is_single(),
                 Row::Sparse64(..) => !is_dense && !matrix.is_single(),
+                Row::Even(..) => false,
             };
             prop_assert!(same, "layout and precision");
             for i in 0..rows.len() {

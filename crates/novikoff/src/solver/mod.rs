@@ -7,6 +7,8 @@ mod augmented;
 mod coordinate;
 mod curvature;
 mod dual_coordinate;
+mod journal;
+mod least_squares;
 mod max_margin;
 mod multinomial;
 mod newton;
@@ -15,6 +17,7 @@ mod smooth;
 pub use augmented::Augmented;
 pub use coordinate::{Coordinate, largest_l1};
 pub use dual_coordinate::DualCoordinate;
+pub use least_squares::{LeastSquares, optimality};
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
@@ -148,3 +151,6 @@ impl<'a> Watched<'a> {
         Solution { point, duals, ended, steps: self.steps(), trace: self.trace }
     }
 }
+
+#[cfg(test)]
+mod fixture;

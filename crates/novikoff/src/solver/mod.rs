@@ -14,6 +14,7 @@ mod max_margin;
 mod multinomial;
 mod newton;
 mod smooth;
+mod stochastic;
 
 pub use augmented::Augmented;
 pub use coordinate::{Coordinate, largest_l1};
@@ -23,6 +24,7 @@ pub use least_squares::{LeastSquares, optimality};
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
+pub use stochastic::Stochastic;
 
 use crate::control::{Flow, Progress, Watch};
 use crate::loss::Loss;

@@ -4,6 +4,7 @@
 //! does not compile, and `train` turns names into pairs that do.
 
 mod augmented;
+mod boosting;
 mod coordinate;
 mod curvature;
 mod dual_coordinate;
@@ -17,6 +18,7 @@ mod smooth;
 mod stochastic;
 
 pub use augmented::Augmented;
+pub use boosting::Boosting;
 pub use coordinate::{Coordinate, largest_l1};
 pub use dual_coordinate::DualCoordinate;
 pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};

@@ -12,7 +12,11 @@
 //!    is unique, and solves a triangular system. Otherwise `T w = c` with `T` of full row rank remains, in the true units
 //!    again, and its shortest solution comes out of a `QR` of `Tᵀ`: a complete orthogonal decomposition.
 //!
-//! Data that are too large for that are left to conjugate gradients, which also tend to the shortest solution.
+//! With fewer rows than columns the shortest answer lies in the span of the rows: `Aᵀ = ZL` comes first, and steps 1 and 3 are
+//! taken with `Lᵀ`, which has as many columns as there are rows.
+//!
+//! Sparse data are tried with conjugate gradients first, and data that are too large for factors are left to them: they too
+//! tend to the shortest solution, and how far they got is measured.
 
 mod iterative;
 
@@ -25,7 +29,7 @@ use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
-use faer::linalg::solvers::{ColPivQr, Qr, SolveLstsq};
+use faer::linalg::solvers::{ColPivQr, Qr};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -87,8 +91,28 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 impl Solver<Squared, L2> for LeastSquares {
     fn solve(&self, problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        if fits(problem) { factorise(problem, start, control) } else { iterative::solve(problem, start, control) }
+        /// Multiplications that are over before anybody notices.
+        const QUICK: f64 = 3e9;
+        let work = work(problem);
+        if !fits(problem) {
+            return iterative::solve(problem, start, control);
+        }
+        if !problem.rows.is_dense() && work > QUICK {
+            // For as long as a factorisation would take.
+            let steps = (work / (8.0 * problem.rows.stored() as f64 + 1.0)) as usize;
+            let found = iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
+            if matches!(found.ended, Ended::Arrived | Ended::Interrupted) {
+                return found;
+            }
+        }
+        factorise(problem, start, control)
     }
+}
+
+/// Multiplications of a factorisation.
+fn work(problem: &Problem<'_, Squared, L2>) -> f64 {
+    let (rows, columns) = (problem.len() as f64, problem.rows.columns() as f64);
+    2.0 * rows.min(columns).powi(2) * rows.max(columns)
 }
 
 /// Whether factors fit into memory and time.
@@ -100,9 +124,8 @@ fn fits(problem: &Problem<'_, Squared, L2>) -> bool {
     /// Multiplications that sparse rows, which have a cheaper way, are worth.
     const WORK: f64 = 4e11;
     let (rows, columns) = (problem.len(), problem.rows.columns());
-    let (short, long) = (rows.min(columns), rows.max(columns));
-    let work = 2.0 * (short as f64).powi(2) * long as f64;
-    short <= SIDE && (rows > columns || rows.saturating_mul(columns) <= NUMBERS) && (problem.rows.is_dense() || work <= WORK)
+    let small = rows > columns || rows.saturating_mul(columns) <= NUMBERS;
+    rows.min(columns) <= SIDE && small && (problem.rows.is_dense() || work(problem) <= WORK)
 }
 
 fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
@@ -117,10 +140,9 @@ fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control:
         return end(begin, if stopped { Ended::Interrupted } else { Ended::OutOfSteps }, 0, journal);
     }
     let system = System::new(problem);
-    let Some(triangle) = system.reduce(&|| control.watch.stopped()) else {
+    let Some(point) = system.answer(&|| control.watch.stopped()) else {
         return end(begin, Ended::Interrupted, 0, journal);
     };
-    let point = system.answer(&triangle);
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {
         return end(begin, Ended::Stalled, 0, journal);
     }
@@ -253,19 +275,10 @@ impl<'a> System<'a> {
         Some(triangle)
     }
 
-    /// Weights and bias out of the triangle.
-    fn answer(&self, triangle: &Mat<f64>) -> Point {
-        let first = usize::from(self.free);
-        let height = triangle.nrows().saturating_sub(first).min(self.columns);
-        let matrix = triangle.submatrix(first.min(triangle.nrows()), first, height, self.columns).to_owned();
-        let right: Vec<f64> = (0..height).map(|r| triangle[(first + r, first + self.columns)]).collect();
-        let (equations, half) = (Equations { matrix, right }, 0.5 * self.problem.penalty.l2());
-        let mut weights = if half > 0.0 && height == self.columns {
-            equations.with_penalty(&self.units, half).shortest(&self.units, 0.0, self.tolerance())
-        } else {
-            // Fewer rows than columns: a penalty is better put on the few directions that rows have.
-            equations.shortest(&self.units, half, self.tolerance())
-        };
+    /// Weights and bias; `None` if told to stop.
+    fn answer(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Point> {
+        let mut weights =
+            if self.problem.len() < self.columns { self.from_rows() } else { self.from_columns(&self.reduce(stopped)?) };
         let bias = match self.problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => weights.pop().unwrap_or(0.0),
@@ -282,7 +295,55 @@ impl<'a> System<'a> {
             let off = self.problem.sum(|i| self.problem.share(i) * (self.problem.targets[i] - scores[i]));
             point.bias += if all > 0.0 { off / all } else { 0.0 };
         }
-        point
+        Some(point)
+    }
+
+    /// Weights out of the triangle, where there are at least as many rows as columns.
+    fn from_columns(&self, triangle: &Mat<f64>) -> Vec<f64> {
+        let first = usize::from(self.free);
+        let height = triangle.nrows().saturating_sub(first).min(self.columns);
+        let matrix = triangle.submatrix(first.min(triangle.nrows()), first, height, self.columns).to_owned();
+        let right = (0..height).map(|r| triangle[(first + r, first + self.columns)]).collect();
+        Equations { matrix, right }.solve(&self.units, 0.5 * self.problem.penalty.l2(), self.tolerance())
+    }
+
+    /// Weights as a combination of rows, where there are fewer rows than columns.
+    fn from_rows(&self) -> Vec<f64> {
+        let (rows, first) = (self.problem.len(), usize::from(self.free));
+        let mut weights = vec![0.0; self.columns];
+        let mut matrix = Mat::zeros(rows, self.width());
+        self.fill(0..rows, matrix.as_mut(), 0);
+        if self.free {
+            // What rounding left of the means.
+            let constant = matrix.col_as_slice(0).to_vec();
+            let total: f64 = constant.iter().map(|x| x * x).sum();
+            for j in (1..self.width()).take_while(|_| total > 0.0) {
+                let column = matrix.col_as_slice_mut(j);
+                let mean = constant.iter().zip(&*column).map(|(a, b)| a * b).sum::<f64>() / total;
+                column.iter_mut().zip(&constant).for_each(|(x, root)| *x -= mean * root);
+            }
+        }
+        // Columns that are constant, but for rounding, have no say; the others in their true units.
+        let length = |j: usize| matrix.col_as_slice(first + j).iter().map(|x| x * x).sum::<f64>().sqrt();
+        let unit = |j: usize| if length(j) > self.tolerance() { self.units[j] } else { 0.0 };
+        let units: Vec<f64> = (0..self.columns).map(unit).collect();
+        let scale = units.iter().map(|u| u * u).sum::<f64>().sqrt();
+        if rows == 0 || scale == 0.0 {
+            return weights;
+        }
+        let order = descending(units.iter().copied());
+        let across = Mat::from_fn(self.columns, rows, |p, i| matrix[(i, first + order[p])] * units[order[p]]);
+        let basis = Qr::new(across.as_ref());
+        let triangle = basis.thin_R();
+        let equations = Equations {
+            matrix: Mat::from_fn(rows, rows, |i, k| if k <= i { triangle[(k, i)] / scale } else { 0.0 }),
+            right: matrix.col_as_slice(first + self.columns).to_vec(),
+        };
+        let along = equations.solve(&vec![scale; rows], 0.5 * self.problem.penalty.l2(), self.tolerance());
+        let mut all = Mat::from_fn(self.columns, 1, |p, _| along.get(p).copied().unwrap_or(0.0));
+        apply(basis.Q_basis(), basis.Q_coeff(), all.as_mut(), false);
+        (0..self.columns).for_each(|p| weights[order[p]] = all[(p, 0)]);
+        weights
     }
 
     /// What is left of a column of length 1 by rounding alone, on the safe side.
@@ -315,7 +376,11 @@ impl Equations {
     }
 
     /// The shortest weights of those with the least `‖Mu − c‖² + half·‖w‖²`. Pivots up to `tolerance` count as zero.
-    fn shortest(&self, units: &[f64], half: f64, tolerance: f64) -> Vec<f64> {
+    fn solve(&self, units: &[f64], half: f64, tolerance: f64) -> Vec<f64> {
+        if half > 0.0 { self.with_penalty(units, half).shortest(units, tolerance) } else { self.shortest(units, tolerance) }
+    }
+
+    fn shortest(&self, units: &[f64], tolerance: f64) -> Vec<f64> {
         let columns = units.len();
         let mut weights = vec![0.0; columns];
         if self.right.is_empty() || columns == 0 {
@@ -327,7 +392,7 @@ impl Equations {
         let mut right = Mat::from_fn(self.right.len(), 1, |r, _| self.right[r]);
         apply(pivoted.Q_basis(), pivoted.Q_coeff(), right.as_mut(), true);
         let mut right = right.subrows(0, rank).to_owned();
-        if rank == columns && half == 0.0 {
+        if rank == columns {
             solve_upper_triangular_in_place(triangle.submatrix(0, 0, rank, rank), right.as_mut(), Par::Seq);
             (0..rank).for_each(|k| weights[position[k]] = right[(k, 0)] / units[position[k]]);
             return weights;
@@ -337,29 +402,7 @@ impl Equations {
         let order = descending((0..columns).map(|place| (0..rank).map(|k| entry(place, k).abs()).fold(0.0, f64::max)));
         let basis = Qr::new(Mat::from_fn(columns, rank, |p, k| entry(order[p], k)).as_ref());
         let lower = basis.thin_R().transpose();
-        if half > 0.0 {
-            let (below, root) = (lower.nrows(), half.sqrt());
-            let both = Mat::from_fn(below + rank, rank, |r, k| match r {
-                r if r < below => {
-                    if k <= r {
-                        lower[(r, k)]
-                    } else {
-                        0.0
-                    }
-                }
-                r => {
-                    if r - below == k {
-                        root
-                    } else {
-                        0.0
-                    }
-                }
-            });
-            let padded = Mat::from_fn(below + rank, 1, |r, _| if r < below { right[(r, 0)] } else { 0.0 });
-            right = Qr::new(both.as_ref()).solve_lstsq(padded);
-        } else {
-            solve_lower_triangular_in_place(lower, right.as_mut(), Par::Seq);
-        }
+        solve_lower_triangular_in_place(lower, right.as_mut(), Par::Seq);
         let mut all = Mat::from_fn(columns, 1, |p, _| if p < rank { right[(p, 0)] } else { 0.0 });
         apply(basis.Q_basis(), basis.Q_coeff(), all.as_mut(), false);
         (0..columns).for_each(|p| weights[position[order[p]]] = all[(p, 0)]);
@@ -528,7 +571,7 @@ mod tests {
 
     #[test]
     fn odd_shapes_have_their_shortest_answer() {
-        let cases: Vec<(&str, Vec<Vec<f64>>, Vec<f64>)> = vec![
+        let cases = [
             ("one row", vec![vec![3.0, 4.0]], vec![5.0]),
             ("one column", vec![vec![1.0], vec![-2.0], vec![5.0]], vec![1.0, 0.0, 2.0]),
             ("a zero row", vec![vec![0.0, 0.0], vec![1.0, 2.0], vec![3.0, 1.0]], vec![7.0, 1.0, 2.0]),

@@ -17,6 +17,30 @@ use rayon::prelude::*;
 /// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the weights grow. A round
 /// moves no score by more than 40, so they stay numbers, and the end comes where the objective is below the tolerance times
 /// that of zero weights, where no feature does better than chance by more than the tolerance, or with the last step.
+///
+/// ```
+/// use novikoff::control::{Unwatched, Watch};
+/// use novikoff::data::matrix::{Builder, Layout};
+/// use novikoff::loss::Exponential;
+/// use novikoff::penalty::{Bias, L2};
+/// use novikoff::risk::Problem;
+/// use novikoff::solver::{Boosting, Control, Ended, Solver};
+///
+/// let mut builder = Builder::new(Layout::Dense { columns: 1 });
+/// for x in [2.0, 1.0, -1.0, -3.0] {
+///     builder.push(&[0], &[x]);
+/// }
+/// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Exponential, penalty: L2(0.0), bias: Bias::None,
+/// };
+/// let (mut unwatched, output) = (Unwatched, (0, 1));
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let solution = Boosting.solve(&problem, None, &control);
+/// // Separable: as small as was asked for, with weights that are numbers.
+/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert!(solution.trace.last().unwrap().objective <= 1e-3 && solution.point.weights[0].is_finite());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Boosting;
 

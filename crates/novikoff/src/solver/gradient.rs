@@ -185,6 +185,29 @@ impl Walk {
 
 /// Gradient descent on a [`Problem`]; a subgradient where the loss has a kink. The best point of the walk is returned, which
 /// for a loss with kinks need not be the last.
+///
+/// ```
+/// use novikoff::control::{Unwatched, Watch};
+/// use novikoff::data::matrix::{Builder, Layout};
+/// use novikoff::loss::Logistic;
+/// use novikoff::penalty::{Bias, L2};
+/// use novikoff::risk::Problem;
+/// use novikoff::solver::{Control, Ended, Gradient, Solver};
+///
+/// let mut builder = Builder::new(Layout::Dense { columns: 1 });
+/// for x in [2.0, 1.0, -1.0, -3.0] {
+///     builder.push(&[0], &[x]);
+/// }
+/// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
+/// };
+/// let (mut unwatched, output) = (Unwatched, (0, 1));
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let solution = Gradient::default().solve(&problem, None, &control);
+/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert!(solution.trace.windows(2).all(|steps| steps[1].objective < steps[0].objective));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradient {
     /// How long the steps are,

@@ -277,8 +277,7 @@ impl<'a> System<'a> {
 
     /// Weights and bias; `None` if told to stop.
     fn answer(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Point> {
-        let mut weights =
-            if self.problem.len() < self.columns { self.from_rows() } else { self.from_columns(&self.reduce(stopped)?) };
+        let mut weights = if self.problem.len() < self.columns { self.wide() } else { self.tall(&self.reduce(stopped)?) };
         let bias = match self.problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => weights.pop().unwrap_or(0.0),
@@ -299,7 +298,7 @@ impl<'a> System<'a> {
     }
 
     /// Weights out of the triangle, where there are at least as many rows as columns.
-    fn from_columns(&self, triangle: &Mat<f64>) -> Vec<f64> {
+    fn tall(&self, triangle: &Mat<f64>) -> Vec<f64> {
         let first = usize::from(self.free);
         let height = triangle.nrows().saturating_sub(first).min(self.columns);
         let matrix = triangle.submatrix(first.min(triangle.nrows()), first, height, self.columns).to_owned();
@@ -308,22 +307,13 @@ impl<'a> System<'a> {
     }
 
     /// Weights as a combination of rows, where there are fewer rows than columns.
-    fn from_rows(&self) -> Vec<f64> {
+    fn wide(&self) -> Vec<f64> {
         let (rows, first) = (self.problem.len(), usize::from(self.free));
         let mut weights = vec![0.0; self.columns];
         let mut matrix = Mat::zeros(rows, self.width());
         self.fill(0..rows, matrix.as_mut(), 0);
-        if self.free {
-            // What rounding left of the means.
-            let constant = matrix.col_as_slice(0).to_vec();
-            let total: f64 = constant.iter().map(|x| x * x).sum();
-            for j in (1..self.width()).take_while(|_| total > 0.0) {
-                let column = matrix.col_as_slice_mut(j);
-                let mean = constant.iter().zip(&*column).map(|(a, b)| a * b).sum::<f64>() / total;
-                column.iter_mut().zip(&constant).for_each(|(x, root)| *x -= mean * root);
-            }
-        }
-        // Columns that are constant, but for rounding, have no say; the others in their true units.
+        // Columns that are constant, but for rounding, have no say; the others in their true units. What rounding left of the
+        // means is too short to count beside their sum.
         let length = |j: usize| matrix.col_as_slice(first + j).iter().map(|x| x * x).sum::<f64>().sqrt();
         let unit = |j: usize| if length(j) > self.tolerance() { self.units[j] } else { 0.0 };
         let units: Vec<f64> = (0..self.columns).map(unit).collect();
@@ -621,12 +611,15 @@ mod tests {
 
     #[test]
     fn two_columns_that_differ_by_a_constant_share_the_weight() {
-        // Far from zero, where the means themselves are rounded: what differs is 1e-10 of what varies.
-        let values: Vec<f64> = (0..50).map(|i| 1e6 + f64::from(i * i % 17) / 7.0).collect();
-        let rows = dense(&values.iter().map(|x| vec![*x, x + 3e5]).collect::<Vec<_>>());
-        let targets: Vec<f64> = values.iter().map(|x| 2.0 * (x - 1e6)).collect();
-        let found = solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1).point;
-        assert!(found.weights.iter().all(|w| (w - 1.0).abs() < 1e-8), "{found:?}");
+        // Far from zero, where the means themselves are rounded: what differs is 1e-10 of what varies. Tall, then wide.
+        for (count, copies) in [(50, 2), (3, 5), (40, 60)] {
+            let values: Vec<f64> = (0..count).map(|i| 1e6 + f64::from(i * i % 17) / 7.0).collect();
+            let rows: Vec<Vec<f64>> = values.iter().map(|x| (0..copies).map(|k| x + 3e5 * f64::from(k)).collect()).collect();
+            let targets: Vec<f64> = values.iter().map(|x| f64::from(copies) * (x - 1e6)).collect();
+            let rows = dense(&rows);
+            let found = solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1).point;
+            assert!(found.weights.iter().all(|w| (w - 1.0).abs() < 1e-7), "{count} {copies} {found:?}");
+        }
     }
 
     proptest! {

@@ -15,6 +15,29 @@ use crate::risk::{Point, Problem};
 ///
 /// The best of the points that epochs ended at is returned. A step that would carry weights past zero for the penalty's sake
 /// alone ends at zero.
+///
+/// ```
+/// use novikoff::control::{Unwatched, Watch};
+/// use novikoff::data::matrix::{Builder, Layout};
+/// use novikoff::loss::Hinge;
+/// use novikoff::penalty::{Bias, L2};
+/// use novikoff::risk::Problem;
+/// use novikoff::solver::{Control, Ended, Solver, Stochastic};
+///
+/// let mut builder = Builder::new(Layout::Dense { columns: 1 });
+/// for x in [2.0, 1.0, -1.0, -3.0] {
+///     builder.push(&[0], &[x]);
+/// }
+/// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Hinge, penalty: L2(0.1), bias: Bias::None,
+/// };
+/// let (mut unwatched, output) = (Unwatched, (0, 1));
+/// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let solution = Stochastic::default().solve(&problem, None, &control);
+/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert!((solution.point.weights[0] - 1.0).abs() < 0.05, "{solution:?}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stochastic {
     /// Rows of a step.

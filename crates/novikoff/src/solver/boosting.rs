@@ -1,9 +1,8 @@
 //! Boosting: the exponential loss, one coordinate at a time.
 
-use super::journal::{Journal, Known, Moments};
-use super::{Control, Ended, Solution, Solver, Start};
+use super::moments::Moments;
+use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate::gap;
-use crate::control::Flow;
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
 use crate::penalty::{Bias, L2, Penalty};
@@ -51,28 +50,28 @@ impl Solver<Exponential, L2> for Boosting {
     fn solve(&self, problem: &Problem<'_, Exponential, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
         let features = Columns::of(problem.rows);
         let mut state = State::new(problem, start);
-        let (mut journal, mut moments) = (Journal::new(control), Moments::default());
+        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
         let lambda = problem.penalty.l2();
         let at_zero = problem.sum(|i| problem.share(i));
         let mut steps = 0;
         let ended = loop {
             let (steepest, edge) = state.steepest(&features);
-            let mut known = Known { gradient: Some(state.gradient(steepest).abs()), ..Known::default() };
-            let mut arrived = false;
+            let (mut relative, mut arrived) = (None, false);
             if lambda > 0.0 {
                 if moments.come(steps) || steps == control.steps {
                     state.refresh();
                     let found = gap(problem, &state.point, &state.scores, None);
-                    known.gap = found.relative();
+                    relative = found.relative();
                     arrived = found.within(control.tolerance);
                 }
             } else {
                 arrived = state.objective <= control.tolerance * at_zero || edge <= control.tolerance;
             }
-            let flow = journal.note(steps, state.objective, known, &state.point);
+            let slope = state.gradient(steepest).abs();
+            let stop = watched.step(state.objective, relative, Some(slope), Some(&state.point));
             if arrived || problem.is_empty() {
                 break Ended::Arrived;
-            } else if flow == Flow::Stop {
+            } else if stop {
                 break Ended::Interrupted;
             } else if steps == control.steps {
                 break Ended::OutOfSteps;
@@ -81,7 +80,7 @@ impl Solver<Exponential, L2> for Boosting {
             }
             steps += 1;
         };
-        Solution { point: state.point, duals: None, ended, steps, trace: journal.into_trace() }
+        watched.finish(state.point, None, ended)
     }
 }
 
@@ -308,7 +307,7 @@ mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve, sparse};
     use super::super::{Gradient, Schedule};
     use super::*;
-    use crate::control::{Progress, Watch};
+    use crate::control::{Flow, Progress, Watch};
     use proptest::prelude::*;
 
     /// AdaBoost as its authors print it: a distribution over rows, the feature with the largest edge, half the log of the odds.

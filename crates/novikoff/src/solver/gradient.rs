@@ -1,7 +1,7 @@
 //! Follow the derivative: gradient descent and ascent, with a step size for every taste.
 
-use super::journal::{Journal, Known, Moments};
-use super::{Control, Ended, Solution, Solver, Start};
+use super::moments::Moments;
+use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate::gap;
 use crate::control::Flow;
 use crate::loss::Loss;
@@ -248,8 +248,8 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             pull.weights.extend(has_bias.then_some(pull.bias));
             pull.weights
         };
-        let (mut journal, mut moments) = (Journal::new(control), Moments::default());
-        let (mut best, mut least, mut steps, mut arrived) = (start.clone(), f64::INFINITY, 0, false);
+        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
+        let (mut best, mut least, mut arrived) = (start.clone(), f64::INFINITY, false);
         let mut first = None;
         let visit = |visit: &Visit| {
             let point = as_point(&visit.point);
@@ -262,20 +262,20 @@ impl<L: Loss> Solver<L, L2> for Gradient {
                 let flat = steepness <= control.tolerance * *first.get_or_insert(steepness);
                 arrived = found.within(control.tolerance) || flat && problem.penalty.l2() == 0.0;
             }
-            let known = Known { gap: relative, gradient: Some(steepness), size: visit.size };
-            let flow = journal.note(visit.step, visit.value, known, &point);
-            steps = visit.step;
+            let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
+            if let Some(step) = watched.trace.last_mut() {
+                step.size = visit.size;
+            }
             if visit.value < least || arrived {
                 (least, best) = (visit.value, point);
             }
-            if arrived { Flow::Stop } else { flow }
+            if arrived || stop { Flow::Stop } else { Flow::Continue }
         };
         let walk = Walk { direction: Direction::Down, schedule: self.schedule, step: self.step, steps: control.steps };
         let mut from = start.weights;
         from.extend(has_bias.then_some(start.bias));
         let ended = walk.run(from, value, gradient, visit);
-        let ended = if arrived { Ended::Arrived } else { ended };
-        Solution { point: best, duals: None, ended, steps, trace: journal.into_trace() }
+        watched.finish(best, None, if arrived { Ended::Arrived } else { ended })
     }
 }
 

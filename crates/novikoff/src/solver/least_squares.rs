@@ -20,10 +20,8 @@
 
 mod iterative;
 
-use super::journal::{Journal, Known};
-use super::{Control, Ended, Solution, Solver, Start};
-use crate::certificate::{Gap, gap};
-use crate::control::Flow;
+use super::{Control, Ended, Solution, Solver, Start, Watched};
+use crate::certificate::gap;
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
@@ -130,26 +128,23 @@ fn fits(problem: &Problem<'_, Squared, L2>) -> bool {
 
 fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
     let columns = problem.rows.columns();
-    let mut journal = Journal::new(control);
+    let mut watched = Watched::new(control);
     let begin = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
-    let objective = |point: &Point| problem.mean_loss(&problem.scores(point)) + problem.penalty_of(point);
-    let stopped = journal.note(0, objective(&begin), Known::default(), &begin) == Flow::Stop;
-    let end =
-        |point, ended, steps, journal: Journal<'_>| Solution { point, duals: None, ended, steps, trace: journal.into_trace() };
-    if stopped || control.steps == 0 {
-        return end(begin, if stopped { Ended::Interrupted } else { Ended::OutOfSteps }, 0, journal);
+    let at_begin = problem.mean_loss(&problem.scores(&begin)) + problem.penalty_of(&begin);
+    if watched.step(at_begin, None, None, Some(&begin)) {
+        return watched.finish(begin, None, Ended::Interrupted);
+    } else if control.steps == 0 {
+        return watched.finish(begin, None, Ended::OutOfSteps);
     }
-    let system = System::new(problem);
-    let Some(point) = system.answer(&|| control.watch.stopped()) else {
-        return end(begin, Ended::Interrupted, 0, journal);
+    let Some(point) = System::new(problem).answer(&|| control.watch.stopped()) else {
+        return watched.finish(begin, None, Ended::Interrupted);
     };
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {
-        return end(begin, Ended::Stalled, 0, journal);
+        return watched.finish(begin, None, Ended::Stalled);
     }
-    let found: Gap = gap(problem, &point, &problem.scores(&point), None);
-    let known = Known { gap: found.relative(), gradient: Some(found.gradient), size: None };
-    journal.note(1, found.objective, known, &point);
-    end(point, Ended::Arrived, 1, journal)
+    let found = gap(problem, &point, &problem.scores(&point), None);
+    watched.step(found.objective, found.relative(), Some(found.gradient), Some(&point));
+    watched.finish(point, None, Ended::Arrived)
 }
 
 /// Lengths of columns, with rows weighted by their shares.
@@ -424,7 +419,7 @@ fn apply(basis: MatRef<'_, f64>, factor: MatRef<'_, f64>, x: MatMut<'_, f64>, tr
 mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve, sparse};
     use super::*;
-    use crate::control::{Progress, Unwatched, Watch};
+    use crate::control::{Flow, Progress, Unwatched, Watch};
     use crate::random::Random;
     use proptest::prelude::*;
 

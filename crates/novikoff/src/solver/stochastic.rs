@@ -1,10 +1,8 @@
 //! A few rows at a time: stochastic and mini-batch (sub)gradient descent.
 
 use super::gradient::Schedule;
-use super::journal::{Journal, Known};
-use super::{Control, Ended, Solution, Solver, Start};
+use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate::gap;
-use crate::control::Flow;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
@@ -19,7 +17,7 @@ use crate::risk::{Point, Problem};
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
 /// use novikoff::data::matrix::{Builder, Layout};
-/// use novikoff::loss::Hinge;
+/// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
 /// use novikoff::solver::{Control, Ended, Solver, Stochastic};
@@ -30,13 +28,13 @@ use crate::risk::{Point, Problem};
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Hinge, penalty: L2(0.1), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
 /// let solution = Stochastic::default().solve(&problem, None, &control);
 /// assert_eq!(solution.ended, Ended::Arrived);
-/// assert!((solution.point.weights[0] - 1.0).abs() < 0.05, "{solution:?}");
+/// assert!(solution.point.weights[0] > 0.0 && solution.steps < 10000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stochastic {
@@ -61,7 +59,7 @@ impl Default for Stochastic {
 impl<L: Loss> Solver<L, L2> for Stochastic {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
         let mut state = State::new(self, problem, start);
-        let mut journal = Journal::new(control);
+        let mut watched = Watched::new(control);
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut pace = Pace::new(self, problem);
@@ -74,14 +72,16 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
             if !found.objective.is_finite() {
                 break Ended::Stalled;
             }
-            let known = Known { gap: found.relative(), gradient: Some(found.gradient), size: pace.last };
-            let flow = journal.note(steps, found.objective, known, &point);
+            let stop = watched.step(found.objective, found.relative(), Some(found.gradient), Some(&point));
+            if let Some(step) = watched.trace.last_mut() {
+                step.size = pace.scheduled();
+            }
             if found.objective < least {
                 (least, best) = (found.objective, point);
             }
             if found.within(control.tolerance) || problem.is_empty() {
                 break Ended::Arrived;
-            } else if flow == Flow::Stop {
+            } else if stop {
                 break Ended::Interrupted;
             } else if steps == control.steps {
                 break Ended::OutOfSteps;
@@ -95,7 +95,7 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
             }
             steps += 1;
         };
-        Solution { point: best, duals: None, ended, steps, trace: journal.into_trace() }
+        watched.finish(best, None, ended)
     }
 }
 
@@ -123,10 +123,15 @@ impl Pace {
         Self { schedule: settings.schedule, first: settings.step.unwrap_or(own), per_tick, t: 0, last: None }
     }
 
+    /// The size of the next step, unless it has to be searched for.
+    fn scheduled(&self) -> Option<f64> {
+        self.schedule.factor_at(self.t as f64 / self.per_tick).map(|factor| self.first * factor)
+    }
+
     /// The next step; `enough` says whether one is short enough, for schedules that have to ask.
     fn next(&mut self, enough: impl Fn(f64) -> bool) -> f64 {
-        let size = match self.schedule.factor_at(self.t as f64 / self.per_tick) {
-            Some(factor) => self.first * factor,
+        let size = match self.scheduled() {
+            Some(size) => size,
             None => {
                 let mut size = 2.0 * self.last.unwrap_or(self.first);
                 // Sixty halvings and still too long: the gradient of these rows is noise.
@@ -260,7 +265,7 @@ mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve, sparse};
     use super::super::{Gradient, LeastSquares};
     use super::*;
-    use crate::control::{Progress, Watch};
+    use crate::control::{Flow, Progress, Watch};
     use crate::loss::{Hinge, Logistic, Squared};
     use proptest::prelude::*;
 

@@ -1,10 +1,9 @@
 //! Conjugate gradients on the normal equations, without forming them (CGLS): two passes over the rows a step.
 
-use super::super::journal::{Journal, Known, Moments};
-use super::super::{Control, Ended, Solution, Start};
+use super::super::moments::Moments;
+use super::super::{Control, Ended, Solution, Start, Watched};
 use super::{lengths, optimality};
 use crate::certificate::gap;
-use crate::control::Flow;
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
@@ -17,7 +16,7 @@ const PATIENCE: usize = 4;
 pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
     let half = 0.5 * problem.penalty.l2();
     let operator = Operator::new(problem, half);
-    let (mut journal, mut moments) = (Journal::new(control), Moments::default());
+    let (mut watched, mut moments) = (Watched::new(control), Moments::default());
     let mut at = match start {
         Some(start) if half > 0.0 => start.point.clone(),
         _ => Point::zero(problem.rows.columns()),
@@ -30,7 +29,7 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
     let mut steepness = operator.square(&slope);
     let (mut best, mut least, mut patience, mut steps) = (at.clone(), f64::INFINITY, PATIENCE, 0);
     let ended = loop {
-        let mut known = Known::default();
+        let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
         let (mut arrived, mut stalled) = (false, steepness == 0.0);
         if moments.come(steps) || steps == control.steps || stalled {
@@ -42,7 +41,7 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
                 _ => optimality(problem, &at, &scores),
             };
             objective = found.objective;
-            known = Known { gap: found.relative(), gradient: Some(found.gradient), size: None };
+            (relative, gradient) = (found.relative(), Some(found.gradient));
             arrived = left <= control.tolerance;
             if left < least {
                 (least, best, patience) = (left, at.clone(), PATIENCE);
@@ -51,10 +50,10 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
             }
             stalled |= patience == 0;
         }
-        let flow = journal.note(steps, objective, known, &at);
+        let stop = watched.step(objective, relative, gradient, Some(&at));
         if arrived {
             break Ended::Arrived;
-        } else if flow == Flow::Stop {
+        } else if stop {
             break Ended::Interrupted;
         } else if stalled {
             break Ended::Stalled;
@@ -78,7 +77,7 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
         operator.add_scaled(&mut direction, &slope);
         steps += 1;
     };
-    Solution { point: best, duals: None, ended, steps, trace: journal.into_trace() }
+    watched.finish(best, None, ended)
 }
 
 fn add(point: &mut Point, size: f64, direction: &Point) {

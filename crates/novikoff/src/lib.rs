@@ -1,8 +1,9 @@
 //! Linear learning with proofs: rows in, a linear model and what is known of it out.
 //!
 //! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into [`data`] by the
-//! recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of [`online`] and [`multiclass`], and
-//! [`evaluate`] measures it. [`control`] is how long work is watched and stopped; nothing here prints.
+//! recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of [`online`] or of a [`solver`] that
+//! minimises a [`risk`], and [`evaluate`] measures it. [`certificate`] says how far a model can at most be from the best one.
+//! [`control`] is how long work is watched and stopped; nothing here prints.
 //!
 //! ```
 //! use novikoff::control::Unwatched;

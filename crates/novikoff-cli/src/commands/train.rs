@@ -417,7 +417,7 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number(dual)));
     lines.add("objective", format!("{}{dual}", number(risk.objective)));
     if let Some(measured) = &risk.regression {
-        lines.add("train", error_text(&Evaluation::Numbers(measured.clone())));
+        lines.add("train", error_text(&Evaluation::Numbers(*measured)));
     }
 }
 

@@ -521,7 +521,7 @@ fn lambda(settings: &Settings, goal: &Goal) -> Result<f64> {
             // As little as the solver can do with: next to nothing beside losses as large as the targets.
             Learner::LeastAbsolute => {
                 let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
-                Ok(1e-6 / mean.max(f64::MIN_POSITIVE).min(f64::MAX))
+                Ok(1e-6 / mean.clamp(1e-100, 1e100))
             }
             _ => Ok(1.0 / total),
         },

@@ -15,6 +15,14 @@ class TooSlow(Skipped):
     """It took more than the time it was given."""
 
 
+class Failed(Skipped):
+    """A command ended with another code than 0; `told` is all that it said."""
+
+    def __init__(self, message, told):
+        super().__init__(message)
+        self.told = told
+
+
 def run(command, env=None, timeout=600):
     """The standard output of a command that must succeed."""
     try:
@@ -25,7 +33,7 @@ def run(command, env=None, timeout=600):
         raise TooSlow(f"took more than {timeout:.0f} s")
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise Skipped(f"{command[0]} failed: {reason}")
+        raise Failed(f"{command[0]} failed: {reason}", done.stderr)
     return done.stdout
 
 

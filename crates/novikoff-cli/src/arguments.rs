@@ -24,6 +24,8 @@ pub enum Command {
     Train(Box<Train>),
     /// Print a label (or, of a regression model, a number) for each row.
     Predict(Predict),
+    /// Choose λ by cross-validation, and learn with it.
+    Tune(Box<Tune>),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
     /// Show what a model is, and its heaviest weights.
@@ -52,9 +54,9 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// What learns.
-    #[arg(long, value_enum, default_value_t = LearnerName::Averaged, help_heading = "Learning")]
-    pub learner: LearnerName,
+    /// What learns [default: averaged; tune: svm].
+    #[arg(long, value_enum, help_heading = "Learning")]
+    pub learner: Option<LearnerName>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a gap within the
     /// tolerance does) [default: 30 passes, or as many steps as solvers usually need and some].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
@@ -97,6 +99,15 @@ pub struct Train {
     /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
     #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub l1: f64,
+    /// Bring columns to one size first; the model applies to the rows as they are.
+    #[arg(long, value_enum, default_value_t = ScaleName::None, help_heading = "Minimising a loss")]
+    pub scale: ScaleName,
+    /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
+    #[arg(long, value_enum, help_heading = "Minimising a loss")]
+    pub schedule: Option<ScheduleName>,
+    /// The stochastic gradient: rows of a step.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, help_heading = "Minimising a loss")]
+    pub batch: usize,
     /// The relative duality gap at which to stop: (objective − dual)/objective.
     #[arg(long, value_name = "E", default_value_t = 1e-4, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub tolerance: f64,
@@ -107,6 +118,9 @@ pub struct Train {
     /// The positive one of two labels [default: the larger number, or the later name].
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub positive: Option<String>,
+    /// Fit probabilities to the scores that models of four fifths of the rows give the other fifth.
+    #[arg(long, value_enum, help_heading = "Classes and weights")]
+    pub calibrate: Option<CalibrationName>,
     /// How much each class counts: balanced, or LABEL=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub class_weight: Option<String>,
@@ -117,9 +131,10 @@ pub struct Train {
     /// Perceptrons: what a score of exactly zero is while learning.
     #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
     pub tie: TieName,
-    /// Perceptrons: the constant step (any gives the same predictions).
-    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
-    pub step: f64,
+    /// Perceptrons: the constant step (any gives the same predictions) [default: 1]. Gradient solvers: what the schedule is a
+    /// multiple of.
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
+    pub step: Option<f64>,
     /// Passive-aggressive: go all the way (pa), at most C (pa-i), or damped by C (pa-ii).
     #[arg(long, value_enum, default_value_t = VariantName::PaI, help_heading = "Details of the rules")]
     pub variant: VariantName,
@@ -132,6 +147,25 @@ pub struct Train {
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub output_form: OutputForm,
+}
+
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  novikoff tune a9a.svm --learner logistic -o a9a.model
+  novikoff tune prices.csv --learner least-squares --scale unit-variance --folds 10
+  novikoff tune a9a.svm --lambdas 1e-6,1e-5,1e-4,1e-3";
+
+#[derive(Debug, Args)]
+#[command(after_help = TUNE_EXAMPLES)]
+pub struct Tune {
+    #[command(flatten)]
+    pub train: Train,
+    /// Parts that the rows are dealt out into, each to be held back once.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
+    pub folds: usize,
+    /// The values of λ to try [default: those of costs from 0.001 to 1000, two a decade].
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
+    pub lambdas: Option<Vec<f64>>,
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -263,8 +297,14 @@ pub enum LearnerName {
     SquaredSvm,
     /// logistic regression
     Logistic,
+    /// regression: squared loss
+    LeastSquares,
+    /// regression: absolute loss
+    LeastAbsolute,
     /// exponential loss
     Exponential,
+    /// exponential loss, one weight at a time
+    Boosting,
     /// the hyperplane with the largest margin, for rows that can be separated
     MaxMargin,
 }
@@ -275,7 +315,41 @@ pub enum LossArgument {
     SquaredHinge,
     Logistic,
     Exponential,
+    /// for numbers: regression
+    Squared,
+    /// for numbers: regression
+    Absolute,
     HingeAtZero,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ScaleName {
+    None,
+    /// a standard deviation of 1
+    UnitVariance,
+    /// a largest value of 1 or −1
+    MaxAbs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ScheduleName {
+    Constant,
+    /// 1/t
+    Inverse,
+    /// 1/√t
+    InverseRoot,
+    /// 2^−(t+1)
+    Halving,
+    /// as long as they lead down
+    Backtracking,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum CalibrationName {
+    /// a sigmoid of the score
+    Platt,
+    /// steps that never fall
+    Isotonic,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -296,6 +370,16 @@ pub enum SolverArgument {
     Augmented,
     /// dual coordinate descent, for many sparse columns
     DualCd,
+    /// coordinate descent on the weights, for --l1
+    Coordinate,
+    /// a rank-revealing factorisation, for the squared loss
+    LeastSquares,
+    /// gradient descent; see --schedule and --step
+    Gradient,
+    /// stochastic gradient descent; see --schedule, --step and --batch
+    Stochastic,
+    /// one weight at a time, for the exponential loss
+    Boosting,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

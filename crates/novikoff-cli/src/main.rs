@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     progress::listen_for_interrupts();
     let result = match arguments.command {
         Command::Train(train) => commands::train::run(&train),
+        Command::Tune(tune) => commands::tune::run(&tune),
         Command::Predict(predict) => commands::predict::run(&predict),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),

@@ -1,15 +1,18 @@
 //! From what the user wrote to what the library wants.
 
 use crate::arguments::{
-    BiasName, FormatName, LearnerName, LossArgument, MissingName, OrderName, PenaltyArgument, Reading, SchemeName,
-    SolverArgument, TieName, Train, VariantName,
+    BiasName, CalibrationName, FormatName, LearnerName, LossArgument, MissingName, OrderName, PenaltyArgument, Reading,
+    ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName,
 };
+use novikoff::data::Scale;
+use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::Missing;
 use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length, Tie};
 use novikoff::penalty::Bias;
 use novikoff::read::{Format, Header, Options, TableOptions};
+use novikoff::solver::Schedule;
 use novikoff::train::{ClassWeight, Learner, Risk, Settings, SolverName, Strength};
 use novikoff::{Error, Result};
 
@@ -64,16 +67,16 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
 }
 
 /// What to learn.
-pub fn settings(train: &Train) -> Result<Settings> {
+pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
     Ok(Settings {
-        learner: learner(train),
+        learner: learner(train, usual),
         length: if train.normalise { Length::Unit } else { Length::AsGiven },
         tie: match train.tie {
             TieName::Mistake => Tie::Mistake,
             TieName::Positive => Tie::Positive,
             TieName::Negative => Tie::Negative,
         },
-        step: train.step,
+        step: train.step.unwrap_or(Settings::default().step),
         aggressiveness: match train.variant {
             VariantName::Pa => Aggressiveness::Full,
             VariantName::PaI => Aggressiveness::Capped(train.aggressiveness),
@@ -97,21 +100,27 @@ pub fn settings(train: &Train) -> Result<Settings> {
             OrderName::Given => Order::Given,
         },
         seed: train.seed,
+        calibrate: train.calibrate.map(|method| match method {
+            CalibrationName::Platt => CalibrationMethod::Platt,
+            CalibrationName::Isotonic => CalibrationMethod::Isotonic,
+        }),
         risk: risk(train)?,
         trace: train.trace.is_some(),
     })
 }
 
-fn learner(train: &Train) -> Learner {
+fn learner(train: &Train, usual: LearnerName) -> Learner {
     match train.loss {
         Some(LossArgument::Hinge) => return Learner::Svm,
         Some(LossArgument::SquaredHinge) => return Learner::SquaredSvm,
         Some(LossArgument::Logistic) => return Learner::Logistic,
         Some(LossArgument::Exponential) => return Learner::Exponential,
+        Some(LossArgument::Squared) => return Learner::LeastSquares,
+        Some(LossArgument::Absolute) => return Learner::LeastAbsolute,
         Some(LossArgument::HingeAtZero) => return Learner::HingeAtZero,
         None => {}
     }
-    match train.learner {
+    match train.learner.unwrap_or(usual) {
         LearnerName::Perceptron => Learner::Perceptron,
         LearnerName::Averaged => Learner::Averaged,
         LearnerName::Voted => Learner::Voted,
@@ -120,6 +129,9 @@ fn learner(train: &Train) -> Learner {
         LearnerName::SquaredSvm => Learner::SquaredSvm,
         LearnerName::Logistic => Learner::Logistic,
         LearnerName::Exponential => Learner::Exponential,
+        LearnerName::LeastSquares => Learner::LeastSquares,
+        LearnerName::LeastAbsolute => Learner::LeastAbsolute,
+        LearnerName::Boosting => Learner::Boosting,
         LearnerName::MaxMargin => Learner::MaxMargin,
     }
 }
@@ -155,7 +167,26 @@ fn risk(train: &Train) -> Result<Risk> {
             SolverArgument::Newton => SolverName::Newton,
             SolverArgument::Augmented => SolverName::Augmented,
             SolverArgument::DualCd => SolverName::DualCd,
+            SolverArgument::Coordinate => SolverName::Coordinate,
+            SolverArgument::LeastSquares => SolverName::LeastSquares,
+            SolverArgument::Gradient => SolverName::Gradient,
+            SolverArgument::Stochastic => SolverName::Stochastic,
+            SolverArgument::Boosting => SolverName::Boosting,
         },
+        scale: match train.scale {
+            ScaleName::None => Scale::None,
+            ScaleName::UnitVariance => Scale::UnitVariance,
+            ScaleName::MaxAbs => Scale::MaxAbs,
+        },
+        schedule: train.schedule.map(|schedule| match schedule {
+            ScheduleName::Constant => Schedule::Constant,
+            ScheduleName::Inverse => Schedule::Inverse,
+            ScheduleName::InverseRoot => Schedule::InverseRoot,
+            ScheduleName::Halving => Schedule::Halving,
+            ScheduleName::Backtracking => Schedule::Backtracking,
+        }),
+        step: train.step,
+        batch: train.batch,
         tolerance: train.tolerance,
         steps: train.epochs,
     })

@@ -4,16 +4,18 @@ mod classes;
 mod geometry;
 mod risk;
 mod stream;
+mod tune;
 
 pub use geometry::Geometry;
 pub use risk::{Risk, RiskFit, SolverName, Strength};
+pub use tune::{Tried, Tuned, tune};
 
-use crate::control::{Epoch, Observer};
+use crate::control::{Epoch, Observer, Unwatched};
 use crate::data::{Dataset, Report};
 use crate::error::{Error, Result};
-use crate::evaluate;
+use crate::evaluate::{self, CalibrationMethod, Folds, Strata};
 use crate::loss::LossName;
-use crate::model::{About, Model, Scorer, Weights};
+use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
 use crate::online::{self, Keep, Order, Plan, Stopped};
@@ -44,6 +46,12 @@ pub enum Learner {
     Logistic,
     /// Exponential loss.
     Exponential,
+    /// Regression by least squares.
+    LeastSquares,
+    /// Regression by least absolute deviations.
+    LeastAbsolute,
+    /// Exponential loss, one weight at a time.
+    Boosting,
     /// The hyperplane with the largest margin, for rows that can be separated.
     MaxMargin,
     /// The perceptron's loss, hinge at zero, minimised over all rows.
@@ -53,9 +61,16 @@ pub enum Learner {
 impl Learner {
     /// Those that learn from one row at a time.
     pub const ONLINE: [Learner; 4] = [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
-    /// Those that minimise a mean loss over all rows.
-    pub const BATCH: [Learner; 6] =
-        [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::MaxMargin, Learner::HingeAtZero];
+    /// Those that minimise a mean loss over all rows, to tell classes apart.
+    pub const BATCH: [Learner; 7] = [
+        Learner::Svm,
+        Learner::SquaredSvm,
+        Learner::Logistic,
+        Learner::Exponential,
+        Learner::Boosting,
+        Learner::MaxMargin,
+        Learner::HingeAtZero,
+    ];
 
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
@@ -68,9 +83,17 @@ impl Learner {
             Learner::SquaredSvm => "squared-svm",
             Learner::Logistic => "logistic",
             Learner::Exponential => "exponential",
+            Learner::LeastSquares => "least-squares",
+            Learner::LeastAbsolute => "least-absolute",
+            Learner::Boosting => "boosting",
             Learner::MaxMargin => "max-margin",
             Learner::HingeAtZero => "hinge-at-zero",
         }
+    }
+
+    /// Whether it predicts numbers instead of labels.
+    pub fn predicts_numbers(self) -> bool {
+        matches!(self, Learner::LeastSquares | Learner::LeastAbsolute)
     }
 
     /// The loss that it minimises over all rows; `None` for those that learn from one row at a time.
@@ -120,6 +143,8 @@ pub struct Settings {
     pub order: Order,
     /// Seed of every random choice.
     pub seed: u64,
+    /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn from.
+    pub calibrate: Option<CalibrationMethod>,
     /// What batch learners are told besides.
     pub risk: Risk,
     /// Whether every step of a solver is to be kept.
@@ -142,6 +167,7 @@ impl Default for Settings {
             patience: 3,
             order: Order::Shuffled,
             seed: 0,
+            calibrate: None,
             risk: Risk::default(),
             trace: false,
         }
@@ -196,6 +222,37 @@ const TRAIN_ERROR_COST: f64 = 4e9;
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+    let mut fit = train_uncalibrated(data, validation, settings, observer)?;
+    if let (Some(method), false) = (settings.calibrate, fit.stopped == Stopped::Interrupted) {
+        fit.model.probabilities = Some(calibrated(method, data, settings, &fit.model)?);
+    }
+    Ok(fit)
+}
+
+/// Folds of cross-fitting.
+const FOLDS: usize = 5;
+
+/// Probabilities of a model's scores, by the scores that models of some folds give the others.
+fn calibrated(method: CalibrationMethod, data: &Dataset, settings: &Settings, model: &Model) -> Result<Calibration> {
+    if model.task() == Task::Regression {
+        return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out --calibrate"));
+    }
+    let classes = Classes::new(&data.names, settings)?;
+    let ranked = classes.rank_all(&data.labels);
+    let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), settings.seed)?;
+    let quiet = Settings { trace: false, ..settings.clone() };
+    let fit = |part: &Dataset| Ok(train_uncalibrated(part, None, &quiet, &mut Unwatched)?.model.scorer);
+    let scores = evaluate::cross_fit(data, &folds, fit)?;
+    let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+    evaluate::calibrate(method, &scores, model.scorer.outputs(), &ranked, &weights)
+}
+
+fn train_uncalibrated(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
     if let Some(loss) = settings.learner.loss() {
         return risk::train_risk(loss, data, validation, settings, observer);
     }
@@ -261,8 +318,7 @@ fn train_by<R: Rule>(
     let scheme = scheme(classes.labels.len(), settings);
     let outputs = scheme.outputs(classes.labels.len());
     check_size(data.rows.columns(), outputs)?;
-    let rank = |labels: &[u32]| -> Vec<u32> { labels.iter().map(|&label| classes.rank[label as usize]).collect() };
-    let ranked = rank(&data.labels);
+    let ranked = classes.rank_all(&data.labels);
     let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
     if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
         return Err(weightless());
@@ -278,7 +334,7 @@ fn train_by<R: Rule>(
         epochs: settings.epochs,
         patience: settings.patience,
     };
-    let held = validation.map(|data| (data, rank(&data.labels)));
+    let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
     let validate = held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
     let trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);

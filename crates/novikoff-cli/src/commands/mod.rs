@@ -4,6 +4,7 @@ pub mod evaluate;
 pub mod inspect;
 pub mod predict;
 pub mod train;
+pub mod tune;
 
 use crate::render;
 use novikoff::data::{Dataset, Report};

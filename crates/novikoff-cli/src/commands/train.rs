@@ -2,7 +2,7 @@
 
 use super::evaluate::error_text;
 use super::{dimensions, for_evaluation, labels, warn};
-use crate::arguments::Train;
+use crate::arguments::{LearnerName, Train};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, percent, seconds};
 use crate::settings::{options, settings};
@@ -10,6 +10,7 @@ use crate::{Ending, print};
 use novikoff::control::Progress;
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};
+use novikoff::model::Task;
 use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
@@ -22,21 +23,21 @@ use std::path::Path;
 use std::time::Instant;
 
 /// What was learned, and what it took.
-struct Outcome {
-    fit: Fit,
+pub struct Outcome {
+    pub fit: Fit,
     /// Rows in memory; streams have none.
-    dimensions: Option<String>,
-    nonzeros: Option<u64>,
-    remarks: Vec<String>,
-    read_seconds: f64,
-    train_seconds: f64,
-    doublings: Vec<(u64, u64, u64)>,
-    test: Option<Evaluation>,
+    pub dimensions: Option<String>,
+    pub nonzeros: Option<u64>,
+    pub remarks: Vec<String>,
+    pub read_seconds: f64,
+    pub train_seconds: f64,
+    pub doublings: Vec<(u64, u64, u64)>,
+    pub test: Option<Evaluation>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
-    let (options, settings) = (options(&arguments.reading)?, settings(arguments)?);
+    let (options, settings) = (options(&arguments.reading)?, settings(arguments, LearnerName::Averaged)?);
     let mut outcome = if arguments.online {
         learn_online(arguments, &options, &settings)?
     } else {
@@ -66,7 +67,8 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) ->
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
-    let data = Reader::open(&input, options, &Purpose::Training)?.read(&mut watch)?;
+    let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
+    let data = Reader::open(&input, options, &purpose)?.read(&mut watch)?;
     warn(&input.name(), &data.report);
     let (data, validation) = hold_back(arguments, options, settings, data)?;
     let read_seconds = started.elapsed().as_secs_f64();
@@ -86,7 +88,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) ->
 }
 
 /// An error of learning is one of the data: say of which.
-fn place(error: Error, input: &Input) -> Error {
+pub fn place(error: Error, input: &Input) -> Error {
     if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() { error.at(input.name(), 1, 1) } else { error }
 }
 
@@ -103,7 +105,11 @@ fn hold_back(arguments: &Train, options: &Options, settings: &Settings, data: Da
         }
         Ok(share) => Err(Error::usage(format!("--validation {share} is not a fraction between 0 and 1"))),
         Err(_) => {
-            let purpose = Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
+            let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
+            let purpose = match settings.learner.predicts_numbers() {
+                true => Purpose::EvaluationOnTargets { schema, features },
+                false => Purpose::Evaluation { labels, schema, features },
+            };
             let input = Input::named(wanted);
             let held = Reader::open(&input, &of_another_file(options), &purpose)?.read(&mut Watch::new())?;
             warn(&input.name(), &held.report);
@@ -155,7 +161,7 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
     format!("{:>12}{:>12}{:>14}\n", count(rows), count(mistakes), percent(errors as f64 / rows.max(1) as f64))
 }
 
-fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
+pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
     let input = Input::named(path);
     let mut watch = Watch::new();
     let data = Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
@@ -176,7 +182,7 @@ fn trace(fit: &Fit) -> String {
     text
 }
 
-fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &Outcome) -> Value {
+pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &Outcome) -> Value {
     let fit = &outcome.fit;
     let risk = fit.risk.as_ref();
     let validation = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|curve| !curve.is_empty());
@@ -216,6 +222,11 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
         "progressive_error": fit.progressive_error,
         "progressive": outcome.doublings.iter().map(|(rows, errors, mistakes)| json!({
             "rows": rows, "error": *errors as f64 / (*rows).max(1) as f64, "mistakes": mistakes})).collect::<Vec<_>>(),
+        "train_r2": risk.and_then(|risk| risk.regression.as_ref()).map(|measured| measured.r2),
+        "test_r2": match &outcome.test {
+            Some(Evaluation::Numbers(measured)) => measured.r2,
+            _ => None,
+        },
         "test_error": outcome.test.as_ref().and_then(Evaluation::error),
         "read_seconds": outcome.read_seconds,
         "train_seconds": outcome.train_seconds,
@@ -227,7 +238,7 @@ fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &
     })
 }
 
-fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String {
+pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String {
     let fit = &outcome.fit;
     let mut lines = Lines::default();
     match &outcome.dimensions {
@@ -240,7 +251,9 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
     for remark in &outcome.remarks {
         lines.add("", remark);
     }
-    lines.add("labels", labels(&fit.model));
+    if fit.model.task() == Task::Classes {
+        lines.add("labels", labels(&fit.model));
+    }
     lines.add("learner", learner_text(settings, fit));
     match &fit.risk {
         Some(risk) => risk_text(&mut lines, risk, settings, outcome),
@@ -264,6 +277,7 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
             );
         }
         Some(error) => lines.add("train error", percent(error)),
+        None if fit.model.task() == Task::Regression => {}
         None if fit.progressive_error.is_none() => {
             lines.add("train error", "not computed: that would take longer than the training; see evaluate")
         }
@@ -291,6 +305,7 @@ fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String 
 
 fn learner_text(settings: &Settings, fit: &Fit) -> String {
     let scheme = match fit.scheme {
+        _ if fit.model.task() == Task::Regression => "regression".to_owned(),
         Scheme::Two => "two classes".to_owned(),
         Scheme::Joint => format!("{} classes jointly", fit.model.labels.len()),
         Scheme::OneVsRest => format!("{} classes, one against the rest", fit.model.labels.len()),
@@ -401,6 +416,9 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     }
     let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number(dual)));
     lines.add("objective", format!("{}{dual}", number(risk.objective)));
+    if let Some(measured) = &risk.regression {
+        lines.add("train", error_text(&Evaluation::Numbers(measured.clone())));
+    }
 }
 
 fn scientific(x: f64) -> String {

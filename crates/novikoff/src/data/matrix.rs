@@ -228,11 +228,19 @@ impl Matrix {
             true => Values::F32(products.into_iter().map(|x| x as f32).collect()),
             false => Values::F64(products),
         };
-        Self { rows: self.rows, columns: self.columns, sparse: self.sparse.clone(), values }
+        // Columns have factors of their own: rows that were even no longer are.
+        let sparse = self.sparse.clone().map(|s| Sparse { even: false, ..s });
+        Self { rows: self.rows, columns: self.columns, sparse, values }
     }
 
+    /// Every stored value times its column's factor, one behind the other.
     fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
         if let Some(s) = &self.sparse {
+            if s.even {
+                let rows = s.starts.windows(2).zip(values);
+                let row = |(span, &x): (&[usize], &V)| s.indices[span[0]..span[1]].iter().map(move |&j| (j, x));
+                return rows.flat_map(row).map(|(j, x)| x.into() * factor_of(factors, j as usize)).collect();
+            }
             return s.indices.iter().zip(values).map(|(&j, &x)| x.into() * factor_of(factors, j as usize)).collect();
         }
         let mut products = Vec::with_capacity(values.len());

@@ -46,6 +46,13 @@ impl Classes {
     }
 }
 
+impl Classes {
+    /// The final numbers of these labels.
+    pub(super) fn rank_all(&self, labels: &[u32]) -> Vec<u32> {
+        labels.iter().map(|&label| self.rank[label as usize]).collect()
+    }
+}
+
 /// Names for a message, not too many.
 pub(super) fn listed(names: &Labels) -> String {
     let shown: Vec<&str> = names.names().iter().take(20).map(String::as_str).collect();

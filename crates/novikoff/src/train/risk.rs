@@ -4,17 +4,18 @@ use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::{Fit, Learner, Settings};
 use crate::certificate::{Gap, gap, joint_gap};
 use crate::control::{Observer, Watch};
-use crate::data::Dataset;
+use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::{Error, Result};
-use crate::evaluate;
+use crate::evaluate::{self, Evaluation, Regression};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
-use crate::model::{About, Calibration, Model, Scorer, Weights};
+use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
-use crate::risk::{Joint, Point, Problem};
+use crate::risk::{Joint, Problem};
 use crate::solver::{
-    Augmented, Control, DualCoordinate, Ended, MaxMargin, Newton, Solution, Solver, Step, max_margin, multinomial,
+    Augmented, Boosting, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton, Schedule,
+    Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -43,11 +44,30 @@ pub enum SolverName {
     Augmented,
     /// Dual coordinate descent.
     DualCd,
+    /// Coordinate descent on the weights, for ℓ1.
+    Coordinate,
+    /// Least squares by a rank-revealing factorisation.
+    LeastSquares,
+    /// Gradient descent.
+    Gradient,
+    /// Stochastic gradient descent.
+    Stochastic,
+    /// Boosting: one weight at a time.
+    Boosting,
 }
 
 impl SolverName {
     /// Every solver there is.
-    pub const ALL: [SolverName; 3] = [SolverName::Newton, SolverName::Augmented, SolverName::DualCd];
+    pub const ALL: [SolverName; 8] = [
+        SolverName::Newton,
+        SolverName::Augmented,
+        SolverName::DualCd,
+        SolverName::Coordinate,
+        SolverName::LeastSquares,
+        SolverName::Gradient,
+        SolverName::Stochastic,
+        SolverName::Boosting,
+    ];
 
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
@@ -56,6 +76,11 @@ impl SolverName {
             SolverName::Newton => "newton",
             SolverName::Augmented => "augmented",
             SolverName::DualCd => "dual-cd",
+            SolverName::Coordinate => "coordinate",
+            SolverName::LeastSquares => "least-squares",
+            SolverName::Gradient => "gradient",
+            SolverName::Stochastic => "stochastic",
+            SolverName::Boosting => "boosting",
         }
     }
 }
@@ -63,7 +88,7 @@ impl SolverName {
 /// What batch learners are told besides the settings that all learners share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Risk {
-    /// The strength of `½‖w‖²`; `None`: a cost of 1 for classes, no penalty for least squares.
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is an ℓ1 penalty.
     pub strength: Option<Strength>,
     /// The factor of `‖w‖₁`.
     pub l1: f64,
@@ -73,11 +98,41 @@ pub struct Risk {
     pub tolerance: f64,
     /// Most steps of the solver; `None`: as many as it usually needs, and some.
     pub steps: Option<usize>,
+    /// How columns are brought to one size before the loss is minimised.
+    pub scale: Scale,
+    /// Gradient solvers: how long their steps are; `None`: backtracking, or for stochastic ones 1/t.
+    pub schedule: Option<Schedule>,
+    /// Gradient solvers: what the schedule is a multiple of; `None`: whatever suits the rows.
+    pub step: Option<f64>,
+    /// The stochastic gradient: rows of a step.
+    pub batch: usize,
 }
 
 impl Default for Risk {
     fn default() -> Self {
-        Self { strength: None, l1: 0.0, solver: SolverName::Auto, tolerance: 1e-4, steps: None }
+        Self {
+            strength: None,
+            l1: 0.0,
+            solver: SolverName::Auto,
+            tolerance: 1e-4,
+            steps: None,
+            scale: Scale::None,
+            schedule: None,
+            step: None,
+            batch: 1,
+        }
+    }
+}
+
+impl Risk {
+    fn gradient(&self) -> Gradient {
+        let usual = Gradient::default();
+        Gradient { schedule: self.schedule.unwrap_or(usual.schedule), step: self.step.unwrap_or(usual.step) }
+    }
+
+    fn stochastic(&self) -> Stochastic {
+        let usual = Stochastic::default();
+        Stochastic { batch: self.batch, schedule: self.schedule.unwrap_or(usual.schedule), step: self.step, ..usual }
     }
 }
 
@@ -106,6 +161,8 @@ pub struct RiskFit {
     pub steps: usize,
     /// Every step, with the number of its weight vector.
     pub trace: Vec<(usize, Step)>,
+    /// How well numbers are predicted, for regression, on the rows learned from.
+    pub regression: Option<Regression>,
     /// Between which two the largest margin of all hyperplanes lies, if that was what was looked for.
     pub margin: Option<(f64, f64)>,
     /// What kept it from converging, and what would help, if it did not.
@@ -114,7 +171,7 @@ pub struct RiskFit {
 
 /// A loss, with the solvers that work for it.
 trait Offered: Loss {
-    fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
+    fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
 
     fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
 
@@ -126,20 +183,22 @@ trait Offered: Loss {
 
 /// `Offered` for a loss: the solvers for ℓ2 and those for ℓ1, by name.
 macro_rules! offered {
-    ($loss:ty, l2: [$($two:ident => $solver_two:expr),*], l1: [$($one:ident => $solver_one:expr),*] $(, $more:item)?) => {
+    ($loss:ty, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*] $(, $more:item)?) => {
         impl Offered for $loss {
             $($more)?
 
-            fn with_l2(solver: SolverName) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
+            fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
                 match solver {
-                    $(SolverName::$two => Some(Box::new($solver_two)),)*
+                    $(SolverName::$two => Some(Box::new($make)),)*
+                    SolverName::Gradient => Some(Box::new(risk.gradient())),
+                    SolverName::Stochastic => Some(Box::new(risk.stochastic())),
                     _ => None,
                 }
             }
 
             fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>> {
                 match solver {
-                    $(SolverName::$one => Some(Box::new($solver_one)),)*
+                    $(SolverName::$one => Some(Box::new($one)),)*
                     _ => None,
                 }
             }
@@ -153,10 +212,14 @@ fn hard_margin(problem: &Problem<'_, Self, L2>, control: &Control<'_>) -> Option
 });
 offered!(HingeAtZero, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
 offered!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-offered!(SquaredHinge, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-offered!(Logistic, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-offered!(Squared, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-offered!(Exponential, l2: [Newton => Newton], l1: []);
+offered!(SquaredHinge, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: [Coordinate]);
+offered!(Logistic, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: [Coordinate]);
+offered!(
+    Squared,
+    l2: [LeastSquares => LeastSquares, Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate],
+    l1: [Coordinate]
+);
+offered!(Exponential, l2: [Newton => Newton, Boosting => Boosting], l1: [Coordinate]);
 
 /// Trains a batch learner on rows in memory.
 pub(super) fn train_risk(
@@ -187,6 +250,115 @@ struct Known {
     margin: Option<(f64, f64)>,
 }
 
+/// What is to be predicted.
+struct Goal {
+    /// Labels in their final order; `None` for regression.
+    classes: Option<Classes>,
+    /// The class of each row; empty for regression.
+    ranked: Vec<u32>,
+    /// The target of each row; empty for classes.
+    targets: Vec<f64>,
+    scheme: Scheme,
+    outputs: usize,
+    /// How much each row counts; empty if each counts once.
+    weights: Vec<f64>,
+    /// What the sum of losses is divided by.
+    total: f64,
+}
+
+impl Goal {
+    fn new(loss: LossName, data: &Dataset, settings: &Settings) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::input("there are no rows to learn from"));
+        }
+        let total = if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
+        if total <= 0.0 {
+            return Err(weightless());
+        }
+        if settings.learner.predicts_numbers() {
+            check_size(data.rows.columns(), 1)?;
+            let (targets, weights) = (data.targets()?, data.row_weights.clone());
+            return Ok(Self { classes: None, ranked: Vec::new(), targets, scheme: Scheme::Two, outputs: 1, weights, total });
+        }
+        super::classes::refuse_targets(data)?;
+        let classes = Classes::new(&data.names, settings)?;
+        let scheme = scheme(loss, classes.labels.len(), settings)?;
+        let outputs = scheme.outputs(classes.labels.len());
+        check_size(data.rows.columns(), outputs)?;
+        let ranked = classes.rank_all(&data.labels);
+        let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+        if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+            return Err(weightless());
+        }
+        Ok(Self { classes: Some(classes), ranked, targets: Vec::new(), scheme, outputs, weights, total })
+    }
+
+    /// The targets of one weight vector: numbers, or +1 for its class and −1 for the others.
+    fn targets_of(&self, output: usize) -> Vec<f64> {
+        if self.classes.is_none() {
+            return self.targets.clone();
+        }
+        let positive = if self.scheme == Scheme::Two { 1 } else { output as u32 };
+        self.ranked.iter().map(|&class| if class == positive { 1.0 } else { -1.0 }).collect()
+    }
+}
+
+/// All weight vectors, and where to begin for a problem like this one.
+struct Solved {
+    weights: Weights,
+    known: Vec<Known>,
+    starts: Vec<Start>,
+}
+
+/// Solves for all weight vectors.
+fn solve_all<'a, L: Offered>(
+    loss: L,
+    rows: &Matrix,
+    goal: &Goal,
+    (lambda, solver): (f64, SolverName),
+    settings: &Settings,
+    starts: &[Start],
+    watch: &'a Watch<'a>,
+) -> Solved {
+    let control = Control {
+        tolerance: settings.risk.tolerance,
+        steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
+        seed: settings.seed,
+        output: (0, goal.outputs),
+        trace: settings.trace,
+        watch,
+    };
+    let (row_weights, total, bias) = (&goal.weights[..], goal.total, settings.bias);
+    if goal.scheme == Scheme::Joint {
+        let problem = Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
+        let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
+        let gap = joint_gap(&problem, &solution.weights);
+        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None };
+        return Solved { weights: solution.weights, known: vec![known], starts: Vec::new() };
+    }
+    let alone = |output: usize| {
+        let targets = goal.targets_of(output);
+        let control = Control { output: (output, goal.outputs), ..control };
+        let l2 = Problem { rows, targets: &targets, row_weights, total, loss, penalty: L2(lambda), bias };
+        if settings.learner == Learner::MaxMargin
+            && let Some(found) = L::hard_margin(&l2, &control)
+        {
+            return hardest(found);
+        }
+        let start = starts.get(output);
+        match (L::with_l2(solver, &settings.risk), L::with_l1(solver)) {
+            (Some(solver), _) if settings.risk.l1 == 0.0 => finish(&l2, solver.solve(&l2, start, &control)),
+            (_, Some(solver)) => {
+                let both = l2.with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
+                finish(&both, solver.solve(&both, start, &control))
+            }
+            _ => unreachable!("a solver is picked among those that are offered"),
+        }
+    };
+    let (starts, known): (Vec<Start>, Vec<Known>) = (0..goal.outputs).into_par_iter().map(alone).unzip();
+    Solved { weights: assemble(&starts, rows.columns()), known, starts }
+}
+
 fn train_by<L: Offered>(
     loss: L,
     data: &Dataset,
@@ -194,84 +366,27 @@ fn train_by<L: Offered>(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    if data.is_empty() {
-        return Err(Error::input("there are no rows to learn from"));
-    }
-    super::classes::refuse_targets(data)?;
-    let classes = Classes::new(&data.names, settings)?;
-    let scheme = scheme(L::NAME, classes.labels.len(), settings)?;
-    let outputs = scheme.outputs(classes.labels.len());
-    check_size(data.rows.columns(), outputs)?;
-    let rank = |labels: &[u32]| -> Vec<u32> { labels.iter().map(|&label| classes.rank[label as usize]).collect() };
-    let ranked = rank(&data.labels);
-    let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
-    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
-        return Err(weightless());
-    }
-    let total = if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
-    let lambda = lambda(settings, total)?;
-    let (solver, why) = match scheme {
+    let goal = Goal::new(L::NAME, data, settings)?;
+    let lambda = lambda(settings, goal.total)?;
+    let (solver, why) = match goal.scheme {
         Scheme::Joint => pick_jointly(settings)?,
         _ => pick::<L>(data, lambda, settings)?,
     };
+    let scaling = Scaling::new(data, settings);
     let watch = Watch::new(observer);
-    let control = Control {
-        tolerance: settings.risk.tolerance,
-        steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
-        seed: settings.seed,
-        output: (0, outputs),
-        trace: settings.trace,
-        watch: &watch,
-    };
-    let jointly = || {
-        let (rows, classes, count, bias) = (&data.rows, &ranked[..], outputs, settings.bias);
-        let problem = Joint { rows, classes, count, row_weights: &weights, total, lambda, bias };
-        let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
-        let gap = joint_gap(&problem, &solution.weights);
-        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None };
-        (solution.weights, vec![known])
-    };
-    let alone = |output: usize| {
-        let positive = if scheme == Scheme::Two { 1 } else { output as u32 };
-        let targets: Vec<f64> = ranked.iter().map(|&class| if class == positive { 1.0 } else { -1.0 }).collect();
-        let control = Control { output: (output, outputs), ..control };
-        let l2 = Problem {
-            rows: &data.rows,
-            targets: &targets,
-            row_weights: &weights,
-            total,
-            loss,
-            penalty: L2(lambda),
-            bias: settings.bias,
-        };
-        if settings.learner == Learner::MaxMargin
-            && let Some(found) = L::hard_margin(&l2, &control)
-        {
-            return hardest(found);
-        }
-        match (L::with_l2(solver), L::with_l1(solver)) {
-            (Some(solver), _) if settings.risk.l1 == 0.0 => finish(&l2, solver.solve(&l2, None, &control)),
-            (_, Some(solver)) => {
-                let both = l2.with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
-                finish(&both, solver.solve(&both, None, &control))
-            }
-            _ => unreachable!("a solver is picked among those that are offered"),
-        }
-    };
-    let (weights, fitted) = if scheme == Scheme::Joint {
-        jointly()
-    } else {
-        let (points, known): (Vec<Point>, Vec<Known>) = (0..outputs).into_par_iter().map(alone).unzip();
-        (assemble(&points, data.rows.columns()), known)
-    };
+    let Solved { mut weights, known, .. } = solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
     let interrupted = watch.stopped();
-    if fitted.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
+    if known.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
         return Err(super::geometry::overflow());
     }
+    weights.fold_back(&scaling.factors);
     let scorer = Scorer::Linear(weights);
-    let train_error = evaluate::error(&scorer, data, &ranked);
-    let validation_error = validation.map(|held| evaluate::error(&scorer, held, &rank(&held.labels)));
-    let risk = report(L::NAME, lambda, solver, why, fitted, data, train_error, settings);
+    let train_error = goal.classes.as_ref().map(|_| evaluate::error(&scorer, data, &goal.ranked));
+    let validation_error = match (&goal.classes, validation) {
+        (Some(classes), Some(held)) => Some(evaluate::error(&scorer, held, &classes.rank_all(&held.labels))),
+        _ => None,
+    };
+    let mut risk = report(L::NAME, lambda, solver, why, known, data, train_error, settings);
     let stopped = match (&risk.obstacle, interrupted) {
         (_, true) => Stopped::Interrupted,
         (None, _) => Stopped::Converged,
@@ -282,7 +397,6 @@ fn train_by<L: Offered>(
         ("stopped".to_owned(), json!(stopped)),
         ("objective".to_owned(), json!(risk.objective)),
         ("gradient".to_owned(), json!(risk.gradient)),
-        ("train_error".to_owned(), json!(train_error)),
     ]);
     let mut add = |name: &str, value: Option<f64>| {
         if let Some(value) = value {
@@ -291,10 +405,11 @@ fn train_by<L: Offered>(
     };
     add("dual", risk.dual);
     add("relative_gap", risk.relative_gap);
+    add("train_error", train_error);
     add("validation_error", validation_error);
     let about = About {
         learner: settings.learner.name().to_owned(),
-        settings: describe(settings, scheme, &risk),
+        settings: describe(settings, &goal, &risk),
         seed: settings.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
@@ -302,35 +417,63 @@ fn train_by<L: Offered>(
         results,
     };
     // Of these losses one is a likelihood: its scores are log odds.
-    let likely = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
+    let likely = if goal.scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
     let probabilities = (L::NAME == LossName::Logistic).then_some(likely);
+    let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
+    let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
+    if model.task() == Task::Regression
+        && let Evaluation::Numbers(measured) = evaluate::evaluate(&model, data)?
+    {
+        risk.regression = Some(measured);
+    }
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
+        model,
         stopped,
         trace: Vec::new(),
         epoch: 0,
         mistakes: 0,
         updates: 0,
-        train_error: Some(train_error),
+        train_error,
         validation_error,
         progressive_error: None,
         geometry: None,
         separation: None,
-        scheme,
+        scheme: goal.scheme,
         report: None,
         risk: Some(risk),
     })
 }
 
+/// Rows with their columns brought to one size, if that was asked for.
+struct Scaling {
+    factors: Vec<f64>,
+    scaled: Option<Matrix>,
+}
+
+impl Scaling {
+    fn new(data: &Dataset, settings: &Settings) -> Self {
+        if settings.risk.scale == Scale::None {
+            return Self { factors: Vec::new(), scaled: None };
+        }
+        let factors = settings.risk.scale.factors(&data.rows, &data.row_weights);
+        Self { scaled: Some(data.rows.scaled(&factors)), factors }
+    }
+
+    fn rows<'a>(&'a self, data: &'a Dataset) -> &'a Matrix {
+        self.scaled.as_ref().unwrap_or(&data.rows)
+    }
+}
+
 /// The gap of a solution, computed from the point and the duals alone.
-fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Point, Known) {
+fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Start, Known) {
     let scores = problem.scores(&solution.point);
     let gap = gap(problem, &solution.point, &scores, solution.duals.as_deref());
-    (solution.point, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
+    let start = Start { point: solution.point, duals: solution.duals.unwrap_or_default() };
+    (start, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
 }
 
 /// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be.
-fn hardest(found: MaxMargin) -> (Point, Known) {
+fn hardest(found: MaxMargin) -> (Start, Known) {
     let half = |margin: f64| 0.5 / (margin * margin);
     let separated = found.lower > 0.0;
     let gap = Gap {
@@ -339,7 +482,7 @@ fn hardest(found: MaxMargin) -> (Point, Known) {
         gradient: 0.0,
     };
     let Solution { point, ended, steps, trace, .. } = found.solution;
-    (point, Known { gap, ended, steps, trace, margin: Some((found.lower, found.upper)) })
+    (Start { point, duals: Vec::new() }, Known { gap, ended, steps, trace, margin: Some((found.lower, found.upper)) })
 }
 
 /// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
@@ -372,7 +515,12 @@ fn lambda(settings: &Settings, total: f64) -> Result<f64> {
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
         Some(Strength::Cost(cost)) => Err(Error::usage(format!("--cost must be a positive number, not {cost}"))),
         None if settings.risk.l1 > 0.0 => Ok(0.0),
-        None => Ok(1.0 / total),
+        None => match settings.learner {
+            Learner::Boosting | Learner::LeastSquares => Ok(0.0),
+            // As little as the solver can do with.
+            Learner::LeastAbsolute => Ok(1e-6),
+            _ => Ok(1.0 / total),
+        },
     }
 }
 
@@ -382,15 +530,19 @@ const FEW_COLUMNS: usize = 2048;
 /// The solver, and why if it was not asked for.
 fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<(SolverName, Option<String>)> {
     let l1 = settings.risk.l1 > 0.0;
-    let works = |solver: SolverName| if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver).is_some() };
+    let works = |solver: SolverName| if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver, &settings.risk).is_some() };
     let offered: Vec<&str> = SolverName::ALL.into_iter().filter(|s| works(*s)).map(SolverName::name).collect();
     if offered.is_empty() {
         let what = format!("no solver here minimises the loss {} with an ℓ1 penalty", L::NAME.name());
         return Err(Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared"));
     }
     let needs_l2 = |solver: SolverName| matches!(solver, SolverName::DualCd | SolverName::Augmented);
-    if settings.risk.solver != SolverName::Auto {
-        let solver = settings.risk.solver;
+    let asked = match (settings.risk.solver, settings.learner) {
+        (SolverName::Auto, Learner::Boosting) => SolverName::Boosting,
+        (asked, _) => asked,
+    };
+    if asked != SolverName::Auto {
+        let solver = asked;
         if !works(solver) {
             let penalty = if l1 { " and an ℓ1 penalty" } else { "" };
             let what = format!("the solver {} does not work for the loss {}{penalty}", solver.name(), L::NAME.name());
@@ -405,15 +557,17 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
     let columns = data.rows.columns();
     let few = columns <= FEW_COLUMNS;
     let order: &[SolverName] = if few || lambda == 0.0 {
-        &[SolverName::Newton, SolverName::Augmented, SolverName::DualCd]
+        &[SolverName::Coordinate, SolverName::LeastSquares, SolverName::Newton, SolverName::Augmented]
     } else {
-        &[SolverName::DualCd, SolverName::Newton, SolverName::Augmented]
+        &[SolverName::Coordinate, SolverName::DualCd, SolverName::LeastSquares, SolverName::Newton]
     };
     let Some(solver) = order.iter().copied().find(|s| works(*s) && !(needs_l2(*s) && lambda == 0.0)) else {
         let what = format!("the loss {} needs a penalty: λ > 0", L::NAME.name());
         return Err(Error::usage(what).hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
     };
     let why = match solver {
+        SolverName::Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
+        SolverName::LeastSquares => "the squared loss has a closed form".to_owned(),
         SolverName::DualCd => format!("{columns} columns are too many for second-order steps"),
         SolverName::Augmented => format!("the loss has a kink, and {columns} columns allow second-order steps"),
         _ => format!("the loss is smooth, and {columns} columns allow second-order steps"),
@@ -436,16 +590,16 @@ fn pick_jointly(settings: &Settings) -> Result<(SolverName, Option<String>)> {
 /// What solvers usually need, and some.
 fn most_steps(solver: SolverName) -> usize {
     match solver {
-        SolverName::DualCd => 10_000,
+        SolverName::DualCd | SolverName::Gradient => 10_000,
         _ => 1000,
     }
 }
 
 /// Weight vectors side by side.
-fn assemble(points: &[Point], columns: usize) -> Weights {
-    let mut weights = Weights::zero(columns, points.len());
-    for (number, point) in points.iter().enumerate() {
-        for (place, w) in weights.values.iter_mut().skip(number).step_by(points.len()).zip(&point.weights) {
+fn assemble(starts: &[Start], columns: usize) -> Weights {
+    let mut weights = Weights::zero(columns, starts.len());
+    for (number, Start { point, .. }) in starts.iter().enumerate() {
+        for (place, w) in weights.values.iter_mut().skip(number).step_by(starts.len()).zip(&point.weights) {
             // Plus zero: a negative zero would be another byte in the file.
             *place = w + 0.0;
         }
@@ -462,7 +616,7 @@ fn report(
     why: Option<String>,
     outputs: Vec<Known>,
     data: &Dataset,
-    train_error: f64,
+    train_error: Option<f64>,
     settings: &Settings,
 ) -> RiskFit {
     let objective = outputs.iter().map(|output| output.gap.objective).sum();
@@ -489,17 +643,18 @@ fn report(
         steps: outputs.iter().map(|output| output.steps).max().unwrap_or(0),
         trace: outputs.into_iter().enumerate().flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s))).collect(),
         obstacle,
+        regression: None,
         margin,
     }
 }
 
 /// The largest obstacle to convergence, and what would help.
-fn obstacle(outputs: &[Known], lambda: f64, data: &Dataset, train_error: f64, settings: &Settings) -> String {
+fn obstacle(outputs: &[Known], lambda: f64, data: &Dataset, train_error: Option<f64>, settings: &Settings) -> String {
     let hopeless = outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
         return format!("not separable within {upper:.1e}: no hyperplane has a larger margin than that; use --learner svm");
     }
-    if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == 0.0 {
+    if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == Some(0.0) {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
     let spread = column_spread(data);
@@ -523,17 +678,23 @@ fn column_spread(data: &Dataset) -> f64 {
     used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
 }
 
-fn describe(settings: &Settings, scheme: Scheme, risk: &RiskFit) -> BTreeMap<String, serde_json::Value> {
+fn describe(settings: &Settings, goal: &Goal, risk: &RiskFit) -> BTreeMap<String, serde_json::Value> {
     let mut all = BTreeMap::from([
         ("bias".to_owned(), json!(settings.bias)),
-        ("multiclass".to_owned(), json!(scheme)),
         ("loss".to_owned(), json!(risk.loss)),
         ("solver".to_owned(), json!(risk.solver)),
         ("lambda".to_owned(), json!(risk.lambda)),
         ("tolerance".to_owned(), json!(settings.risk.tolerance)),
     ]);
+    let mut add = |name: &str, value| drop(all.insert(name.to_owned(), value));
+    if goal.classes.is_some() {
+        add("multiclass", json!(goal.scheme));
+    }
     if risk.l1 > 0.0 {
-        all.insert("l1".to_owned(), json!(risk.l1));
+        add("l1", json!(risk.l1));
+    }
+    if settings.risk.scale != Scale::None {
+        add("scale", json!(settings.risk.scale));
     }
     super::describe_class_weight(settings, &mut all);
     all
@@ -545,8 +706,58 @@ pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
         Learner::Svm | Learner::MaxMargin => Some(LossName::Hinge),
         Learner::SquaredSvm => Some(LossName::SquaredHinge),
         Learner::Logistic => Some(LossName::Logistic),
-        Learner::Exponential => Some(LossName::Exponential),
+        Learner::Exponential | Learner::Boosting => Some(LossName::Exponential),
+        Learner::LeastSquares => Some(LossName::Squared),
+        Learner::LeastAbsolute => Some(LossName::Absolute),
         Learner::HingeAtZero => Some(LossName::HingeAtZero),
         Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive => None,
     }
+}
+
+/// Rows to learn from with one penalty after the other, and rows to measure on.
+pub(super) struct Path<'a> {
+    pub(super) training: Dataset,
+    pub(super) held: Dataset,
+    /// From the strongest to the weakest.
+    pub(super) lambdas: &'a [f64],
+}
+
+/// The error on the rows held back for each penalty, each fit starting from the last; for numbers the mean squared error.
+pub(super) fn held_out_errors<'a>(
+    loss: LossName,
+    path: &Path<'_>,
+    settings: &Settings,
+    watch: &'a Watch<'a>,
+) -> Result<Vec<f64>> {
+    match loss {
+        LossName::Hinge => errors_by(Hinge, path, settings, watch),
+        LossName::SquaredHinge => errors_by(SquaredHinge, path, settings, watch),
+        LossName::Logistic => errors_by(Logistic, path, settings, watch),
+        LossName::Exponential => errors_by(Exponential, path, settings, watch),
+        LossName::Squared => errors_by(Squared, path, settings, watch),
+        LossName::Absolute => errors_by(Absolute, path, settings, watch),
+        LossName::HingeAtZero => errors_by(HingeAtZero, path, settings, watch),
+    }
+}
+
+fn errors_by<'a, L: Offered>(loss: L, path: &Path<'_>, settings: &Settings, watch: &'a Watch<'a>) -> Result<Vec<f64>> {
+    let (data, held) = (&path.training, &path.held);
+    let goal = Goal::new(L::NAME, data, settings)?;
+    let scaling = Scaling::new(data, settings);
+    let (mut starts, mut errors) = (Vec::new(), Vec::new());
+    for &lambda in path.lambdas {
+        let (solver, _) = if goal.scheme == Scheme::Joint { pick_jointly(settings)? } else { pick::<L>(data, lambda, settings)? };
+        let mut solved = solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &starts, watch);
+        starts = solved.starts;
+        solved.weights.fold_back(&scaling.factors);
+        let scorer = Scorer::Linear(solved.weights);
+        errors.push(match &goal.classes {
+            Some(classes) => evaluate::error(&scorer, held, &classes.rank_all(&held.labels)),
+            None => {
+                let pairs = evaluate::score_all(&scorer, held).into_iter().zip(held.targets()?);
+                pairs.map(|(s, y)| (s - y).powi(2)).sum::<f64>() / held.len().max(1) as f64
+            }
+        });
+    }
+    Ok(errors)
 }

@@ -203,8 +203,10 @@ fn agrees<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, factor: f64, with_or
             if with_oracle && !rows.is_dense() {
                 let least = oracle(sample, &problem);
                 prop_assert!(objective <= least * (1.0 + 1e-10), "{}: {} against {}", &about, objective, least);
+                // It is slow where hardly anything restrains the weights: what it lacks is measured by what it began with.
+                let began = by_hand(sample, &problem, &Point::zero(sample.rows[0].len())).0;
                 prop_assert!(
-                    least <= objective * (1.0 + 1e-5),
+                    least <= objective * (1.0 + 1e-5) + 1e-6 * began,
                     "{}: the oracle got to {} only, not {}",
                     &about,
                     least,

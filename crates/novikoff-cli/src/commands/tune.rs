@@ -1,0 +1,84 @@
+//! `novikoff tune`: choose λ by cross-validation.
+
+use super::train::{self, Outcome};
+use super::{dimensions, warn};
+use crate::arguments::{LearnerName, Tune};
+use crate::progress::Watch;
+use crate::render::{number, percent, table};
+use crate::settings::{options, settings};
+use crate::{Ending, print};
+use novikoff::read::{Input, Purpose, Reader};
+use novikoff::train::{Tuned, tune};
+use novikoff::{Error, Result, model};
+use serde_json::json;
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(arguments: &Tune) -> Result<Ending> {
+    let train = &arguments.train;
+    if train.online || train.validation.is_some() {
+        return Err(Error::usage("tune holds rows back by itself, fold after fold").hint("leave out --online and --validation"));
+    }
+    let options = options(&train.reading)?;
+    let settings = settings(train, LearnerName::Svm)?;
+    let started = Instant::now();
+    let mut watch = Watch::new();
+    let input = Input::named(&train.data);
+    let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
+    let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
+    warn(&input.name(), &data.report);
+    let read_seconds = started.elapsed().as_secs_f64();
+    let started = Instant::now();
+    let tuned = tune(&data, &settings, arguments.folds, arguments.lambdas.clone(), &mut watch);
+    watch.clear();
+    let tuned = tuned.map_err(|error| train::place(error, &input))?;
+    let mut outcome = Outcome {
+        fit: tuned.fit.clone(),
+        dimensions: Some(dimensions(&data)),
+        nonzeros: Some(data.rows.nonzeros() as u64),
+        remarks: data.report.remarks.clone(),
+        read_seconds,
+        train_seconds: started.elapsed().as_secs_f64(),
+        doublings: Vec::new(),
+        test: None,
+    };
+    if let Some(path) = &train.output {
+        model::save(&outcome.fit.model, path)?;
+    }
+    if let Some(path) = &train.test {
+        outcome.test = Some(train::measure(&outcome.fit, path, &options)?);
+    }
+    let rows = data.len() as f64;
+    let text = if train.output_form.json {
+        let path: Vec<_> = (tuned.path.iter())
+            .map(|tried| json!({"lambda": tried.lambda, "cost": 1.0 / (tried.lambda * rows), "error": tried.error, "spread": tried.spread}))
+            .collect();
+        let fit = train::as_json(train, &options, &settings, &outcome);
+        let chosen = tuned.path[tuned.best];
+        let head = json!({"command": "tune", "folds": tuned.folds, "path": path, "lambda": chosen.lambda, "error": chosen.error});
+        format!("{}\n", merged(head, fit))
+    } else {
+        format!("{}\n{}", as_table(&tuned, rows), train::as_text(train, &settings, &outcome))
+    };
+    print(&text)?;
+    Ok(Ending::Done)
+}
+
+/// What tune says, and below `fit` what train says of the model.
+fn merged(mut head: serde_json::Value, fit: serde_json::Value) -> serde_json::Value {
+    head["fit"] = fit;
+    head
+}
+
+fn as_table(tuned: &Tuned, rows: f64) -> String {
+    let numbers = tuned.fit.risk.as_ref().is_some_and(|risk| risk.regression.is_some());
+    let error = |x: f64| if numbers { number(x) } else { percent(x) };
+    let head = ["λ", "cost", if numbers { "squared error" } else { "error" }, "±", ""];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for (at, tried) in tuned.path.iter().enumerate() {
+        let chosen = if at == tuned.best { "← chosen" } else { "" };
+        let cost = 1.0 / (tried.lambda * rows);
+        lines.push(vec![number(tried.lambda), number(cost), error(tried.error), error(tried.spread), chosen.to_owned()]);
+    }
+    format!("{} folds\n{}", tuned.folds, table(&lines))
+}

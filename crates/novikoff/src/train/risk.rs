@@ -367,7 +367,7 @@ fn train_by<L: Offered>(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let goal = Goal::new(L::NAME, data, settings)?;
-    let lambda = lambda(settings, goal.total)?;
+    let lambda = lambda(settings, &goal)?;
     let (solver, why) = match goal.scheme {
         Scheme::Joint => pick_jointly(settings)?,
         _ => pick::<L>(data, lambda, settings)?,
@@ -500,7 +500,8 @@ fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme>
     }
 }
 
-fn lambda(settings: &Settings, total: f64) -> Result<f64> {
+fn lambda(settings: &Settings, goal: &Goal) -> Result<f64> {
+    let total = goal.total;
     let positive = |what: &str, x: f64| {
         let fine = x.is_finite() && x >= 0.0;
         if fine { Ok(x) } else { Err(Error::usage(format!("{what} must be a number from 0, not {x}"))) }
@@ -517,8 +518,11 @@ fn lambda(settings: &Settings, total: f64) -> Result<f64> {
         None if settings.risk.l1 > 0.0 => Ok(0.0),
         None => match settings.learner {
             Learner::Boosting | Learner::LeastSquares => Ok(0.0),
-            // As little as the solver can do with.
-            Learner::LeastAbsolute => Ok(1e-6),
+            // As little as the solver can do with: next to nothing beside losses as large as the targets.
+            Learner::LeastAbsolute => {
+                let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
+                Ok(1e-6 / mean.max(f64::MIN_POSITIVE).min(f64::MAX))
+            }
             _ => Ok(1.0 / total),
         },
     }

@@ -10,8 +10,8 @@ from .clock import Skipped, TooSlow
 
 TOLERANCES = [10.0 ** -exponent for exponent in range(-2, 11)]
 TARGETS = (1e-2, 1e-3, 1e-6)  # (F(w) − F*)/F*
-HOPE = 2.0  # who takes so many times the best time known, and is not there yet, need not go on
-CLOSE = 1.5  # who comes within this of the best is timed beside it
+WORSE = 2.0  # so many times the best time known, and SLACK: who takes more, and is not there yet, need not go on; who takes less is timed too
+SLACK = 0.2  # seconds
 
 
 class Memory:
@@ -27,9 +27,6 @@ class Memory:
             self.known[key] = {"made_by": made_by, "value": make()}
             self.save()
         return self.known[key]["value"]
-
-    def forget(self, *names):
-        self.known.pop(" | ".join(names), None)
 
     def save(self):
         unfinished = self.path.with_name(self.path.name + ".part")
@@ -47,7 +44,7 @@ def climb(solvers, least, limit):
         ladders[name] = rungs = []
         for tolerance in TOLERANCES:
             open_targets = [target for target in TARGETS if not any(reaches(rung, least, target) for rung in rungs)]
-            allowed = min(limit, max(HOPE * best.get(target, limit) for target in open_targets) + 0.5)
+            allowed = min(limit, max(hopeless(best.get(target, limit)) for target in open_targets))
             try:
                 rungs.append({"tolerance": tolerance, **solve(tolerance, allowed)})
             except TooSlow:
@@ -61,9 +58,13 @@ def climb(solvers, least, limit):
                 if reaches(rungs[-1], least, target):
                     best[target] = min(took, best.get(target, took))
             still_open = [target for target in open_targets if not reaches(rungs[-1], least, target)]
-            if rungs[-1].get("limited") or all(took > HOPE * best.get(target, limit) for target in still_open):
+            if rungs[-1].get("limited") or all(took > hopeless(best.get(target, limit)) for target in still_open):
                 break
     return ladders
+
+
+def hopeless(best):
+    return WORSE * best + SLACK
 
 
 def reaches(rung, least, target):
@@ -77,7 +78,7 @@ def choices(ladders, least, target):
         there = [rung for rung in rungs if reaches(rung, least, target)]
         if there:
             fastest[name] = min(there, key=lambda rung: rung["seconds"])
-    bound = CLOSE * min((rung["seconds"] for rung in fastest.values()), default=0.0) + 0.02
+    bound = hopeless(min((rung["seconds"] for rung in fastest.values()), default=0.0))
     return [(name, rung["tolerance"]) for name, rung in fastest.items() if rung["seconds"] <= bound]
 
 

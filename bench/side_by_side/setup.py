@@ -101,7 +101,8 @@ def liblinear(peers):
 
 def machine(tools, root):
     """Lines that say what ran, and on what."""
-    lines = [f"{cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, {date.today().isoformat()}"]
+    load = f"load {os.getloadavg()[1]:.1f} over the five minutes before"
+    lines = [f"{cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, {date.today().isoformat()}, {load}"]
     versions = tools.versions()
     versions["novikoff"] = novikoff_version(tools, root)
     lines.append(", ".join(f"{name} {version}" for name, version in versions.items()))

@@ -4,11 +4,23 @@ import json
 import subprocess
 import time
 
-ENOUGH = 15.0  # seconds: who has taken more than this in all, and had two turns, needs no more
+ENOUGH = 15.0  # seconds: who has taken more than this in all, and had a turn or two, needs no more
 
 
 class Skipped(Exception):
     """Something cannot be measured here; the message says why."""
+
+
+class TooSlow(Skipped):
+    """It took more than the time it was given."""
+
+
+class Failed(Skipped):
+    """A command ended with another code than 0; `told` is all that it said."""
+
+    def __init__(self, message, told):
+        super().__init__(message)
+        self.told = told
 
 
 def run(command, env=None, timeout=600):
@@ -18,10 +30,10 @@ def run(command, env=None, timeout=600):
     except FileNotFoundError:
         raise Skipped(f"there is no {command[0]}")
     except subprocess.TimeoutExpired:
-        raise Skipped(f"took more than {timeout} s")
+        raise TooSlow(f"took more than {timeout:.0f} s")
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise Skipped(f"{command[0]} failed: {reason}")
+        raise Failed(f"{command[0]} failed: {reason}", done.stderr)
     return done.stdout
 
 
@@ -30,21 +42,21 @@ def answer(command, env=None):
     return json.loads(run(command, env).splitlines()[-1])
 
 
-def whole(command):
+def whole(command, timeout=600):
     """Seconds of a whole process, from its start to its end, and what it printed."""
     started = time.perf_counter()
-    output = run(command)
+    output = run(command, timeout=timeout)
     return {"seconds": time.perf_counter() - started, "output": output}
 
 
-def turn_by_turn(contestants, repeat):
+def turn_by_turn(contestants, repeat, least=2):
     """Each contestant's fastest answer by name, or the reason why it has none.
 
-    A contestant is a function that answers with a dictionary that has `seconds`."""
+    A contestant is a function that answers with a dictionary that has `seconds`. Who is slow has no more than `least` turns."""
     best, skipped, spent = {}, {}, dict.fromkeys(contestants, 0.0)
     for turn in range(repeat):
         for name, contestant in contestants.items():
-            if name in skipped or (turn >= 2 and spent[name] > ENOUGH):
+            if name in skipped or (turn >= least and spent[name] > ENOUGH):
                 continue
             try:
                 result = contestant()

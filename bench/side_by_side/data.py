@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 NEEDED = ["census.train.svm", "census.test.svm", "covtype.binary.svm", "news20b.train.svm", "news20b.test.svm",
-          "news20.svm", "a9a.svm", "a9a.t.svm"] + [
+          "news20.svm", "a9a.svm", "a9a.t.svm", "heart_scale.svm", "breast_cancer.svm", "iris.svm", "digits.svm",
+          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm"] + [
     f"mnist/{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
 
 SOURCES = """\
@@ -16,6 +17,9 @@ SOURCES = """\
   news20b.train.svm, news20b.test.svm   20 Newsgroups by date, binary bigrams, rows of length 1; 11,314 and 7,532 rows
   news20.svm                            LIBSVM's collection, news20; 15,935 rows
   a9a.svm, a9a.t.svm                    LIBSVM's collection, a9a and a9a.t
+  heart_scale.svm                       LIBSVM's collection
+  breast_cancer.svm, iris.svm, digits.svm, diabetes_regression.svm   scikit-learn's toy data sets, as they are
+  rcv1_small_cocoa.train.svm            the small part of RCV1 that comes with CoCoA
   mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte   MNIST, uncompressed"""
 
 
@@ -34,6 +38,15 @@ class Data:
 
     def images(self, part):
         return self.path(f"mnist/{part}-images-idx3-ubyte")
+
+    def unit_images(self, part):
+        """The images as svmlight text, with values from 0 to 1, made once."""
+        def write(out):
+            shares = [f"{value / 255:.6g}" for value in range(256)]
+            for label, rest in idx_lines(Path(self.images(part))):
+                entries = (entry.split(":") for entry in rest.split())
+                out.write(" ".join([label, *(f"{index}:{shares[int(value)]}" for index, value in entries)]) + "\n")
+        return self.once(f"mnist.{part}.svm", write)
 
     def vw(self, path):
         """The same rows in Vowpal Wabbit's format, made once. Two labels become -1 and 1, more become 1, 2, …"""

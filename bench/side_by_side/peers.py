@@ -5,7 +5,7 @@ import select
 import subprocess
 from pathlib import Path
 
-from .clock import Skipped
+from .clock import Skipped, TooSlow
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -34,7 +34,7 @@ class Peer:
         ready, _, _ = select.select([self.process.stdout], [], [], self.timeout)
         if not ready:
             self.stop()
-            raise Skipped(f"took more than {self.timeout} s")
+            raise TooSlow(f"took more than {self.timeout:.0f} s")
         line = self.process.stdout.readline()
         if not line:
             self.stop()

@@ -1,5 +1,6 @@
 """What has to be there: novikoff built for release, the peers installed, the machine described."""
 
+import hashlib
 import json
 import os
 import platform
@@ -27,6 +28,19 @@ class Tools:
 
     def peer(self, **options):
         return Peer(self.python, self.log, **options)
+
+    def fingerprint(self):
+        """Tells novikoff's programs apart: what is known of one does not hold for the next."""
+        return hashlib.sha256(Path(self.novikoff).read_bytes()).hexdigest()[:16]
+
+    def versions(self):
+        """The peers', by name."""
+        try:
+            with self.peer() as peer:
+                versions = peer.call("versions")["versions"]
+        except Skipped as reason:
+            versions = {"Python peers": f"skipped ({reason})"}
+        return {**versions, "liblinear-tools": debian_version("liblinear-tools"), "Python": platform.python_version()}
 
 
 def prepare(bench):
@@ -87,14 +101,9 @@ def liblinear(peers):
 
 def machine(tools, root):
     """Lines that say what ran, and on what."""
-    lines = [f"{cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, {date.today().isoformat()}"]
-    try:
-        with tools.peer() as peer:
-            versions = peer.call("versions")["versions"]
-    except Skipped as reason:
-        versions = {"Python peers": f"skipped ({reason})"}
-    versions["liblinear-tools"] = debian_version("liblinear-tools")
-    versions["Python"] = platform.python_version()
+    load = f"load {os.getloadavg()[1]:.1f} over the five minutes before"
+    lines = [f"{cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, {date.today().isoformat()}, {load}"]
+    versions = tools.versions()
     versions["novikoff"] = novikoff_version(tools, root)
     lines.append(", ".join(f"{name} {version}" for name, version in versions.items()))
     return lines

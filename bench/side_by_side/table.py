@@ -9,6 +9,7 @@ class Table:
     header: list
     rows: list = field(default_factory=list)
     notes: list = field(default_factory=list)
+    pictures: dict = field(default_factory=dict)  # SVG by the name of its file
 
     def add(self, *cells):
         self.rows.append([str(cell) for cell in cells])
@@ -28,7 +29,8 @@ class Table:
     def markdown(self):
         sides = ["---"] + ["---:"] * (len(self.header) - 1)
         lines = [f"| {' | '.join(line)} |" for line in (self.header, sides, *self.rows)]
-        return "\n".join([f"## {self.title}", "", *lines, "", *(f"- {note}" for note in self.notes), ""])
+        pictures = [part for name in self.pictures for part in (f"![{self.title}]({name})", "")]
+        return "\n".join([f"## {self.title}", "", *lines, "", *pictures, *(f"- {note}" for note in self.notes), ""])
 
 
 def _aligned(cell, width, column):
@@ -38,8 +40,8 @@ def _aligned(cell, width, column):
 class Requirements:
     """What was promised, and whether it holds."""
 
-    def __init__(self):
-        self.table = Table("Requirements", ["what", "measured", "target", "holds"])
+    def __init__(self, section):
+        self.table = Table(f"Requirements: {section}", ["what", "measured", "target", "holds"])
         self.failed = 0
 
     def at_least(self, what, value, target):

@@ -7,9 +7,13 @@ import time
 import warnings
 from functools import lru_cache
 
+import objective
+
 warnings.filterwarnings("ignore")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, str(os.cpu_count()))
+
+ITERATIONS = 1_000_000  # nobody is to stop for their number: tolerance and time tell when
 
 
 def timed(work):
@@ -20,7 +24,7 @@ def timed(work):
 
 def versions():
     from importlib.metadata import version
-    names = ("scikit-learn", "numpy", "scipy", "vowpalwabbit", "liblinear-official")
+    names = ("scikit-learn", "numpy", "scipy", "snapml", "vowpalwabbit", "liblinear-official")
     return {"versions": {name: version(name) for name in names}}
 
 
@@ -109,7 +113,79 @@ def vw_error(options, model, test, predictions):
     return {"seconds": seconds, "error": sum(a != b for a, b in zip(labels, scores)) / len(labels)}
 
 
-FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error)
+@lru_cache(maxsize=1)
+def problem(train, store):
+    """Rows and labels of a file, kept in `store` as well: a worker that took too long is ended, and the next one has them at once."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    if not os.path.exists(store):
+        rows, labels = rows_of(train, None)
+        np.savez(store, data=rows.data, indices=rows.indices, indptr=rows.indptr, shape=rows.shape, labels=labels)
+    with np.load(store) as kept:
+        return csr_matrix((kept["data"], kept["indices"], kept["indptr"]), shape=kept["shape"]), kept["labels"]
+
+
+@lru_cache(maxsize=1)
+def single(train, store):
+    """The same rows with values of 32 bits, as Snap ML wants them."""
+    rows, labels = problem(train, store)
+    return rows.astype("float32"), labels
+
+
+def ready(train, store):
+    """Has the rows in memory, so that no later call waits for them."""
+    return {"rows": single(train, store)[0].shape[0]}
+
+
+def evaluate(train, store, kind, model, **terms):
+    """What the weights of a model's file come to."""
+    rows, labels = problem(train, store)
+    return {"objective": objective.total(rows, labels, *objective.MODELS[kind](model), **terms)}
+
+
+def minimise(train, store, learner, options, tolerance, loss):
+    """Seconds of `fit` alone, C = 1 and no bias, and what its weights come to."""
+    import joblib
+    import numpy as np
+    rows, labels = problem(train, store)
+    if learner.startswith("snapml."):
+        data, learns = single(train, store), snap_estimator(learner, tolerance, options)
+    else:
+        data, learns = (rows, labels), sklearn_estimator(learner, tolerance, options, several=len(np.unique(labels)) > 2)
+    with joblib.parallel_config("threading"):
+        seconds, _ = timed(lambda: learns.fit(*data))
+    weights = np.vstack([each.coef_ for each in getattr(learns, "estimators_", [learns])]).astype(float)
+    weights = weights if weights.shape[0] == rows.shape[1] else weights.T
+    return {"seconds": seconds, "objective": objective.total(rows, labels, weights, np.zeros(weights.shape[1]), loss)}
+
+
+def snap_estimator(learner, tolerance, options):
+    """Its regularizer is 1/C; it takes more than two classes one against the rest by itself."""
+    import snapml
+    kind = getattr(snapml, learner.removeprefix("snapml."))
+    return kind(regularizer=1.0, tol=tolerance, max_iter=ITERATIONS, n_jobs=os.cpu_count(), random_state=0, **options)
+
+
+def sklearn_estimator(learner, tolerance, options, several):
+    """More than two classes: one against the rest, on all cores."""
+    from sklearn import linear_model, svm
+    from sklearn.multiclass import OneVsRestClassifier
+    kind = getattr(linear_model if hasattr(linear_model, learner) else svm, learner)
+    one = kind(C=1.0, fit_intercept=False, tol=tolerance, max_iter=ITERATIONS, **options)
+    return OneVsRestClassifier(one, n_jobs=os.cpu_count()) if several else one
+
+
+def sklearn_fit(train, store, learner, options, loss, **terms):
+    """What an estimator's weights, with its bias, come to, for whatever it minimises."""
+    import numpy as np
+    from sklearn import linear_model
+    rows, labels = problem(train, store)
+    fitted = getattr(linear_model, learner)(**options).fit(rows, labels)
+    weights, bias = np.atleast_2d(fitted.coef_).T, np.atleast_1d(fitted.intercept_)
+    return {"objective": objective.total(rows, labels, weights, bias, loss, **terms)}
+
+
+FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit)
 
 
 def main():

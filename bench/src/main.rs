@@ -5,6 +5,7 @@
 //! novikoff-bench only-read FILE THREADS        the same, and nothing else
 //! novikoff-bench bytes FILE                    take the same bytes from the system and do nothing with them
 //! novikoff-bench epochs FILE EPOCHS REPEAT     perceptron epochs over rows in memory
+//! novikoff-bench scale ROWS TOLERANCE REPEAT   hinge and logistic loss of generated rows, to a relative gap
 //! ```
 
 #[path = "../../crates/novikoff-cli/src/allocator.rs"]
@@ -14,12 +15,14 @@ mod memory;
 use memory::Memory;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
+use novikoff::data::generate::Recipe;
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::{Length, Perceptron, Tie};
 use novikoff::penalty::Bias;
 use novikoff::online::{self, Batch, Keep, Order, Plan, Trained, class_order};
 use novikoff::read::source::BLOCK;
 use novikoff::read::{Input, Options, Purpose, Reader};
+use novikoff::train::{Learner, Risk, Settings, Strength, train};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fs::File;
@@ -32,8 +35,8 @@ static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const USAGE: &str =
-    "usage: novikoff-bench read FILE THREADS REPEAT | only-read FILE THREADS | bytes FILE | epochs FILE EPOCHS REPEAT";
+const USAGE: &str = "usage: novikoff-bench read FILE THREADS REPEAT | only-read FILE THREADS | bytes FILE | \
+                     epochs FILE EPOCHS REPEAT | scale ROWS TOLERANCE REPEAT";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +46,7 @@ fn main() -> Result<()> {
         ["only-read", file, threads] => json!({ "rows": load(file, threads.parse()?)?.len() }),
         ["bytes", file] => bytes(file)?,
         ["epochs", file, most, repeat] => epochs(file, most.parse()?, repeat.parse()?)?,
+        ["scale", rows, tolerance, repeat] => scale(rows.parse()?, tolerance.parse()?, repeat.parse()?)?,
         _ => return Err(USAGE.into()),
     };
     println!("{answer}");
@@ -123,6 +127,26 @@ fn epochs(file: &str, epochs: usize, repeat: usize) -> Result<Value> {
         "mistakes": trained.mistakes,
     });
     Ok(with_seconds(answer, seconds))
+}
+
+/// Some 20 of 1000 features a row, a tenth of the labels flipped; C = 1 and no bias, as in the section `fit`.
+fn scale(rows: usize, tolerance: f64, repeat: usize) -> Result<Value> {
+    let recipe = Recipe { rows, features: 1000, density: 0.02, margin: 0.01, noise: 0.1, seed: 0 };
+    let started = Instant::now();
+    let data = recipe.generate();
+    let mut answer = json!({
+        "rows": data.len(),
+        "nonzeros": data.rows.nonzeros(),
+        "generate_seconds": started.elapsed().as_secs_f64(),
+    });
+    for learner in [Learner::Svm, Learner::Logistic] {
+        let risk = Risk { strength: Some(Strength::Cost(1.0)), tolerance, ..Risk::default() };
+        let settings = Settings { learner, bias: Bias::None, risk, ..Settings::default() };
+        let (seconds, fit) = fastest(repeat, || Ok(train(&data, None, &settings, &mut Unwatched)?))?;
+        let gap = fit.risk.and_then(|risk| risk.relative_gap);
+        answer[learner.name()] = with_seconds(json!({ "gap": gap }), seconds);
+    }
+    Ok(answer)
 }
 
 /// The perceptron with the program's defaults; one against the rest, as scikit-learn does it, where there are more than two.

@@ -133,7 +133,8 @@ def single(train, store):
 
 
 def ready(train, store):
-    """Has the rows in memory, so that no later call waits for them."""
+    """Has the rows in memory and everything imported, so that no later call waits for that."""
+    import joblib, snapml, sklearn.linear_model, sklearn.multiclass, sklearn.svm  # noqa: E401, F401
     return {"rows": single(train, store)[0].shape[0]}
 
 
@@ -171,7 +172,7 @@ def sklearn_estimator(learner, tolerance, options, several):
     from sklearn import linear_model, svm
     from sklearn.multiclass import OneVsRestClassifier
     kind = getattr(linear_model if hasattr(linear_model, learner) else svm, learner)
-    one = kind(C=1.0, fit_intercept=False, tol=tolerance, max_iter=ITERATIONS, **options)
+    one = kind(C=1.0, fit_intercept=False, tol=tolerance, max_iter=ITERATIONS, random_state=0, **options)
     return OneVsRestClassifier(one, n_jobs=os.cpu_count()) if several else one
 
 

@@ -20,6 +20,14 @@ impl Values {
             Values::F64(v) => v.len(),
         }
     }
+
+    /// Some of them.
+    fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Self {
+        match self {
+            Values::F32(v) => Values::F32(spans.flat_map(|span| &v[span]).copied().collect()),
+            Values::F64(v) => Values::F64(spans.flat_map(|span| &v[span]).copied().collect()),
+        }
+    }
 }
 
 /// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
@@ -248,6 +256,38 @@ impl Matrix {
             products.extend(row.iter().enumerate().map(|(j, &x)| x.into() * factor_of(factors, j)));
         }
         products
+    }
+
+    /// The first row and every `step`-th after it, stored as they are here.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Matrix, Values};
+    /// let values = Values::F32(vec![1.0, 2.0, 3.0, 4.0]);
+    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3, 4], vec![0, 4, 1, 2], values).unwrap();
+    /// assert_eq!(matrix.every(2), matrix.select([0, 2]));
+    /// ```
+    #[must_use]
+    pub fn every(&self, step: usize) -> Matrix {
+        let taken = || (0..self.rows).step_by(step);
+        let Some(s) = &self.sparse else {
+            let span = |i: usize| i * self.columns..(i + 1) * self.columns;
+            return Self {
+                rows: taken().count(),
+                columns: self.columns,
+                sparse: None,
+                values: self.values.spans(taken().map(span)),
+            };
+        };
+        let span = |i: usize| s.starts[i]..s.starts[i + 1];
+        let mut starts = vec![0];
+        starts.extend(taken().scan(0, |end, i| {
+            *end += span(i).len();
+            Some(*end)
+        }));
+        let mut indices = Vec::with_capacity(starts.last().copied().unwrap_or(0));
+        taken().for_each(|i| indices.extend_from_slice(&s.indices[span(i)]));
+        let values = if s.even { self.values.spans(taken().map(|i| i..i + 1)) } else { self.values.spans(taken().map(span)) };
+        Self { rows: starts.len() - 1, columns: self.columns, sparse: Some(Sparse { starts, indices, even: s.even }), values }
     }
 
     /// The rows named, in that order, as a matrix of the same layout and precision.

@@ -4,6 +4,7 @@
 //! method minimises it. The slopes found are the next duals, and the envelopes get narrower. Only rows on the bend of their
 //! envelope are curved, and these get few, so that the last steps cost little more than their passes over the rows.
 
+use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate::gap;
@@ -20,18 +21,53 @@ pub struct Augmented;
 
 impl<L: ProximalLoss> Solver<L, L2> for Augmented {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let (loss, targets) = (problem.loss, problem.targets);
-        let (start, mut duals) = match start {
-            Some(start) => (start.point.clone(), start.duals.clone()),
-            None => (Point::zero(problem.rows.columns()), Vec::new()),
+        let begin = match start {
+            Some(start) => Begin { point: start.point.clone(), duals: start.duals.clone(), width: None },
+            None => Begin::zero(problem),
         };
+        self.narrow(problem, begin, start.is_none(), control).0
+    }
+}
+
+/// Where to begin, and how wide the envelopes are there, where that is known.
+struct Begin {
+    point: Point,
+    duals: Vec<f64>,
+    width: Option<f64>,
+}
+
+impl Begin {
+    fn zero<L: ProximalLoss>(problem: &Problem<'_, L, L2>) -> Self {
+        Self { point: Point::zero(problem.rows.columns()), duals: Vec::new(), width: None }
+    }
+}
+
+impl Augmented {
+    /// What came of it, and how wide the envelopes were in the end. Where that is allowed, it begins with a part of the rows.
+    fn narrow<L: ProximalLoss>(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        mut begin: Begin,
+        in_part: bool,
+        control: &Control<'_>,
+    ) -> (Solution, f64) {
+        let (loss, targets) = (problem.loss, problem.targets);
+        if let Some(part) = Part::of(problem).filter(|_| in_part) {
+            let control = Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
+            let like = part.problem(problem);
+            let (found, width) = self.narrow(&like, Begin::zero(&like), true, &control);
+            if found.ended == Ended::Interrupted {
+                return (found, width);
+            }
+            begin = Begin { point: found.point, width: Some(width), ..begin };
+        }
+        let Begin { point, mut duals, width } = begin;
         if duals.len() != problem.len() {
             duals = vec![0.0; problem.len()];
         }
         // So wide to begin with that the usual row is on the bend.
-        let scores = problem.scores(&start);
-        let mut width = (2.0 * problem.mean_loss(&scores)).max(f64::MIN_POSITIVE);
-        let mut descent = Descent::new(problem, start, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
+        let mut width = width.unwrap_or_else(|| 2.0 * problem.mean_loss(&problem.scores(&point))).max(f64::MIN_POSITIVE);
+        let mut descent = Descent::new(problem, point, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
         let mut watched = Watched::new(control);
         let ended = 'outer: loop {
             let at = |i: usize, s: f64| loss.envelope(targets[i], s + width * duals[i], width);
@@ -40,7 +76,11 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
                 let apart = rough_gap(problem, &descent, objective);
                 let unsolved = unsolved(problem, &descent, width);
                 let near = apart <= 2.0 * control.tolerance * objective;
-                let gap = near.then(|| gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()).flatten();
+                let gap = match problem.bias {
+                    _ if !near => None,
+                    Bias::Free => gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative(),
+                    _ => Some(apart / objective),
+                };
                 if watched.step(objective, gap, None, Some(&descent.point)) {
                     break 'outer Ended::Interrupted;
                 }
@@ -53,7 +93,7 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
                 if unsolved <= 0.2 * apart {
                     break;
                 }
-                if matches!(descent.step(problem, &at, 0.01), Moved::Nowhere) {
+                if matches!(descent.step(problem, &at, 0.1), Moved::Nowhere) {
                     break;
                 }
             }
@@ -66,7 +106,7 @@ impl<L: ProximalLoss> Solver<L, L2> for Augmented {
             descent.forget_curvature();
         };
         let duals = std::mem::take(&mut descent.slopes);
-        watched.finish(descent.point, Some(duals), ended)
+        (watched.finish(descent.point, Some(duals), ended), width)
     }
 }
 

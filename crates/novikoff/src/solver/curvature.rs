@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// More columns than this, and a factor would take longer than it saves.
 const MOST_COLUMNS: usize = 2048;
-/// Rows of a sample, for each column.
+/// Least rows of a sample, for each column.
 const ROWS_PER_COLUMN: usize = 8;
 
 /// The second derivative of an objective in all weights and the bias.
@@ -65,6 +65,11 @@ impl Inverse {
         }
     }
 
+    /// Whether more than the diagonal is known.
+    pub(super) fn is_factor(&self) -> bool {
+        matches!(self, Inverse::Factor { .. })
+    }
+
     /// `H⁻¹·v`, about.
     pub(super) fn times(&self, v: &Point) -> Point {
         match self {
@@ -91,16 +96,20 @@ impl Inverse {
 /// left out are stood for by those taken; which ones is settled by the running sum, not by chance.
 fn sample<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>, columns: usize) -> Vec<(u32, f64)> {
     let curved = hessian.rows.iter().filter(|h| **h != 0.0).count();
-    if curved < 2 * ROWS_PER_COLUMN * columns {
+    // As many as cost what a product with the whole Hessian costs: a row's square has as many entries as several rows.
+    let affordable = 4 * curved * problem.len() / problem.rows.stored().max(1);
+    let wanted = (ROWS_PER_COLUMN * columns).max(affordable);
+    if curved < 2 * wanted {
         return (0..).zip(hessian.rows).filter(|(_, h)| **h != 0.0).map(|(i, h)| (i, *h)).collect();
     }
+    let each = wanted as f64 / columns as f64;
     let whole = inverted(diagonal(problem, hessian));
     let chances = problem.each(|i| match hessian.rows[i] {
         0.0 => 0.0,
         h => {
             let mut sum = if hessian.bias_ridge.is_some() { whole.bias } else { 0.0 };
             problem.row(i).for_each_nonzero(|j, x| sum += x * x * whole.weights[j as usize]);
-            (ROWS_PER_COLUMN as f64 * h * sum).min(1.0)
+            (each * h * sum).min(1.0)
         }
     });
     let (mut taken, mut running) = (Vec::new(), 0.0);
@@ -175,7 +184,8 @@ fn gram<L: Loss, P: Penalty>(
         sum
     };
     let per_row = problem.rows.stored() / problem.len().max(1) + 1;
-    let cut = blocks(rows.len(), rows.len() * per_row * per_row / 2, columns * columns);
+    // Squares are large, and their pages cost more to get than to fill: fewer blocks than for vectors.
+    let cut = blocks(rows.len(), rows.len() * per_row * per_row / 2, 4 * columns * columns);
     let parts: Vec<Vec<f64>> = cut.into_par_iter().map(|block| add(&rows[block])).collect();
     let whole = parts.into_iter().reduce(|mut sum, part| {
         sum.iter_mut().zip(&part).for_each(|(a, b)| *a += b);

@@ -14,6 +14,7 @@ mod max_margin;
 mod moments;
 mod multinomial;
 mod newton;
+mod part;
 mod smooth;
 mod stochastic;
 

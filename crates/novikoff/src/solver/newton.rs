@@ -1,10 +1,11 @@
 //! Newton's method for smooth losses.
 
+use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::certificate::gap;
 use crate::loss::SmoothLoss;
-use crate::penalty::{L2, Penalty};
+use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
 
 /// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number of columns:
@@ -15,18 +16,35 @@ pub struct Newton;
 impl<L: SmoothLoss> Solver<L, L2> for Newton {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
         let at = |i: usize, s: f64| problem.loss.all(problem.targets[i], s);
-        let start = start.map_or_else(|| Point::zero(problem.rows.columns()), |start| start.point.clone());
+        let zero = || Point::zero(problem.rows.columns());
+        let start = match start {
+            Some(start) => start.point.clone(),
+            None => match self.start(problem, control) {
+                Some(found) if found.ended == Ended::Interrupted => return found,
+                Some(found) => found.point,
+                None => zero(),
+            },
+        };
         let mut descent = Descent::new(problem, start, &at);
+        if descent.objective(problem) > problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0)) {
+            descent = Descent::new(problem, zero(), &at);
+        }
         let mut watched = Watched::new(control);
         let lambda = problem.penalty.l2();
         let nothing = 1e-30 * descent.objective(problem);
+        let mut last = f64::INFINITY;
         let ended = loop {
             let objective = descent.objective(problem);
-            // With slopes for duals the gap is ‖gradient‖²/2λ, but for a free bias, whose part in it vanishes first.
-            let rough = descent.gradient.dot(&descent.gradient) / (2.0 * lambda) / objective;
+            // With slopes for duals this is the gap, but for a free bias, whose part in it vanishes first.
+            let square = descent.gradient.dot(&descent.gradient);
+            let rough = square / (2.0 * lambda) / objective;
             let near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
-            let gap = near.then(|| gap(problem, &descent.point, &descent.scores, None).relative()).flatten();
-            if watched.step(objective, gap, Some(descent.gradient.dot(&descent.gradient).sqrt()), Some(&descent.point)) {
+            let gap = match problem.bias {
+                _ if !near => None,
+                Bias::Free => gap(problem, &descent.point, &descent.scores, None).relative(),
+                _ => Some(rough),
+            };
+            if watched.step(objective, gap, Some(square.sqrt()), Some(&descent.point)) {
                 break Ended::Interrupted;
             }
             if gap.is_some_and(|gap| gap <= control.tolerance) {
@@ -39,7 +57,16 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             if watched.steps() >= control.steps {
                 break Ended::OutOfSteps;
             }
-            let accuracy = if near || rough < 1e-2 { 0.01 } else { 0.1 };
+            // As exact as it takes to be there after this step, if the last one was as good as that: far from the minimum
+            // nothing is gained by exactness. A rough step that gained little is followed by an exact one.
+            let needed = (0.25 * control.tolerance / rough).sqrt();
+            let accuracy = needed.max(match (square / last).sqrt() {
+                _ if last.is_infinite() => 0.3,
+                contraction if contraction < 0.3 => contraction.min(0.1),
+                _ => 0.1,
+            });
+            let accuracy = accuracy.clamp(0.01, 0.3);
+            last = square;
             match descent.step(problem, &at, accuracy) {
                 Moved::Nowhere => break Ended::Stalled,
                 // Without a penalty there is no gap to wait for: the last gain tells.
@@ -48,5 +75,14 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             }
         };
         watched.finish(descent.point, None, ended)
+    }
+}
+
+impl Newton {
+    /// What a part of the rows comes to.
+    fn start<L: SmoothLoss>(&self, problem: &Problem<'_, L, L2>, control: &Control<'_>) -> Option<Solution> {
+        let part = Part::of(problem)?;
+        let control = Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
+        Some(self.solve(&part.problem(problem), None, &control))
     }
 }

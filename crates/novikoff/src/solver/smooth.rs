@@ -1,8 +1,9 @@
 //! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
 //!
-//! A step costs a pass over the rows for the gradient, one for the scores of the direction, and one for each
-//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few. The line search moves along
-//! scores, not along weights, so that each of its trials costs a look at every row's score and no pass over the rows.
+//! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
+//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few, and none where a rough step will
+//! do. The line search moves along scores, not along weights, so that each of its trials costs a look at every row's score
+//! and no pass over the rows.
 
 use super::curvature::{Hessian, Inverse};
 use crate::loss::{Local, Loss};
@@ -25,6 +26,8 @@ pub(super) struct Descent {
     curvatures: Vec<f64>,
     /// The gradient of the objective.
     pub gradient: Point,
+    /// What the scores change by along the last direction.
+    moves: Vec<f64>,
     inverse: Option<Inverse>,
     /// Conjugate-gradient iterations that the last direction took.
     iterations: usize,
@@ -38,10 +41,20 @@ pub(super) enum Moved {
     Nowhere,
 }
 
+/// The mean of the functions, and its first two derivatives along the moves.
+#[derive(Clone, Copy, Default)]
+struct Along {
+    mean: f64,
+    slope: f64,
+    bend: f64,
+}
+
 /// A direction that took more iterations than this shows that the inverse is out of date.
-const STALE: usize = 12;
+const STALE: usize = 6;
 /// Most iterations of conjugate gradients for one direction.
 const MOST_ITERATIONS: usize = 60;
+/// Equations that need not be solved better than to this part are left at what a factor of the sample makes of them.
+const ROUGH: f64 = 0.25;
 
 impl Descent {
     /// At a point, where the functions are those of `at`: of a row's number and its score.
@@ -59,6 +72,7 @@ impl Descent {
             slopes: vec![0.0; rows],
             curvatures: vec![0.0; rows],
             gradient: Point::default(),
+            moves: vec![0.0; rows],
             inverse: None,
             iterations: 0,
         };
@@ -68,31 +82,41 @@ impl Descent {
 
     /// Looks at all rows anew, as after a change of the functions.
     pub(super) fn look<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, at: &(impl Fn(usize, f64) -> Local + Sync)) {
-        self.mean = self.evaluate(problem, at);
+        self.mean = self.evaluate(problem, at, 0.0).mean;
         self.differentiate(problem);
     }
 
-    /// Values, slopes and curvatures at the scores.
-    fn evaluate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, at: &(impl Fn(usize, f64) -> Local + Sync)) -> f64 {
-        let parts: Vec<f64> = self
+    /// Slopes and curvatures of the functions at the scores and `length` times the moves.
+    fn evaluate<L: Loss, P: Penalty>(
+        &mut self,
+        problem: &Problem<'_, L, P>,
+        at: &(impl Fn(usize, f64) -> Local + Sync),
+        length: f64,
+    ) -> Along {
+        let parts: Vec<Along> = self
             .slopes
             .par_chunks_mut(CHUNK)
             .zip(self.curvatures.par_chunks_mut(CHUNK))
             .zip(self.scores.par_chunks(CHUNK))
+            .zip(self.moves.par_chunks(CHUNK))
             .enumerate()
-            .map(|(chunk, ((slopes, curvatures), scores))| {
-                let mut sum = 0.0;
-                for (i, ((slope, curvature), &score)) in (chunk * CHUNK..).zip(slopes.iter_mut().zip(curvatures).zip(scores)) {
+            .map(|(chunk, (((slopes, curvatures), scores), moves))| {
+                let mut sum = Along::default();
+                let rows = slopes.iter_mut().zip(curvatures).zip(scores).zip(moves);
+                for (i, (((slope, curvature), &score), &step)) in (chunk * CHUNK..).zip(rows) {
                     let share = problem.share(i);
-                    let local = at(i, score);
-                    sum += share * local.value;
+                    let local = at(i, score + length * step);
                     *slope = local.slope;
                     *curvature = share * local.curvature;
+                    sum.mean += share * local.value;
+                    sum.slope += share * local.slope * step;
+                    sum.bend += *curvature * step * step;
                 }
                 sum
             })
             .collect();
-        parts.iter().sum()
+        let add = |a: Along, b: Along| Along { mean: a.mean + b.mean, slope: a.slope + b.slope, bend: a.bend + b.bend };
+        parts.into_iter().fold(Along::default(), add)
     }
 
     fn differentiate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>) {
@@ -149,9 +173,12 @@ impl Descent {
         let mut z = inverse.times(&residual);
         let mut search = z.clone();
         let mut rz = residual.dot(&z);
-        let goal = rz * accuracy * accuracy;
+        let goal = accuracy * accuracy * residual.dot(&residual);
         self.iterations = 0;
-        while rz > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
+        if accuracy >= ROUGH && inverse.is_factor() {
+            return z;
+        }
+        while residual.dot(&residual) > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
             let product = hessian.times(problem, &search);
             let curvature = search.dot(&product);
             if !(curvature > 0.0 && curvature.is_finite()) {
@@ -186,8 +213,7 @@ impl Descent {
         if !(rise < 0.0 && rise.is_finite()) {
             return Moved::Nowhere;
         }
-        let moves = problem.scores(&direction);
-        let from = self.scores.clone();
+        problem.scores_into(&direction, &mut self.moves);
         let (before, l2) = (self.mean, problem.penalty.l2());
         let penalised = |p: &Point| Point { bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 }, ..p.clone() };
         let (point, along) = (penalised(&self.point), penalised(&direction));
@@ -195,22 +221,17 @@ impl Descent {
         // The objective along the line, as a change from where it starts: value and slope.
         let (mut low, mut high) = (0.0, f64::INFINITY);
         let mut length = 1.0;
-        let mut best: Option<(f64, f64)> = None;
+        let mut looked_at = 0.0;
+        // Length, change of the objective, and mean there.
+        let mut best: Option<(f64, f64, f64)> = None;
         for _ in 0..40 {
-            self.scores.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).zip(moves.par_chunks(CHUNK)).for_each(
-                |((scores, from), moves)| {
-                    for ((score, from), step) in scores.iter_mut().zip(from).zip(moves) {
-                        *score = from + length * step;
-                    }
-                },
-            );
-            let mean = self.evaluate(problem, at);
-            let (slopes, curvatures) = (&self.slopes, &self.curvatures);
-            let slope = problem.sum(|i| problem.share(i) * slopes[i] * moves[i]) + linear + length * square;
-            let change = mean - before + length * linear + 0.5 * length * length * square;
+            let there = self.evaluate(problem, at, length);
+            looked_at = length;
+            let slope = there.slope + linear + length * square;
+            let change = there.mean - before + length * linear + 0.5 * length * length * square;
             let acceptable = change.is_finite() && change <= 1e-4 * length * rise;
             if acceptable {
-                best = Some((length, change));
+                best = Some((length, change, there.mean));
                 if slope.abs() <= 0.3 * rise.abs() {
                     break;
                 }
@@ -220,8 +241,7 @@ impl Descent {
             } else {
                 low = length
             }
-            let bend = problem.sum(|i| curvatures[i] * moves[i] * moves[i]) + square;
-            let newton = length - slope / bend;
+            let newton = length - slope / (there.bend + square);
             length = if newton.is_finite() && newton > low && newton < high {
                 newton
             } else if high.is_finite() {
@@ -233,20 +253,21 @@ impl Descent {
                 break;
             }
         }
-        let Some((length, change)) = best else {
-            self.scores = from;
-            self.mean = self.evaluate(problem, at);
+        let (length, change, mean) = best.unwrap_or((0.0, 0.0, before));
+        if length != looked_at {
+            self.evaluate(problem, at, length);
+        }
+        self.mean = mean;
+        if length == 0.0 {
             return Moved::Nowhere;
-        };
+        }
         self.point.add(length, &direction);
-        self.scores.par_chunks_mut(CHUNK).zip(from.par_chunks(CHUNK)).zip(moves.par_chunks(CHUNK)).for_each(
-            |((scores, from), moves)| {
-                for ((score, from), step) in scores.iter_mut().zip(from).zip(moves) {
-                    *score = from + length * step;
-                }
-            },
-        );
-        self.look(problem, at);
+        self.scores.par_chunks_mut(CHUNK).zip(self.moves.par_chunks(CHUNK)).for_each(|(scores, moves)| {
+            for (score, step) in scores.iter_mut().zip(moves) {
+                *score += length * step;
+            }
+        });
+        self.differentiate(problem);
         Moved::By(-change)
     }
 }

@@ -403,7 +403,7 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     let (steps, time) = (counted(risk.steps as u64, "step"), seconds(outcome.train_seconds));
     let reached = match (risk.relative_gap, risk.dual) {
         (Some(gap), Some(_)) => format!("relative gap {}", scientific(gap)),
-        _ => format!("no gap without a penalty; gradient {}", scientific(risk.gradient)),
+        _ => format!("no gap without a penalty; gradient {}", risk.gradient.map_or_else(String::new, scientific)),
     };
     let how = match outcome.fit.stopped {
         Stopped::Converged => "converged",

@@ -17,8 +17,9 @@ pub struct Gap {
     /// The largest lower bound found on every objective; `None` without a penalty that could give one.
     pub dual: Option<f64>,
     /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero only where no
-    /// direction leads down. At a kink of the loss it may be positive all the same.
-    pub gradient: f64,
+    /// direction leads down. `None` where a solver's duals tell: it would cost another pass, and at a kink of the loss it may
+    /// be positive all the same.
+    pub gradient: Option<f64>,
 }
 
 impl Gap {
@@ -38,13 +39,13 @@ impl Gap {
 /// Objective and gap of a point, given its scores and, where a solver has them, duals.
 pub fn gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], duals: Option<&[f64]>) -> Gap {
     let objective = problem.mean_loss(scores) + problem.penalty_of(point);
-    let slope = |i: usize| problem.loss.slope(problem.targets[i], scores[i]);
-    let pull = problem.combine(|i| problem.share(i) * slope(i));
-    let gradient = gradient(problem, point, &pull);
-    let own = problem.each(slope);
-    let brought = duals.and_then(|duals| bound(problem, duals.to_vec(), None));
-    let dual = [bound(problem, own, Some(pull)), brought].into_iter().flatten().reduce(f64::max);
-    Gap { objective, dual, gradient }
+    if let Some(dual) = duals.and_then(|duals| bound(problem, duals.to_vec(), None)) {
+        return Gap { objective, dual: Some(dual), gradient: None };
+    }
+    let slopes = problem.each(|i| problem.loss.slope(problem.targets[i], scores[i]));
+    let pull = problem.combine(|i| problem.share(i) * slopes[i]);
+    let gradient = Some(gradient(problem, point, &pull));
+    Gap { objective, dual: bound(problem, slopes, Some(pull)), gradient }
 }
 
 /// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
@@ -65,8 +66,9 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
     let penalised = pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
     // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals pull less.
     let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
-    let shorter = match penalised.clone().map(f64::abs).fold(0.0, f64::max) {
-        largest if l2 > 0.0 || largest <= l1 => 1.0,
+    let largest = || penalised.clone().map(f64::abs).fold(0.0, f64::max);
+    let shorter = match (l2 > 0.0).then_some(0.0).unwrap_or_else(largest) {
+        largest if largest <= l1 => 1.0,
         _ if l1 == 0.0 => return None,
         largest => l1 / largest,
     };

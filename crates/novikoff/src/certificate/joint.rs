@@ -32,7 +32,7 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
         .sum();
     let bound = -entropy - (square(&pull.values) + bias) / (2.0 * problem.lambda);
     let dual = Some(bound).filter(|bound| problem.lambda > 0.0 && bound.is_finite());
-    Gap { objective, dual, gradient: gradient.sqrt() }
+    Gap { objective, dual, gradient: Some(gradient.sqrt()) }
 }
 
 /// Takes from the classes that have too much, from every row in proportion, and gives to those that have too little.

@@ -95,9 +95,13 @@ pub fn score_all(scorer: &Scorer, data: &Dataset) -> Vec<f64> {
 
 /// Share of rows whose predicted class is not theirs.
 pub fn error(scorer: &Scorer, data: &Dataset, classes: &[u32]) -> f64 {
-    let scores = score_all(scorer, data);
-    let wrong = scores.chunks_exact(scorer.outputs()).zip(classes).filter(|(s, c)| decide(s) != **c as usize).count();
-    wrong as f64 / data.len().max(1) as f64
+    error_of(&score_all(scorer, data), scorer.outputs(), classes)
+}
+
+/// The same, of rows that have these scores, `outputs` each.
+pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
+    let wrong = scores.chunks_exact(outputs).zip(classes).filter(|(s, c)| decide(s) != **c as usize).count();
+    wrong as f64 / classes.len().max(1) as f64
 }
 
 /// Evaluates a model on rows that were read with its labels or, for a model of regression, with targets. Every row counts

@@ -10,8 +10,7 @@
 //! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in one dimension, which
 //! arrive within a few passes because the losses bend far more along the bias than that penalty does.
 
-use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
+use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
@@ -38,6 +37,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
         let mut rests = vec![Rest::default(); problem.len()];
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
+        let mut certified: Option<Certified>;
         let ended = loop {
             random.shuffle(&mut order);
             let mut pass = Pass::default();
@@ -50,14 +50,12 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             }
             let followed = bias.recentre(&mut state.point);
             // The part of the gap that was seen on the way, each row before it moved.
-            let seen = pass.gap / pass.objective(state.norm_sq() * lambda / 2.0).max(f64::MIN_POSITIVE);
+            let rough = pass.loss + state.norm_sq * lambda / 2.0;
             let all = pass.rows == problem.len();
-            let near = seen <= 2.0 * control.tolerance;
-            let exact = (near && all).then(|| {
-                let scores = problem.scores(&state.point);
-                gap(problem, &state.point, &scores, Some(&state.duals))
-            });
-            let objective = exact.map_or(pass.objective(state.norm_sq() * lambda / 2.0), |gap| gap.objective);
+            let near = pass.gap <= 2.0 * control.tolerance * rough;
+            certified = (near && all).then(|| Certified::new(problem, &state.point, Some(&state.duals)));
+            let exact = certified.as_ref().map(|certified| certified.gap);
+            let objective = exact.map_or(rough, |gap| gap.objective);
             if near && !all {
                 rests.fill(Rest::default());
             }
@@ -74,7 +72,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                 break Ended::Stalled;
             }
         };
-        watched.finish(state.point, Some(state.duals), ended)
+        Solution { certified, ..watched.finish(state.point, Some(state.duals), ended) }
     }
 }
 
@@ -82,6 +80,8 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
 struct State {
     point: Point,
     duals: Vec<f64>,
+    /// `‖w‖²`, kept up with every step: up to rounding.
+    norm_sq: f64,
 }
 
 /// What was seen in one pass.
@@ -93,24 +93,14 @@ struct Pass {
     moved: bool,
 }
 
-impl Pass {
-    /// The objective, going by the losses that were seen.
-    fn objective(&self, penalty: f64) -> f64 {
-        self.loss + penalty
-    }
-}
-
 impl State {
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
         let pull = problem.combine(|i| problem.share(i) * duals[i]);
         let mut point = pull.scaled(-1.0 / problem.penalty.l2());
         bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
         point.bias = bias.centre - bias.inverse * pull.bias;
-        Self { point, duals }
-    }
-
-    fn norm_sq(&self) -> f64 {
-        self.point.weights.iter().map(|w| w * w).sum()
+        let norm_sq = point.weights.iter().map(|w| w * w).sum();
+        Self { point, duals, norm_sq }
     }
 
     /// Moves one dual to where it is best. Returns whether it moved.
@@ -138,7 +128,9 @@ impl State {
             return false;
         }
         self.duals[i] = next;
-        row.add_to(&mut self.point.weights, -change * share / problem.penalty.l2());
+        let length = -change * share / problem.penalty.l2();
+        row.add_to(&mut self.point.weights, length);
+        self.norm_sq += length * (2.0 * (score - self.point.bias) + length * norm_sq);
         self.point.bias -= change * share * bias.inverse;
         pass.moved = true;
         true

@@ -143,7 +143,7 @@ fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control:
         return watched.finish(begin, None, Ended::Stalled);
     }
     let found = gap(problem, &point, &problem.scores(&point), None);
-    watched.step(found.objective, found.relative(), Some(found.gradient), Some(&point));
+    watched.step(found.objective, found.relative(), found.gradient, Some(&point));
     watched.finish(point, None, Ended::Arrived)
 }
 

@@ -29,6 +29,7 @@ pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
 pub use stochastic::Stochastic;
 
+use crate::certificate::{Gap, gap};
 use crate::control::{Flow, Progress, Watch};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
@@ -80,6 +81,26 @@ pub struct Solution {
     pub steps: usize,
     /// Every step, if that was asked for.
     pub trace: Vec<Step>,
+    /// The certificate of this very point, where the solver has already computed it.
+    pub certified: Option<Certified>,
+}
+
+/// A point's scores, and its gap computed from them.
+#[derive(Clone, Debug)]
+pub struct Certified {
+    /// The scores of all rows.
+    pub scores: Vec<f64>,
+    /// What [`gap`] says of them.
+    pub gap: Gap,
+}
+
+impl Certified {
+    /// Looks at all rows.
+    pub fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> Self {
+        let scores = problem.scores(point);
+        let gap = gap(problem, point, &scores, duals);
+        Self { scores, gap }
+    }
 }
 
 /// Why a solver ended.
@@ -155,7 +176,7 @@ impl<'a> Watched<'a> {
     }
 
     fn finish(self, point: Point, duals: Option<Vec<f64>>, ended: Ended) -> Solution {
-        Solution { point, duals, ended, steps: self.steps(), trace: self.trace }
+        Solution { point, duals, ended, steps: self.steps(), trace: self.trace, certified: None }
     }
 }
 

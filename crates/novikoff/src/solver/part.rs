@@ -11,7 +11,7 @@ use crate::risk::Problem;
 /// One row of so many is taken.
 const STEP: usize = 8;
 /// Fewer rows than this for each column say too little of the others.
-const ROWS_PER_COLUMN: usize = 4;
+const ROWS_PER_COLUMN: usize = 16;
 /// Fewer rows than this are no work that is worth saving.
 const LEAST_ROWS: usize = 512;
 

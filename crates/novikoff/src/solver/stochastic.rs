@@ -72,7 +72,7 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
             if !found.objective.is_finite() {
                 break Ended::Stalled;
             }
-            let stop = watched.step(found.objective, found.relative(), Some(found.gradient), Some(&point));
+            let stop = watched.step(found.objective, found.relative(), found.gradient, Some(&point));
             if let Some(step) = watched.trace.last_mut() {
                 step.size = pace.scheduled();
             }

@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::{Fit, Learner, Settings};
-use crate::certificate::{Gap, gap, joint_gap};
+use crate::certificate::{Gap, joint_gap};
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::{Error, Result};
@@ -14,8 +14,8 @@ use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Problem};
 use crate::solver::{
-    Augmented, Boosting, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton, Schedule,
-    Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
+    Augmented, Boosting, Certified, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton,
+    Schedule, Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -155,8 +155,8 @@ pub struct RiskFit {
     pub dual: Option<f64>,
     /// `(objective − dual)/objective`.
     pub relative_gap: Option<f64>,
-    /// The length of the gradient: what tells instead where there is no gap.
-    pub gradient: f64,
+    /// The length of the gradient: what tells where there is no gap. `None` where duals tell.
+    pub gradient: Option<f64>,
     /// Steps of the solver.
     pub steps: usize,
     /// Every step, with the number of its weight vector.
@@ -243,6 +243,8 @@ pub(super) fn train_risk(
 /// What is known of one weight vector, or of all if they were learned jointly.
 struct Known {
     gap: Gap,
+    /// The rows' scores; empty where they were not kept.
+    scores: Vec<f64>,
     ended: Ended,
     steps: usize,
     trace: Vec<Step>,
@@ -333,7 +335,8 @@ fn solve_all<'a, L: Offered>(
         let problem = Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
         let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
         let gap = joint_gap(&problem, &solution.weights);
-        let known = Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None };
+        let (ended, steps, trace) = (solution.ended, solution.steps, solution.trace);
+        let known = Known { gap, scores: Vec::new(), ended, steps, trace, margin: None };
         return Solved { weights: solution.weights, known: vec![known], starts: Vec::new() };
     }
     let alone = |output: usize| {
@@ -374,14 +377,24 @@ fn train_by<L: Offered>(
     };
     let scaling = Scaling::new(data, settings);
     let watch = Watch::new(observer);
-    let Solved { mut weights, known, .. } = solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
+    // Some solvers leave a core idle.
+    let solve = || solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
+    let (Solved { mut weights, known, .. }, data_hash) = rayon::join(solve, || data.fingerprint());
     let interrupted = watch.stopped();
     if known.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
         return Err(super::geometry::overflow());
     }
     weights.fold_back(&scaling.factors);
     let scorer = Scorer::Linear(weights);
-    let train_error = goal.classes.as_ref().map(|_| evaluate::error(&scorer, data, &goal.ranked));
+    // The scores that the certificate is of are the model's own if its weights are.
+    let known_scores = known
+        .first()
+        .map(|known| &known.scores[..])
+        .filter(|scores| goal.scheme == Scheme::Two && scaling.factors.is_empty() && scores.len() == goal.ranked.len());
+    let train_error = goal.classes.as_ref().map(|_| match known_scores {
+        Some(scores) => evaluate::error_of(scores, 1, &goal.ranked),
+        None => evaluate::error(&scorer, data, &goal.ranked),
+    });
     let validation_error = match (&goal.classes, validation) {
         (Some(classes), Some(held)) => Some(evaluate::error(&scorer, held, &classes.rank_all(&held.labels))),
         _ => None,
@@ -396,7 +409,6 @@ fn train_by<L: Offered>(
         ("steps".to_owned(), json!(risk.steps)),
         ("stopped".to_owned(), json!(stopped)),
         ("objective".to_owned(), json!(risk.objective)),
-        ("gradient".to_owned(), json!(risk.gradient)),
     ]);
     let mut add = |name: &str, value: Option<f64>| {
         if let Some(value) = value {
@@ -405,6 +417,7 @@ fn train_by<L: Offered>(
     };
     add("dual", risk.dual);
     add("relative_gap", risk.relative_gap);
+    add("gradient", risk.gradient);
     add("train_error", train_error);
     add("validation_error", validation_error);
     let about = About {
@@ -413,7 +426,7 @@ fn train_by<L: Offered>(
         seed: settings.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash,
         results,
     };
     // Of these losses one is a likelihood: its scores are log odds.
@@ -466,10 +479,11 @@ impl Scaling {
 
 /// The gap of a solution, computed from the point and the duals alone.
 fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Start, Known) {
-    let scores = problem.scores(&solution.point);
-    let gap = gap(problem, &solution.point, &scores, solution.duals.as_deref());
+    let certified = solution.certified;
+    let Certified { gap, scores } =
+        certified.unwrap_or_else(|| Certified::new(problem, &solution.point, solution.duals.as_deref()));
     let start = Start { point: solution.point, duals: solution.duals.unwrap_or_default() };
-    (start, Known { gap, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
+    (start, Known { gap, scores, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
 }
 
 /// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be.
@@ -479,10 +493,13 @@ fn hardest(found: MaxMargin) -> (Start, Known) {
     let gap = Gap {
         objective: if separated { half(found.lower) } else { 0.0 },
         dual: separated.then(|| half(found.upper)),
-        gradient: 0.0,
+        gradient: Some(0.0),
     };
     let Solution { point, ended, steps, trace, .. } = found.solution;
-    (Start { point, duals: Vec::new() }, Known { gap, ended, steps, trace, margin: Some((found.lower, found.upper)) })
+    (
+        Start { point, duals: Vec::new() },
+        Known { gap, scores: Vec::new(), ended, steps, trace, margin: Some((found.lower, found.upper)) },
+    )
 }
 
 /// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
@@ -625,7 +642,7 @@ fn report(
 ) -> RiskFit {
     let objective = outputs.iter().map(|output| output.gap.objective).sum();
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
-    let gradient = outputs.iter().map(|output| output.gap.gradient.powi(2)).sum::<f64>().sqrt();
+    let gradient = outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
     let relative_gap = Gap { objective, dual, gradient }.relative();
     let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
     let arrived = |output: &Known| match output.gap.relative() {

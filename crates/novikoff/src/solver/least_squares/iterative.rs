@@ -42,7 +42,7 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
                 _ => optimality(problem, &at, &scores),
             };
             objective = found.objective;
-            (relative, gradient) = (found.relative(), Some(found.gradient));
+            (relative, gradient) = (found.relative(), found.gradient);
             arrived = left <= control.tolerance;
             // What is left goes up and down on its way to nothing; the objective does not, until rounding is all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };

@@ -3,6 +3,7 @@
 
 use novikoff::certificate::{gap, joint_gap};
 use novikoff::control::{Flow, Unwatched, Watch};
+use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Matrix, Report};
 use novikoff::features::Schema;
@@ -11,7 +12,7 @@ use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
 use novikoff::risk::{Joint, Point, Problem};
-use novikoff::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, multinomial};
+use novikoff::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial};
 use novikoff::train::{Learner, Risk, Settings, Strength, train};
 use proptest::prelude::*;
 
@@ -328,10 +329,66 @@ fn a_solver_that_is_stopped_returns_what_it_has() {
         let mut seen = 0;
         let fit = train(&dataset(&rows, &labels, Vec::new()), None, &settings(learner), &mut |_| {
             seen += 1;
-            if seen > 2 { Flow::Stop } else { Flow::Continue }
+            if seen > 1 { Flow::Stop } else { Flow::Continue }
         })
         .unwrap();
         assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
+        to_bytes(&fit.model).unwrap();
+    }
+}
+
+/// Rows enough for a solver to begin with some of them.
+fn many_rows(seed: u64, noise: f64) -> Dataset {
+    Recipe { rows: 6000, features: 12, density: 0.5, margin: 0.05, noise, seed }.generate()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    /// Beginning with every eighth row is a shortcut: the minimum is that of all rows, whatever the eighth says.
+    #[test]
+    fn a_start_from_some_rows_changes_the_way_and_not_the_end(
+        seed in any::<u64>(),
+        noise in 0.0..0.3f64,
+        misleading in any::<bool>(),
+        weighted in any::<bool>(),
+        bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
+    ) {
+        let data = many_rows(seed, noise);
+        let sign = |i: usize| if data.labels[i] == 0 { -1.0 } else { 1.0 };
+        let targets: Vec<f64> = (0..data.len()).map(|i| if misleading && i % 8 == 0 { -sign(i) } else { sign(i) }).collect();
+        let row_weights: Vec<f64> = if weighted { (0..data.len()).map(|i| (i % 3) as f64).collect() } else { Vec::new() };
+        let total = if weighted { row_weights.iter().sum() } else { data.len() as f64 };
+        let zero = Start { point: Point::zero(data.rows.columns()), duals: Vec::new() };
+        macro_rules! same {
+            ($loss:expr, $solver:expr) => {{
+                let rows = &data.rows;
+                let (row_weights, penalty) = (&row_weights[..], L2(1e-3));
+                let problem = Problem { rows, targets: &targets, row_weights, total, loss: $loss, penalty, bias };
+                let mut unwatched = Unwatched;
+                let watch = Watch::new(&mut unwatched);
+                let found = |start: Option<&Start>| {
+                    let solution = $solver.solve(&problem, start, &control(&watch, 1e-8));
+                    gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+                };
+                let (short, long) = (found(None), found(Some(&zero)));
+                prop_assert!(short.within(1e-7) && long.within(1e-7), "{short:?} {long:?}");
+                prop_assert!((short.objective - long.objective).abs() <= 1e-7 * long.objective, "{short:?} {long:?}");
+            }};
+        }
+        same!(Logistic, Newton);
+        same!(SquaredHinge, Newton);
+        same!(Hinge, Augmented);
+    }
+}
+
+#[test]
+fn a_solver_that_is_stopped_among_some_rows_returns_what_it_has() {
+    for learner in [Learner::Svm, Learner::SquaredSvm, Learner::Logistic] {
+        let fit = train(&many_rows(1, 0.1), None, &settings(learner), &mut |_| Flow::Stop).unwrap();
+        assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
+        let Scorer::Linear(weights) = &fit.model.scorer else { panic!("not linear") };
+        assert_eq!(weights.values.len(), 12);
         to_bytes(&fit.model).unwrap();
     }
 }

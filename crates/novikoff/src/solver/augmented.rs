@@ -57,7 +57,7 @@ impl Augmented {
             let like = part.problem(problem);
             let (found, width) = self.narrow(&like, Begin::zero(&like), true, &control);
             if found.ended == Ended::Interrupted {
-                return (found, width);
+                return (Solution { duals: None, ..found }, width);
             }
             begin = Begin { point: found.point, width: Some(width), ..begin };
         }

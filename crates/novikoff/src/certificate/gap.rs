@@ -67,7 +67,7 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
     // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals pull less.
     let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
     let largest = || penalised.clone().map(f64::abs).fold(0.0, f64::max);
-    let shorter = match (l2 > 0.0).then_some(0.0).unwrap_or_else(largest) {
+    let shorter = match if l2 > 0.0 { 0.0 } else { largest() } {
         largest if largest <= l1 => 1.0,
         _ if l1 == 0.0 => return None,
         largest => l1 / largest,

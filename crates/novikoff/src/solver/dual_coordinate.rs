@@ -95,7 +95,11 @@ struct Pass {
 
 impl State {
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
-        let pull = problem.combine(|i| problem.share(i) * duals[i]);
+        // Most begin with no duals at all: nothing to go through the rows for.
+        let pull = match duals.iter().all(|u| *u == 0.0) {
+            true => Point::zero(problem.rows.columns()),
+            false => problem.combine(|i| problem.share(i) * duals[i]),
+        };
         let mut point = pull.scaled(-1.0 / problem.penalty.l2());
         bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
         point.bias = bias.centre - bias.inverse * pull.bias;

@@ -62,9 +62,9 @@ fn agree<L: Loss>(
         let gap = gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
         let naive = naive_objective(problem, rows, &solution.point);
         prop_assert!((gap.objective - naive).abs() <= 1e-10 * (1.0 + naive), "{name}: {gap:?} against {naive}");
-        if *name == "DualCoordinate" && solution.ended == Ended::OutOfSteps {
-            // One dual at a time may creep where rows hang together by a bias that little holds (more rows than columns, λ
-            // small, a loss with kinks): then it says that it did not get there, and is near all the same.
+        if *name == "DualCoordinate" && problem.bias != Bias::None && solution.ended == Ended::OutOfSteps {
+            // Seen with a bias that nothing holds, and with one that λ = 1e-3 holds: one dual at a time creeps. Then it says
+            // that it did not get there, and is near all the same.
             prop_assert!(gap.within(1e-2), "{name}: {gap:?}");
             continue;
         }

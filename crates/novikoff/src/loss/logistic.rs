@@ -19,7 +19,7 @@ pub fn sigmoid(s: f64) -> f64 {
     (if s >= 0.0 { 1.0 } else { e }) / (1.0 + e)
 }
 
-/// `ln(1 + e)` for `e` from 0 to 1, to 1e-12 of it: in half the time of the library's, which is good to the last bit.
+/// `ln(1 + e)` for `e` from 0 to 1, to 1e-12 of it. The library's is good to the last bit, and took 7 % of the time of a fit of a9a.
 #[inline(always)]
 fn ln_one_and(e: f64) -> f64 {
     if e < 1e-4 { e * (1.0 - e * (0.5 - e * (1.0 / 3.0))) } else { (1.0 + e).ln() }

@@ -52,7 +52,7 @@ impl Augmented {
         control: &Control<'_>,
     ) -> (Solution, f64) {
         let (loss, targets) = (problem.loss, problem.targets);
-        if let Some(part) = Part::of(problem).filter(|_| in_part) {
+        if in_part && let Some(part) = Part::of(problem) {
             let control = Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
             let like = part.problem(problem);
             let (found, width) = self.narrow(&like, Begin::zero(&like), true, &control);

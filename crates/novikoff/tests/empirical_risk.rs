@@ -114,6 +114,46 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// Coordinate descent goes over to a copy of the rows when there are many columns and many passes: the duals that it
+    /// returns are the weights' own all the same.
+    #[test]
+    fn many_columns(
+        // Columns that most rows share, columns that a few share, and columns that one has.
+        rows in prop::collection::vec((
+            prop::collection::vec(-1.0..1.0f64, 20),
+            prop::collection::btree_map(20..100u32, -1.0..1.0f64, 5),
+            prop::collection::btree_map(100..300_000u32, -1.0..1.0f64, 5),
+            any::<bool>(),
+        ), 60),
+        weighted: bool,
+        bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
+    ) {
+        let mut builder = Builder::new(Layout::Sparse);
+        for (often, seldom, once, _) in &rows {
+            let often = often.iter().enumerate().map(|(j, x)| (j as u32, *x));
+            let rest = seldom.iter().chain(once).map(|(j, x)| (*j, *x));
+            let (indices, values): (Vec<u32>, Vec<f64>) = often.chain(rest).unzip();
+            builder.push(&indices, &values);
+        }
+        let targets: Vec<f64> = rows.iter().map(|row| if row.3 { 1.0 } else { -1.0 }).collect();
+        let mut rows = builder.finish();
+        rows.widen(300_000);
+        let weights: Vec<f64> = (0..60).map(|i| 0.5 + f64::from(i % 3)).collect();
+        let row_weights = if weighted { &weights[..] } else { &[] };
+        let problem = Problem { rows: &rows, targets: &targets, row_weights, total: 60.0, loss: Hinge, penalty: L2(1e-2), bias };
+        let solution = run(&problem, &DualCoordinate, 1e-9);
+        prop_assert!(solution.steps > 6, "no copy was made: {} passes", solution.steps);
+        let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.ended);
+        let duals = solution.duals.unwrap();
+        let pull = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
+        let far = pull.weights.iter().zip(&solution.point.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        prop_assert!(far < 1e-9, "{far}");
+    }
+}
+
 fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Dataset {
     let names = Labels::new(["a", "b", "c"].iter().take(1 + labels.iter().max().copied().unwrap_or(0)));
     Dataset {

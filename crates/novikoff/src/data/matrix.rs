@@ -2,6 +2,7 @@
 
 use super::row::Row;
 use super::scale::factor_of;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
@@ -290,6 +291,29 @@ impl Matrix {
         Self { rows: starts.len() - 1, columns: self.columns, sparse: Some(Sparse { starts, indices, even: s.even }), values }
     }
 
+    /// Sparse rows with column `j` as `numbers[j]`, in two parts: the entries numbered below `ends[1]`, those below `ends[0]`
+    /// first, and the other entries. Numbers must rise with their columns within each of these three kinds.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Matrix, Values};
+    /// let values = |v: &[f32]| Values::F32(v.to_vec());
+    /// let matrix = Matrix::from_compressed(3, vec![0, 3, 4], vec![0, 1, 2, 0], values(&[1.0, 2.0, 3.0, 4.0])).unwrap();
+    /// let (some, others) = matrix.parted(&[1, 2, 0], [1, 2]);
+    /// assert_eq!(some, Matrix::from_compressed(2, vec![0, 2, 3], vec![0, 1, 1], values(&[3.0, 1.0, 4.0])).unwrap());
+    /// assert_eq!(others.row(0).norm_sq(), 4.0);
+    /// ```
+    pub fn parted(&self, numbers: &[u32], ends: [u32; 2]) -> (Matrix, Matrix) {
+        let Some(s) = &self.sparse else { return (self.clone(), self.clone()) };
+        let parts = match &self.values {
+            values if s.even => part(s, numbers, ends, |_| ()).map(|(sparse, _)| (sparse, values.clone())),
+            Values::F32(v) => part(s, numbers, ends, |at| v[at]).map(|(sparse, values)| (sparse, Values::F32(values))),
+            Values::F64(v) => part(s, numbers, ends, |at| v[at]).map(|(sparse, values)| (sparse, Values::F64(values))),
+        };
+        let matrix = |columns, (sparse, values)| Self { rows: self.rows, columns, sparse: Some(sparse), values };
+        let [some, others] = parts;
+        (matrix(ends[1] as usize, some), matrix(numbers.len(), others))
+    }
+
     /// The rows named, in that order, as a matrix of the same layout and precision.
     pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Matrix {
         let layout = if self.is_dense() { Layout::Dense { columns: self.columns } } else { Layout::Sparse };
@@ -311,6 +335,68 @@ impl Matrix {
         selected.widen(self.columns);
         selected
     }
+}
+
+/// Entries of some rows, and where each row's end.
+#[derive(Default)]
+struct Piece<V> {
+    entries: Vec<(u32, V)>,
+    ends: Vec<usize>,
+}
+
+/// The two parts of [`Matrix::parted`], some rows at a time on every core.
+fn part<V: Copy + Default + Send + Sync>(
+    s: &Sparse,
+    numbers: &[u32],
+    ends: [u32; 2],
+    value: impl Fn(usize) -> V + Sync,
+) -> [(Sparse, Vec<V>); 2] {
+    const ROWS: usize = 512;
+    let rows = s.starts.len() - 1;
+    let part = |block: usize| {
+        let (mut some, mut others, mut later) = (Piece::default(), Piece::default(), Vec::new());
+        for i in block * ROWS..rows.min((block + 1) * ROWS) {
+            for at in s.starts[i]..s.starts[i + 1] {
+                let number = numbers[s.indices[at] as usize];
+                let kind = match number {
+                    number if number < ends[0] => &mut some.entries,
+                    number if number < ends[1] => &mut later,
+                    _ => &mut others.entries,
+                };
+                kind.push((number, value(at)));
+            }
+            some.entries.append(&mut later);
+            some.ends.push(some.entries.len());
+            others.ends.push(others.entries.len());
+        }
+        [some, others]
+    };
+    let blocks: Vec<[Piece<V>; 2]> = (0..rows.div_ceil(ROWS)).into_par_iter().map(part).collect();
+    [0, 1].map(|kind| joined(blocks.iter().map(|pieces| &pieces[kind]), s.even))
+}
+
+/// Rows out of their pieces, in this order.
+fn joined<'a, V: Copy + Default + Send + Sync + 'a>(
+    pieces: impl Iterator<Item = &'a Piece<V>> + Clone,
+    even: bool,
+) -> (Sparse, Vec<V>) {
+    let length = pieces.clone().map(|piece| piece.entries.len()).sum();
+    let (mut indices, mut values) = (vec![0; length], vec![V::default(); length]);
+    let (mut index_places, mut value_places) = (&mut indices[..], &mut values[..]);
+    let (mut starts, mut copies) = (vec![0], Vec::new());
+    for piece in pieces {
+        let before = length - index_places.len();
+        starts.extend(piece.ends.iter().map(|end| before + end));
+        let these = index_places.split_off_mut(..piece.entries.len()).unwrap_or_default();
+        let those = value_places.split_off_mut(..piece.entries.len()).unwrap_or_default();
+        copies.push((piece, these, those));
+    }
+    copies.into_par_iter().for_each(|(piece, indices, values)| {
+        for ((index, value), entry) in indices.iter_mut().zip(values).zip(&piece.entries) {
+            (*index, *value) = *entry;
+        }
+    });
+    (Sparse { starts, indices, even }, values)
 }
 
 /// Collects rows into a [`Matrix`], in single precision, and sparse ones with one value a row, for as long as nothing is

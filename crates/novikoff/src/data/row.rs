@@ -115,12 +115,21 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The indices of a sparse row.
+    #[inline]
+    pub fn indices(self) -> Option<&'a [u32]> {
+        match self {
+            Row::Dense32(_) | Row::Dense64(_) => None,
+            Row::Sparse32(j, _) | Row::Sparse64(j, _) | Row::Even(j, _) => Some(j),
+        }
+    }
+
     /// Calls `visit` with the index of every entry.
     #[inline]
     pub fn for_each_index(self, mut visit: impl FnMut(usize)) {
-        match self {
-            Row::Dense32(_) | Row::Dense64(_) => (0..self.len()).for_each(visit),
-            Row::Sparse32(j, _) | Row::Sparse64(j, _) | Row::Even(j, _) => j.iter().for_each(|&j| visit(j as usize)),
+        match self.indices() {
+            None => (0..self.len()).for_each(visit),
+            Some(j) => j.iter().for_each(|&j| visit(j as usize)),
         }
     }
 

@@ -10,11 +10,16 @@
 //! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in one dimension, which
 //! arrive within a few passes because the losses bend far more along the bias than that penalty does.
 
+mod compact;
+
+use compact::Compact;
+
 use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
+use std::borrow::Cow;
 
 /// Coordinate descent on the duals. Needs a penalty: λ > 0.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +27,9 @@ pub struct DualCoordinate;
 
 /// Most passes for which a row is passed over.
 const LONGEST_REST: u8 = 16;
+
+/// Passes after which it looks as if there will be many more, so that a copy of the rows is worth its time.
+const MANY: usize = 6;
 
 impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
@@ -39,6 +47,9 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut certified: Option<Certified>;
         let ended = loop {
+            if watched.steps == MANY && Compact::serves(problem.rows) {
+                state.make_compact(problem);
+            }
             random.shuffle(&mut order);
             let mut pass = Pass::default();
             for &i in &order {
@@ -53,13 +64,13 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             let rough = pass.loss + state.norm_sq * lambda / 2.0;
             let all = pass.rows == problem.len();
             let near = pass.gap <= 2.0 * control.tolerance * rough;
-            certified = (near && all).then(|| Certified::new(problem, &state.point, Some(&state.duals)));
+            certified = (near && all).then(|| Certified::new(problem, &state.whole(problem), Some(&state.duals)));
             let exact = certified.as_ref().map(|certified| certified.gap);
             let objective = exact.map_or(rough, |gap| gap.objective);
             if near && !all {
                 rests.fill(Rest::default());
             }
-            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, Some(&state.point)) {
+            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, state.to_show()) {
                 break Ended::Interrupted;
             }
             if exact.is_some_and(|gap| gap.within(control.tolerance)) {
@@ -72,13 +83,16 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                 break Ended::Stalled;
             }
         };
-        Solution { certified, ..watched.finish(state.point, Some(state.duals), ended) }
+        let point = state.whole(problem).into_owned();
+        Solution { certified, ..watched.finish(point, Some(state.duals), ended) }
     }
 }
 
 /// Duals, and the weights that they stand for.
 struct State {
+    /// Weights and bias; the weights of the shared columns alone once there is a compact copy of the rows.
     point: Point,
+    compact: Option<Compact>,
     duals: Vec<f64>,
     /// `‖w‖²`, kept up with every step: up to rounding.
     norm_sq: f64,
@@ -95,16 +109,38 @@ struct Pass {
 
 impl State {
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
+        let lambda = problem.penalty.l2();
         // Most begin with no duals at all: nothing to go through the rows for.
-        let pull = match duals.iter().all(|u| *u == 0.0) {
-            true => Point::zero(problem.rows.columns()),
-            false => problem.combine(|i| problem.share(i) * duals[i]),
+        let (mut point, norm_sq) = match duals.iter().all(|u| *u == 0.0) {
+            true => (Point::zero(problem.rows.columns()), 0.0),
+            false => {
+                let point = problem.combine(|i| -problem.share(i) * duals[i] / lambda);
+                let norm_sq = point.weights.iter().map(|w| w * w).sum();
+                (point, norm_sq)
+            }
         };
-        let mut point = pull.scaled(-1.0 / problem.penalty.l2());
         bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
-        point.bias = bias.centre - bias.inverse * pull.bias;
-        let norm_sq = point.weights.iter().map(|w| w * w).sum();
-        Self { point, duals, norm_sq }
+        point.bias = bias.centre + bias.inverse * lambda * point.bias;
+        Self { point, compact: None, duals, norm_sq }
+    }
+
+    /// From now on the rows are those of a compact copy.
+    fn make_compact<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
+        let compact = Compact::new(problem.rows);
+        self.point.weights = compact.narrow(&self.point.weights);
+        self.compact = Some(compact);
+    }
+
+    /// The weights of all columns.
+    fn whole<L: ProximalLoss>(&self, problem: &Problem<'_, L, L2>) -> Cow<'_, Point> {
+        let Some(compact) = &self.compact else { return Cow::Borrowed(&self.point) };
+        let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.l2();
+        Cow::Owned(Point { weights: compact.widen(&self.point.weights, weight), bias: self.point.bias })
+    }
+
+    /// The point, where it is small enough to be shown.
+    fn to_show(&self) -> Option<&Point> {
+        self.compact.is_none().then_some(&self.point)
     }
 
     /// Moves one dual to where it is best. Returns whether it moved.
@@ -118,8 +154,12 @@ impl State {
         pass: &mut Pass,
     ) -> bool {
         let (loss, y, share) = (problem.loss, problem.targets[i], problem.share(i));
-        let row = problem.row(i);
-        let (u, score) = (self.duals[i], row.dot(&self.point.weights) + self.point.bias);
+        let u = self.duals[i];
+        let (row, alone) = match &self.compact {
+            None => (problem.row(i), 0.0),
+            Some(compact) => (compact.shared.row(i), -u * share / problem.penalty.l2() * compact.alone_sq[i]),
+        };
+        let score = row.dot(&self.point.weights) + alone + self.point.bias;
         let value = loss.value(y, score);
         pass.rows += 1;
         pass.loss += share * value;
@@ -156,11 +196,9 @@ impl BiasTerm {
         let inverse = match problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => 1.0 / lambda,
-            // As heavy as a row is: lighter, and the centre would follow slowly; heavier, and the rows would.
-            Bias::Free => {
-                let mean = norms.iter().sum::<f64>() / norms.len().max(1) as f64;
-                (mean / lambda).max(1.0)
-            }
+            // Lighter than a row of the usual length, so that the rows need not wait for it, and not so light that the centre
+            // follows slowly. Not the mean: a few long rows would make it heavy for all others.
+            Bias::Free => (0.05 * median(norms) / lambda).max(1.0),
         };
         Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
     }
@@ -175,6 +213,14 @@ impl BiasTerm {
         self.centre = point.bias;
         point.bias += moved;
         moved.abs() > 1e-15 * (1.0 + self.centre.abs())
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    match values.len() {
+        0 => 0.0,
+        length => *values.select_nth_unstable_by(length / 2, f64::total_cmp).1,
     }
 }
 

@@ -54,7 +54,8 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// What learns [default: averaged; tune: svm].
+    /// What learns [default: logistic, with --scale max-abs; averaged where an option asks for passes over the rows, as
+    /// --online, --epochs and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a gap within the
@@ -99,9 +100,10 @@ pub struct Train {
     /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
     #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub l1: f64,
-    /// Bring columns to one size first; the model applies to the rows as they are.
-    #[arg(long, value_enum, default_value_t = ScaleName::None, help_heading = "Minimising a loss")]
-    pub scale: ScaleName,
+    /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs where no learner
+    /// and no loss is named].
+    #[arg(long, value_enum, help_heading = "Minimising a loss")]
+    pub scale: Option<ScaleName>,
     /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub schedule: Option<ScheduleName>,

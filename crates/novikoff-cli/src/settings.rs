@@ -66,10 +66,44 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
     })
 }
 
+/// What learns where nobody says: what serves best on the most data sets, or, where an option speaks of passes over the rows,
+/// what best makes use of them.
+pub fn usual(train: &Train) -> LearnerName {
+    let passes = [
+        train.online,
+        train.validation.is_some(),
+        train.epochs.is_some(),
+        train.step.is_some(),
+        train.normalise,
+        matches!(train.order, OrderName::Given),
+        !matches!(train.tie, TieName::Mistake),
+    ];
+    if batch_option(train).is_none() && passes.contains(&true) { LearnerName::Averaged } else { LearnerName::Logistic }
+}
+
+/// An option that was given and that only learners which minimise a loss understand.
+fn batch_option(train: &Train) -> Option<&'static str> {
+    let given = [
+        ("--lambda", train.lambda.is_some()),
+        ("--cost", train.cost.is_some()),
+        ("--l1", train.l1 != 0.0),
+        ("--penalty", train.penalty.is_some()),
+        ("--solver", !matches!(train.solver, SolverArgument::Auto)),
+        ("--schedule", train.schedule.is_some()),
+        ("--scale", train.scale.is_some()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
 /// What to learn.
 pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
+    let learner = learner(train, usual);
+    if let (None, Some(option)) = (learner.loss(), batch_option(train)) {
+        let what = format!("{option} is for learners that minimise a loss; {} does not", learner.name());
+        return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner svm or logistic")));
+    }
     Ok(Settings {
-        learner: learner(train, usual),
+        learner,
         length: if train.normalise { Length::Unit } else { Length::AsGiven },
         tie: match train.tie {
             TieName::Mistake => Tie::Mistake,
@@ -174,9 +208,11 @@ fn risk(train: &Train) -> Result<Risk> {
             SolverArgument::Boosting => SolverName::Boosting,
         },
         scale: match train.scale {
-            ScaleName::None => Scale::None,
-            ScaleName::UnitVariance => Scale::UnitVariance,
-            ScaleName::MaxAbs => Scale::MaxAbs,
+            // Who names what is minimised means the columns as they are.
+            None if train.learner.is_some() || train.loss.is_some() => Scale::None,
+            None | Some(ScaleName::MaxAbs) => Scale::MaxAbs,
+            Some(ScaleName::None) => Scale::None,
+            Some(ScaleName::UnitVariance) => Scale::UnitVariance,
         },
         schedule: train.schedule.map(|schedule| match schedule {
             ScheduleName::Constant => Schedule::Constant,

@@ -147,12 +147,14 @@ fn a_kill_at_any_moment_leaves_a_whole_model() {
     let wide: String = (0..200).map(|i| format!("{} {}:1 {}:0.5\n", i % 20, i + 1, 20_000 + 100 * i)).collect();
     fs::write(here.join("wide.svm"), wide).unwrap();
     let started = Instant::now();
-    succeed(&["train", "wide.svm", "-o", "it.model"], here);
+    succeed(&["train", "wide.svm", "--learner", "averaged", "-o", "it.model"], here);
     let whole = started.elapsed();
     let mut kinds = [0, 0];
     for round in 0..60u64 {
         let data = ["rows.svm", "wide.svm"][round as usize % 2];
-        let mut child = novikoff(&["train", data, "--seed", &round.to_string(), "-o", "it.model"], here).spawn().unwrap();
+        let mut child = novikoff(&["train", data, "--learner", "averaged", "--seed", &round.to_string(), "-o", "it.model"], here)
+            .spawn()
+            .unwrap();
         std::thread::sleep(whole.mul_f64((round * 7919 % 60) as f64 / 40.0));
         let _ = child.kill();
         child.wait().unwrap();

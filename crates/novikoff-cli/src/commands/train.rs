@@ -2,13 +2,13 @@
 
 use super::evaluate::error_text;
 use super::{dimensions, for_evaluation, labels, warn};
-use crate::arguments::{LearnerName, Train};
+use crate::arguments::Train;
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, percent, seconds};
-use crate::settings::{options, settings};
+use crate::settings::{options, settings, usual};
 use crate::{Ending, print};
 use novikoff::control::Progress;
-use novikoff::data::Dataset;
+use novikoff::data::{Dataset, Scale};
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::Task;
 use novikoff::multiclass::Scheme;
@@ -37,7 +37,7 @@ pub struct Outcome {
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
-    let (options, settings) = (options(&arguments.reading)?, settings(arguments, LearnerName::Averaged)?);
+    let (options, settings) = (options(&arguments.reading)?, settings(arguments, usual(arguments))?);
     let mut outcome = if arguments.online {
         learn_online(arguments, &options, &settings)?
     } else {
@@ -396,6 +396,11 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     }
     if risk.l1 > 0.0 {
         let _ = write!(minimised, " + {}·‖w‖₁", number(risk.l1));
+    }
+    match settings.risk.scale {
+        Scale::None => {}
+        Scale::UnitVariance => minimised.push_str(", columns scaled to unit variance"),
+        Scale::MaxAbs => minimised.push_str(", columns scaled to a largest value of 1"),
     }
     lines.add("minimised", minimised);
     let why = risk.why.as_ref().map_or(String::new(), |why| format!(": {why}"));

@@ -20,7 +20,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         return Err(Error::usage("tune holds rows back by itself, fold after fold").hint("leave out --online and --validation"));
     }
     let options = options(&train.reading)?;
-    let settings = settings(train, LearnerName::Svm)?;
+    let settings = settings(train, LearnerName::Logistic)?;
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&train.data);

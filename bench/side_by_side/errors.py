@@ -9,7 +9,7 @@ SETS = ["a9a", "census", "news20b", "mnist", "news20"]
 PROMISED = ["census", "news20b"]
 LIMIT = 240  # seconds for one fit of a peer
 
-NOVIKOFF = {"novikoff averaged": [], "novikoff perceptron": ["--learner", "perceptron"]}
+NOVIKOFF = {"novikoff averaged": ["--learner", "averaged"], "novikoff perceptron": ["--learner", "perceptron"]}
 ONE_PASS = "novikoff averaged, 1 pass"
 LIBLINEAR = {"LIBLINEAR -s 1": "-s 1", "LIBLINEAR -s 2": "-s 2", "LIBLINEAR -s 3": "-s 3"}
 SKLEARN = {"scikit-learn Perceptron": "Perceptron"}

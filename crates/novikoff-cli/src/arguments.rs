@@ -30,6 +30,12 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Show what a model is, and its heaviest weights.
     Inspect(Inspect),
+    /// Decide whether rows can be separated, and bracket their margin, with a proof.
+    Margin(MarginCommand),
+    /// Check a certificate against its data.
+    Verify(Verify),
+    /// Say what theory promises before any row is seen.
+    Bounds(Bounds),
 }
 
 const TRAIN_EXAMPLES: &str = "\
@@ -217,6 +223,89 @@ pub struct Inspect {
     /// How many weights to show for each class.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const MARGIN_EXAMPLES: &str = "\
+Examples:
+  novikoff margin mushrooms.svm --certificate mushrooms.proof
+  novikoff margin a9a.svm --bias none
+  novikoff margin iris.csv --multiclass pairs --tolerance 1e-6";
+
+#[derive(Debug, Args)]
+#[command(after_help = MARGIN_EXAMPLES)]
+pub struct MarginCommand {
+    /// The rows: a path, or - for standard input.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Where to write the proof.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as a perceptron with
+    /// a bias sees them; none: hyperplanes through the origin.
+    #[arg(long, value_enum, default_value_t = BiasName::Free)]
+    pub bias: BiasName,
+    /// How much wider than the margin the interval may be, relatively.
+    #[arg(long, value_name = "E", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub tolerance: f64,
+    /// Most rounds over all rows.
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = at_least_one)]
+    pub rounds: usize,
+    /// More than two classes: each against the rest, or pair by pair.
+    #[arg(long, value_enum, default_value_t = PairsName::OneVsRest)]
+    pub multiclass: PairsName,
+    /// The positive one of two labels [default: the larger number, or the later name].
+    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    pub positive: Option<String>,
+    /// The seed of every random choice.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  novikoff verify mushrooms.proof mushrooms.svm";
+
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
+pub struct Verify {
+    /// The certificate.
+    pub certificate: PathBuf,
+    /// The rows that it speaks of: a path, or - for standard input.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const BOUNDS_EXAMPLES: &str = "\
+Examples:
+  novikoff bounds --features 20
+  novikoff bounds --features 123 --rows 32561 --epsilon 0.01 --delta 0.001";
+
+#[derive(Debug, Args)]
+#[command(after_help = BOUNDS_EXAMPLES)]
+pub struct Bounds {
+    /// How many features the rows have.
+    #[arg(long, value_name = "D")]
+    pub features: u64,
+    /// What so many rows are worth.
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+    /// The error that is allowed.
+    #[arg(long, value_name = "E", default_value_t = 0.05, allow_negative_numbers = true)]
+    pub epsilon: f64,
+    /// How probable a failure may be.
+    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
+    pub delta: f64,
+    /// Whether halfspaces have a bias.
+    #[arg(long, value_enum, default_value_t = BiasName::Free)]
+    pub bias: BiasName,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -412,6 +501,14 @@ pub enum SchemeName {
     Joint,
     /// one weight vector a class, each against all other classes
     OneVsRest,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PairsName {
+    /// each class against all others
+    OneVsRest,
+    /// every two classes
+    Pairs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -23,6 +23,8 @@ static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Done,
+    /// The answer is no.
+    No,
     /// The user asked to stop; what there was is kept.
     Interrupted,
 }
@@ -36,9 +38,13 @@ fn main() -> ExitCode {
         Command::Predict(predict) => commands::predict::run(&predict),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
+        Command::Margin(margin) => commands::margin::run(&margin),
+        Command::Verify(verify) => commands::verify::run(&verify),
+        Command::Bounds(bounds) => commands::bounds::run(&bounds),
     };
     match result {
         Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::No) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) => fail(&error),
     }

@@ -26,6 +26,7 @@ mod error;
 pub mod evaluate;
 pub mod features;
 pub mod loss;
+pub mod margin;
 pub mod model;
 pub mod multiclass;
 pub mod online;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may import those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "error",
     "control",
     "random",
@@ -20,6 +20,7 @@ const ORDER: [&str; 16] = [
     "evaluate",
     "online",
     "solver",
+    "margin",
     "train",
 ];
 

@@ -1,10 +1,13 @@
 //! The commands, one a file.
 
+pub mod bounds;
 pub mod evaluate;
 pub mod inspect;
+pub mod margin;
 pub mod predict;
 pub mod train;
 pub mod tune;
+pub mod verify;
 
 use crate::render;
 use novikoff::data::{Dataset, Report};

@@ -1,7 +1,12 @@
 //! 6 — The proofs: what is known of a model, computed from the data and the model alone.
 
+pub mod exact;
+pub mod file;
 mod gap;
 mod joint;
+pub mod learnability;
+pub mod proof;
+pub mod rigorous;
 
-pub use gap::{Gap, gap};
+pub use gap::{Gap, gap, scored_gap};
 pub use joint::joint_gap;

@@ -30,11 +30,15 @@ const NOTHING: f64 = 1e-7;
 /// Closes the interval to the tolerance of `control`, relatively, or finds that there is no margin worth the name.
 pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> MaxMargin {
     let mut start: Option<Start> = None;
-    let mut lambda = 1.0 / problem.total;
     let radius = (0..problem.len()).map(|i| problem.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
     let extra = problem.bias == Bias::Penalised;
     let radius = if extra { (radius * radius + 1.0).sqrt() } else { radius };
+    // In the units of the rows, whatever these are.
+    let heaviest = if radius > 0.0 { radius * radius / problem.total } else { 1.0 / problem.total };
+    let mut lambda = heaviest;
     let (mut steps, mut upper) = (0, f64::INFINITY);
+    // The duals that tell the upper end, which need not be the last ones.
+    let mut telling = Vec::new();
     let mut trace = Vec::new();
     loop {
         let lighter = problem.with_penalty(L2(lambda));
@@ -49,9 +53,13 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
         trace.append(&mut solution.trace);
         let duals = solution.duals.take().unwrap_or_default();
         let (lower, scale) = least_margin(&lighter, &solution.point);
-        upper = upper.min(largest_margin(&lighter, &duals));
+        let allowed = largest_margin(&lighter, &duals);
+        if allowed < upper || telling.is_empty() {
+            telling.clone_from(&duals);
+            upper = upper.min(allowed);
+        }
         let closed = lower > 0.0 && upper - lower <= 10.0 * control.tolerance * upper;
-        let hopeless = upper <= NOTHING * radius || lambda < 1e-14 / problem.total;
+        let hopeless = upper <= NOTHING * radius || lambda < 1e-14 * heaviest;
         let spent = solution.ended == Ended::Interrupted || steps >= control.steps;
         if closed || hopeless || spent {
             if lower > 0.0 {
@@ -63,7 +71,7 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
                 () if hopeless => Ended::Stalled,
                 () => Ended::OutOfSteps,
             };
-            return MaxMargin { solution: Solution { steps, trace, duals: Some(duals), ..solution }, lower, upper };
+            return MaxMargin { solution: Solution { steps, trace, duals: Some(telling), ..solution }, lower, upper };
         }
         start = Some(Start { point: solution.point, duals });
         lambda *= LIGHTER;

@@ -7,12 +7,14 @@ mod augmented;
 mod boosting;
 mod coordinate;
 mod curvature;
+mod dependence;
 mod dual_coordinate;
 mod gradient;
 mod least_squares;
 mod max_margin;
 mod moments;
 mod multinomial;
+mod nearest_point;
 mod newton;
 mod part;
 mod smooth;
@@ -21,15 +23,17 @@ mod stochastic;
 pub use augmented::Augmented;
 pub use boosting::Boosting;
 pub use coordinate::{Coordinate, largest_l1};
+pub use dependence::{Obstacle, dependence};
 pub use dual_coordinate::DualCoordinate;
 pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};
 pub use least_squares::{LeastSquares, optimality};
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
+pub use nearest_point::{NearestPoint, Signed, nearest_point};
 pub use newton::Newton;
 pub use stochastic::Stochastic;
 
-use crate::certificate::{Gap, gap};
+use crate::certificate::{Gap, scored_gap};
 use crate::control::{Flow, Progress, Watch};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
@@ -90,15 +94,14 @@ pub struct Solution {
 pub struct Certified {
     /// The scores of all rows.
     pub scores: Vec<f64>,
-    /// What [`gap`] says of them.
+    /// What [`scored_gap`] says of them.
     pub gap: Gap,
 }
 
 impl Certified {
     /// Looks at all rows.
     pub fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> Self {
-        let scores = problem.scores(point);
-        let gap = gap(problem, point, &scores, duals);
+        let (scores, gap) = scored_gap(problem, point, duals);
         Self { scores, gap }
     }
 }

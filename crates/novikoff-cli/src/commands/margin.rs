@@ -1,0 +1,239 @@
+//! `novikoff margin`: can the rows be separated, by what margin, and how do we know?
+
+use super::{dimensions, warn};
+use crate::arguments::{BiasName, MarginCommand, PairsName};
+use crate::progress::Watch;
+use crate::render::{Lines, count, counted, number, seconds, table};
+use crate::settings::options;
+use crate::{Ending, print};
+use novikoff::certificate::file::{Certificate, Claim};
+use novikoff::certificate::proof::Sides;
+use novikoff::data::Dataset;
+use novikoff::margin::{Margin, Separable, Settings, margin};
+use novikoff::model::atomic;
+use novikoff::penalty::Bias;
+use novikoff::read::{Input, Purpose, Reader};
+use novikoff::solver::Ended;
+use novikoff::{Error, Result};
+use serde_json::{Value, json};
+use std::time::Instant;
+
+/// Runs the command.
+pub fn run(arguments: &MarginCommand) -> Result<Ending> {
+    let settings = Settings {
+        bias: match arguments.bias {
+            BiasName::Free => Bias::Free,
+            BiasName::Penalised => Bias::Penalised,
+            BiasName::None => Bias::None,
+        },
+        tolerance: arguments.tolerance,
+        rounds: arguments.rounds,
+        seed: arguments.seed,
+    };
+    let mut watch = Watch::new();
+    let input = Input::named(&arguments.data);
+    let data = Reader::open(&input, &options(&arguments.reading)?, &Purpose::Training)?.read(&mut watch)?;
+    warn(&input.name(), &data.report);
+    let started = Instant::now();
+    let mut parts = Vec::new();
+    for sides in all_sides(&data, arguments)? {
+        let found = margin(&data, &sides, &settings, &mut watch).map_err(|error| super::train::place(error, &input))?;
+        let interrupted = found.ended == Ended::Interrupted;
+        parts.push((sides, found));
+        if interrupted {
+            break;
+        }
+    }
+    watch.clear();
+    let spent = started.elapsed().as_secs_f64();
+    if let Some(path) = &arguments.certificate {
+        let claims = parts.iter().flat_map(|(sides, found)| claims(sides, found, settings.bias)).collect();
+        atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
+    }
+    let text = if arguments.output_form.json {
+        format!("{}\n", as_json(&parts, arguments, spent))
+    } else {
+        as_text(&data, &parts, arguments, spent)
+    };
+    print(&text)?;
+    let interrupted = parts.last().is_some_and(|(_, found)| found.ended == Ended::Interrupted);
+    Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
+}
+
+/// The sides to be told apart: two labels, or each against the rest, or pair by pair.
+fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
+    let names: Vec<String> = data.names.sorted().into_iter().map(|label| data.names.names()[label as usize].clone()).collect();
+    if names.len() < 2 {
+        let what = "every row has the same label; a margin lies between two";
+        return Err(Error::input(what).hint("is this the right label column, and the whole file?"));
+    }
+    let sides = |positive: Vec<String>, negative: Vec<String>| Sides { positive, negative };
+    if let [negative, positive] = &names[..] {
+        let swap = match &arguments.positive {
+            None => false,
+            Some(wanted) => match data.names.find(wanted).map(|label| &data.names.names()[label as usize]) {
+                Some(name) => name == negative,
+                None => return Err(Error::usage(format!("there is no label {wanted:?} to be the positive one"))),
+            },
+        };
+        let (positive, negative) = if swap { (negative, positive) } else { (positive, negative) };
+        return Ok(vec![sides(vec![positive.clone()], vec![negative.clone()])]);
+    }
+    let mut all = Vec::new();
+    match arguments.multiclass {
+        PairsName::OneVsRest => {
+            for name in &names {
+                let rest = names.iter().filter(|other| *other != name).cloned().collect();
+                all.push(sides(vec![name.clone()], rest));
+            }
+        }
+        PairsName::Pairs => {
+            for (at, negative) in names.iter().enumerate() {
+                all.extend(names[at + 1..].iter().map(|positive| sides(vec![positive.clone()], vec![negative.clone()])));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn claims(sides: &Sides, found: &Margin, bias: Bias) -> Vec<Claim> {
+    let sides = || sides.clone();
+    let mut claims = Vec::new();
+    if let (Separable::Yes, Some(direction)) = (found.separable, &found.direction) {
+        // One side alone has a margin beyond all numbers.
+        let margin = found.interval.0.min(f64::MAX);
+        claims.push(Claim::MarginAtLeast { sides: sides(), bias, margin, direction: direction.clone() });
+    }
+    if let Some(combination) = &found.zero {
+        claims.push(Claim::NotSeparable { sides: sides(), bias, combination: combination.clone() });
+    } else if let Some(combination) = found.combination.as_ref().filter(|_| found.interval.1.is_finite()) {
+        claims.push(Claim::MarginAtMost { sides: sides(), bias, margin: found.interval.1, combination: combination.clone() });
+    }
+    claims
+}
+
+fn answer(separable: Separable) -> &'static str {
+    match separable {
+        Separable::Yes => "yes",
+        Separable::No => "no",
+        Separable::Unknown => "unknown",
+    }
+}
+
+/// Of all parts: separable if every one is, and with the least margin of them.
+fn overall(parts: &[(Sides, Margin)]) -> Separable {
+    match () {
+        () if parts.iter().any(|(_, found)| found.separable == Separable::No) => Separable::No,
+        () if parts.iter().all(|(_, found)| found.separable == Separable::Yes) => Separable::Yes,
+        () => Separable::Unknown,
+    }
+}
+
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
+fn part_json(sides: &Sides, found: &Margin) -> Value {
+    let (least, most) = found.mistake_bound();
+    json!({
+        "positive": sides.positive,
+        "negative": sides.negative,
+        "separable": answer(found.separable),
+        "exact": found.zero.is_some() || found.separable == Separable::Yes,
+        "margin": [finite(found.interval.0.max(0.0)), finite(found.interval.1)],
+        "radius": found.radius,
+        "homogeneous": [finite(found.homogeneous.0.max(0.0)), finite(found.homogeneous.1)],
+        "normalised": [finite(found.normalised.0.max(0.0)), finite(found.normalised.1)],
+        "mistake_bound": [finite(least), finite(most)],
+        "support": support(found),
+        "obstacle": found.obstacle,
+        "rounds": found.rounds,
+    })
+}
+
+fn support(found: &Margin) -> usize {
+    match (&found.zero, &found.combination) {
+        (Some(zero), _) => zero.rows.len(),
+        (None, Some(combination)) => combination.rows.len(),
+        (None, None) => 0,
+    }
+}
+
+fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Value {
+    let mut least =
+        parts.iter().min_by(|a, b| a.1.interval.1.total_cmp(&b.1.interval.1)).map_or(Value::Null, |(s, f)| part_json(s, f));
+    least["command"] = json!("margin");
+    least["separable"] = json!(answer(overall(parts)));
+    least["seconds"] = json!(spent);
+    least["certificate"] = json!(arguments.certificate);
+    if parts.len() > 1 {
+        least["parts"] = parts.iter().map(|(sides, found)| part_json(sides, found)).collect();
+    }
+    least
+}
+
+fn interval(found: &Margin) -> String {
+    let end = |x: f64| if x.is_finite() { number(x) } else { "∞".into() };
+    format!("[{}, {}]", end(found.interval.0.max(0.0)), end(found.interval.1))
+}
+
+fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> String {
+    let mut lines = Lines::default();
+    lines.add("data", dimensions(data));
+    let [(sides, found)] = parts else {
+        let mut rows =
+            vec![vec!["positive", "negative", "separable", "margin", "support"].into_iter().map(str::to_owned).collect()];
+        for (sides, found) in parts {
+            let negative = if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
+            rows.push(vec![
+                sides.positive.join(", "),
+                negative,
+                answer(found.separable).into(),
+                interval(found),
+                support(found).to_string(),
+            ]);
+        }
+        lines.add("separable", format!("{} ({})", answer(overall(parts)), seconds(spent)));
+        certificate_line(&mut lines, arguments);
+        return format!("{}\n{}", lines.text(), table(&rows));
+    };
+    lines.add("sides", format!("{} (−), {} (+)", sides.negative.join(", "), sides.positive.join(", ")));
+    let proof = match (found.separable, &found.zero) {
+        (Separable::Yes, _) => "yes: a hyperplane has every row on its side".to_owned(),
+        (Separable::No, Some(zero)) if zero.rows.len() == 2 => {
+            format!("no: rows {} and {} are equal but for their labels", zero.rows[0] + 1, zero.rows[1] + 1)
+        }
+        (Separable::No, zero) => {
+            let count = zero.as_ref().map_or(0, |zero| zero.rows.len());
+            format!("no: {} combine to exactly zero", counted(count as u64, "row"))
+        }
+        (Separable::Unknown, _) => format!("unknown: no margin above {}", number(found.interval.1)),
+    };
+    lines.add("separable", format!("{proof} ({}, {})", counted(found.rounds as u64, "round"), seconds(spent)));
+    if let Some(obstacle) = &found.obstacle {
+        lines.add("", obstacle);
+    }
+    let form = match arguments.bias {
+        BiasName::Free => "the distance of rows from the hyperplane",
+        BiasName::Penalised => "rows with a coordinate of 1 for the bias",
+        BiasName::None => "hyperplanes through the origin",
+    };
+    lines.add("margin", format!("{}; {form}", interval(found)));
+    lines.add("radius", number(found.radius));
+    let (least, most) = found.mistake_bound();
+    if most < 1e15 {
+        let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));
+        lines.add("mistakes", format!("a perceptron makes at most {most}, however often it goes over the rows"));
+        lines.add("", format!("(R/γ)², of which no margin can promise less than {least}"));
+    }
+    lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
+    certificate_line(&mut lines, arguments);
+    lines.text()
+}
+
+fn certificate_line(lines: &mut Lines, arguments: &MarginCommand) {
+    match &arguments.certificate {
+        Some(path) => lines.add("certificate", path.display().to_string()),
+        None => lines.add("certificate", "not kept; --certificate FILE writes it"),
+    }
+}

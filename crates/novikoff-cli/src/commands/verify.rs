@@ -1,0 +1,47 @@
+//! `novikoff verify`: does a certificate hold? Nothing in it is believed.
+
+use super::warn;
+use crate::arguments::Verify;
+use crate::progress::Watch;
+use crate::settings::options;
+use crate::{Ending, print};
+use novikoff::certificate::file::Certificate;
+use novikoff::read::{Input, Purpose, Reader};
+use novikoff::{Error, Result};
+use serde_json::json;
+use std::fs;
+
+/// Larger than any certificate that this program writes.
+const MOST_BYTES: u64 = 1 << 32;
+
+/// Runs the command.
+pub fn run(arguments: &Verify) -> Result<Ending> {
+    let name = arguments.certificate.display().to_string();
+    let size = fs::metadata(&arguments.certificate).map_err(|error| Error::io(&name, &error))?.len();
+    if size > MOST_BYTES {
+        return Err(Error::input("this is too large for a certificate").at(&name, 0, 0));
+    }
+    let bytes = fs::read(&arguments.certificate).map_err(|error| Error::io(&name, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| Error::input("this is no certificate: it is not UTF-8").at(&name, 0, 0))?;
+    let certificate = Certificate::from_text(&text).map_err(|what| Error::input(what).at(&name, 0, 0))?;
+    let mut watch = Watch::new();
+    let input = Input::named(&arguments.data);
+    let data = Reader::open(&input, &options(&arguments.reading)?, &Purpose::Training)?.read(&mut watch)?;
+    watch.clear();
+    warn(&input.name(), &data.report);
+    let checked = certificate.check(&data);
+    let holds = checked.iter().all(|claim| claim.holds);
+    let text = if arguments.output_form.json {
+        let claims: Vec<_> = checked.iter().map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail})).collect();
+        format!("{}\n", json!({"command": "verify", "holds": holds, "claims": claims}))
+    } else {
+        let mut text = String::new();
+        for claim in &checked {
+            let mark = if claim.holds { "holds" } else { "FAILS" };
+            text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
+        }
+        text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }
+    };
+    print(&text)?;
+    Ok(if holds { Ending::Done } else { Ending::No })
+}

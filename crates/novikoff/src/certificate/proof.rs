@@ -1,0 +1,305 @@
+//! Claims about the margin of rows, and what makes sure of them.
+//!
+//! A claim names rows by the labels on its two sides, and brings its witness along: weights, or multipliers of rows. Whoever
+//! has the rows can check it by going over them once, with bounds that hold in spite of rounding ([`super::rigorous`]) or
+//! without rounding at all ([`super::exact`]). Nothing here knows how a witness was found.
+
+use super::exact::Dyadic;
+use super::rigorous::{Between, length, quotient_down, quotient_up, score};
+use crate::data::{Dataset, Matrix, Row};
+use crate::penalty::Bias;
+use num_bigint::BigInt;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which labels stand on which side; rows with other labels do not count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sides {
+    /// The labels that ask for a positive score.
+    pub positive: Vec<String>,
+    /// The labels that ask for a negative one.
+    pub negative: Vec<String>,
+}
+
+impl Sides {
+    /// +1, −1 or 0 for each row, or what is wrong with these sides.
+    pub fn signs(&self, data: &Dataset) -> Result<Vec<f64>, String> {
+        let mut by_label = vec![0.0; data.names.len()];
+        for (names, sign) in [(&self.positive, 1.0), (&self.negative, -1.0)] {
+            for name in names {
+                let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
+                if by_label[label as usize] != 0.0 {
+                    return Err(format!("the label {name:?} is named twice"));
+                }
+                by_label[label as usize] = sign;
+            }
+        }
+        if data.labels.len() != data.len() {
+            return Err("the rows have no labels".into());
+        }
+        Ok(data.labels.iter().map(|&label| by_label[label as usize]).collect())
+    }
+}
+
+/// Weights that are not zero, by their columns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Direction {
+    /// Columns, from 0, increasing.
+    pub columns: Vec<u32>,
+    /// The weight of each.
+    pub weights: Vec<f64>,
+    /// The bias; zero where there is none.
+    pub bias: f64,
+}
+
+impl Direction {
+    /// Of a weight per column.
+    pub fn new(weights: &[f64], bias: f64) -> Self {
+        let (columns, weights) = (0..).zip(weights).filter(|(_, w)| **w != 0.0).unzip();
+        Self { columns, weights, bias }
+    }
+
+    /// A weight for each of `columns` columns, or what is wrong.
+    fn dense(&self, columns: usize) -> Result<Vec<f64>, String> {
+        if self.columns.len() != self.weights.len() {
+            return Err(format!("{} columns for {} weights", self.columns.len(), self.weights.len()));
+        }
+        if !self.columns.is_sorted_by(|a, b| a < b) || self.columns.last().is_some_and(|&last| last as usize >= columns) {
+            return Err(format!("the weights' columns do not increase below {columns}"));
+        }
+        if !self.weights.iter().chain([&self.bias]).all(|w| w.is_finite()) {
+            return Err("a weight is not a finite number".into());
+        }
+        let mut dense = vec![0.0; columns];
+        self.columns.iter().zip(&self.weights).for_each(|(&j, &w)| dense[j as usize] = w);
+        Ok(dense)
+    }
+}
+
+/// Rows, from 0, and how much of each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Combination {
+    /// The rows, increasing.
+    pub rows: Vec<u32>,
+    /// Positive numbers; they need not add up to 1.
+    pub multipliers: Vec<f64>,
+}
+
+/// Rows, from 0, and a positive whole number for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExactCombination {
+    /// The rows, increasing.
+    pub rows: Vec<u32>,
+    /// Positive whole numbers, in decimal digits.
+    pub multipliers: Vec<String>,
+}
+
+/// More digits than any multiplier that can be computed has: reading them must not take for ever.
+const MOST_DIGITS: usize = 50_000;
+
+/// Checks that rows are named once, exist, count, and have a multiplier each.
+fn named_once(rows: &[u32], multipliers: usize, signs: &[f64]) -> Result<(), String> {
+    if rows.is_empty() || rows.len() != multipliers {
+        return Err(format!("{} rows and {multipliers} multipliers", rows.len()));
+    }
+    if !rows.is_sorted_by(|a, b| a < b) {
+        return Err("the rows do not increase".into());
+    }
+    match rows.iter().find(|&&i| signs.get(i as usize).is_none_or(|sign| *sign == 0.0)) {
+        Some(row) => Err(format!("row {row} does not exist or stands on neither side")),
+        None => Ok(()),
+    }
+}
+
+/// Rows with their signs, and what the bias means for the margin.
+#[derive(Clone, Copy)]
+pub struct Stand<'a> {
+    /// The rows.
+    pub rows: &'a Matrix,
+    /// +1, −1, or 0 for rows that do not count.
+    pub signs: &'a [f64],
+    /// Free: a bias that costs nothing. Penalised: a coordinate of 1 in every row, that lengthens rows and weights.
+    pub bias: Bias,
+}
+
+impl Stand<'_> {
+    /// The least margin over the length of the weights, from below: a margin that there is.
+    pub fn margin_at_least(&self, direction: &Direction) -> Result<f64, String> {
+        self.at_least(direction, false)
+    }
+
+    /// The same, with every row divided by its length.
+    pub fn normalised_at_least(&self, direction: &Direction) -> Result<f64, String> {
+        self.at_least(direction, true)
+    }
+
+    fn at_least(&self, direction: &Direction, normalised: bool) -> Result<f64, String> {
+        let weights = direction.dense(self.rows.columns())?;
+        if self.bias == Bias::None && direction.bias != 0.0 {
+            return Err("there is a bias where there should be none".into());
+        }
+        let low = |i: usize| {
+            let row = self.rows.row(i);
+            let low = match self.signs[i] {
+                0.0 => return f64::INFINITY,
+                sign => score(row, &weights, direction.bias).signed(sign).low,
+            };
+            match normalised {
+                false => low,
+                true if low > 0.0 => quotient_down(low, self.length(row).high).max(0.0),
+                true => low.min(0.0),
+            }
+        };
+        let least = (0..self.rows.rows()).into_par_iter().with_min_len(256).map(low).reduce(|| f64::INFINITY, f64::min);
+        if least == f64::INFINITY {
+            return Err("no row stands on either side".into());
+        }
+        let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
+        let length = length(direction.weights.iter().copied().chain([extra]));
+        // Without weights a free bias alone puts all rows on one side, at any distance.
+        let bound = match (length.high == 0.0, least > 0.0) {
+            (true, true) => f64::INFINITY,
+            (true, false) => 0.0,
+            (false, true) => quotient_down(least, length.high).max(0.0),
+            (false, false) => quotient_down(least, length.low.max(f64::MIN_POSITIVE)),
+        };
+        if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
+    }
+
+    /// The length of a row, with the bias's coordinate where that counts.
+    fn length(&self, row: Row<'_>) -> Between {
+        let mut values = Vec::with_capacity(row.len() + 1);
+        row.for_each_nonzero(|_, x| values.push(x));
+        if self.bias == Bias::Penalised {
+            values.push(1.0);
+        }
+        length(values.into_iter())
+    }
+
+    /// The length of the combination, from above: no direction has a larger margin.
+    pub fn margin_at_most(&self, combination: &Combination) -> Result<f64, String> {
+        Ok(self.combined(combination)?.0)
+    }
+
+    /// The same, with every row divided by its length.
+    pub fn normalised_at_most(&self, combination: &Combination) -> Result<f64, String> {
+        let (length, size) = self.combined(combination)?;
+        let bound = if size > 0.0 { quotient_up(length, size) } else { f64::INFINITY };
+        if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
+    }
+
+    /// The length of the combination, with multipliers that add up to 1, from above; and from below what it would be if all
+    /// its rows pointed in one direction.
+    fn combined(&self, combination: &Combination) -> Result<(f64, f64), String> {
+        let Combination { rows, multipliers } = combination;
+        named_once(rows, multipliers.len(), self.signs)?;
+        if !multipliers.iter().all(|m| m.is_finite() && *m > 0.0) {
+            return Err("a multiplier is not a positive finite number".into());
+        }
+        // With a free bias each side's multipliers add up to 1 and the hulls' distance is halved; else all add up to 1.
+        let largest = multipliers.iter().copied().fold(0.0, f64::max);
+        let of = |wanted: f64| -> f64 {
+            rows.iter().zip(multipliers).filter(|(i, _)| self.signs[**i as usize] == wanted).map(|(_, m)| m / largest).sum()
+        };
+        let (up, down) = (of(1.0), of(-1.0));
+        let (up, down, halves) = match self.bias {
+            Bias::Free if up == 0.0 || down == 0.0 => return Ok((f64::INFINITY, 0.0)),
+            Bias::Free => (up, down, 2.0),
+            _ => (up + down, up + down, 1.0),
+        };
+        let mut sum = vec![0.0; self.rows.columns()];
+        let (mut extra, mut most, mut least) = (0.0, 0.0, 0.0);
+        for (&i, &m) in rows.iter().zip(multipliers) {
+            let sign = self.signs[i as usize];
+            let share = m / largest / if sign > 0.0 { up } else { down };
+            let row = self.rows.row(i as usize);
+            row.add_to(&mut sum, sign * share);
+            if self.bias == Bias::Penalised {
+                extra += sign * share;
+            }
+            let length = self.length(row);
+            most += share * length.high;
+            least += share * length.low;
+        }
+        // What each coordinate may be off by, as a vector, is no longer than this.
+        let operations = 3 * rows.len() + 8;
+        let off = Between::about(0.0, most, operations).high;
+        let found = length(sum.into_iter().chain([extra])).high;
+        // Long rows that all but cancel leave more rounding than length.
+        let bound = match off > 1e-5 * found {
+            true => self.combined_exactly(combination),
+            false => ((found + off).next_up() / halves).next_up(),
+        };
+        if bound.is_nan() {
+            return Err("the numbers are too large to tell".into());
+        }
+        Ok((bound, (Between::about(least, least, operations).low / halves).next_down().max(0.0)))
+    }
+
+    /// The length of a combination, summed without rounding.
+    fn combined_exactly(&self, combination: &Combination) -> f64 {
+        let Combination { rows, multipliers } = combination;
+        let mut totals = [Dyadic::default(), Dyadic::default()];
+        let mut sums: BTreeMap<u32, [Dyadic; 2]> = BTreeMap::new();
+        for (&i, &m) in rows.iter().zip(multipliers) {
+            let side = usize::from(self.signs[i as usize] < 0.0);
+            totals[side].add(&Dyadic::of(m));
+            self.rows.row(i as usize).for_each_nonzero(|j, x| sums.entry(j).or_default()[side].add_product(m, x));
+            if self.bias == Bias::Penalised {
+                sums.entry(u32::MAX).or_default()[side].add(&Dyadic::of(m));
+            }
+        }
+        let [up, down] = &totals;
+        let one = Dyadic::of(1.0);
+        // With a free bias each side is divided by its own total: everything times both totals.
+        let (up_factor, down_factor, mut total) = match self.bias {
+            Bias::Free => (down, up, up.times(down).times(&Dyadic::of(2.0))),
+            _ => (&one, &one, up.clone()),
+        };
+        if self.bias != Bias::Free {
+            total.add(down);
+        }
+        let coordinate = |[positive, negative]: &[Dyadic; 2]| {
+            let mut difference = positive.times(up_factor);
+            difference.add(&negative.times(down_factor).times(&Dyadic::of(-1.0)));
+            let (low, high) = difference.between();
+            low.abs().max(high.abs())
+        };
+        let coordinates: Vec<f64> = sums.values().map(coordinate).collect();
+        quotient_up(length(coordinates.into_iter()).high, total.between().0)
+    }
+
+    /// Whether the combination is exactly zero: then no direction has a positive margin.
+    pub fn is_zero(&self, combination: &ExactCombination) -> Result<(), String> {
+        let ExactCombination { rows, multipliers } = combination;
+        named_once(rows, multipliers.len(), self.signs)?;
+        let mut columns: BTreeMap<u32, Dyadic> = BTreeMap::new();
+        let mut extra = Dyadic::default();
+        for (&i, text) in rows.iter().zip(multipliers) {
+            if text.len() > MOST_DIGITS {
+                return Err(format!("the multiplier of row {i} has more than {MOST_DIGITS} digits"));
+            }
+            if text.is_empty() || text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(format!("the multiplier of row {i} is not a positive whole number"));
+            }
+            let mut multiplier: BigInt = text.parse().map_err(|_| format!("the multiplier of row {i} is not a number"))?;
+            if self.signs[i as usize] < 0.0 {
+                multiplier = -multiplier;
+            }
+            self.rows.row(i as usize).for_each_nonzero(|j, x| columns.entry(j).or_default().add_times(&multiplier, x));
+            if self.bias != Bias::None {
+                extra.add_times(&multiplier, 1.0);
+            }
+        }
+        match columns.iter().find(|(_, sum)| !sum.is_zero()) {
+            Some((column, _)) => Err(format!("the combination is not zero in column {column}")),
+            None if !extra.is_zero() => Err("the combination is not zero in the bias's coordinate".into()),
+            None => Ok(()),
+        }
+    }
+}

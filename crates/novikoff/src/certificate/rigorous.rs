@@ -1,0 +1,108 @@
+//! Bounds that hold in spite of rounding.
+//!
+//! A sum of `n` products in floating point is off by at most `(n + 1)·2⁻⁵³` of the sum of their absolute values, in whatever
+//! order they are added, and by a little more where products fall below the normal numbers. What is added here for the
+//! rounding of the bound itself is generous: it costs no digit that anybody looks at.
+
+use super::exact::Dyadic;
+use crate::data::Row;
+
+/// Half a unit in the last place of 1.
+const UNIT: f64 = f64::EPSILON / 2.0;
+/// What a product that falls below the normal numbers may be off by, and some.
+const TINY: f64 = 1e-320;
+
+/// Two numbers that another lies between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// It is at least this.
+    pub low: f64,
+    /// It is at most this.
+    pub high: f64,
+}
+
+impl Between {
+    /// A number that is known.
+    pub fn exactly(x: f64) -> Self {
+        Self { low: x, high: x }
+    }
+
+    /// A number that was computed by so many operations, out of parts whose absolute values add up to about `size`.
+    pub fn about(x: f64, size: f64, operations: usize) -> Self {
+        let n = operations as f64 + 8.0;
+        let off = n * UNIT * size * (1.0 + 4.0 * n * UNIT) + n * TINY;
+        Self { low: (x - off).next_down(), high: (x + off).next_up() }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn plus(self, other: Between) -> Self {
+        Self { low: (self.low + other.low).next_down(), high: (self.high + other.high).next_up() }
+    }
+
+    /// The negative.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self { low: -self.high, high: -self.low }
+    }
+
+    /// The product with a sign.
+    #[must_use]
+    pub fn signed(self, sign: f64) -> Self {
+        if sign < 0.0 { self.negated() } else { self }
+    }
+
+    /// Whether it is known to no more than a part in a thousand.
+    fn is_vague(self) -> bool {
+        !(self.low > 0.0 && self.low >= 0.999 * self.high || self.high < 0.0 && self.high <= 0.999 * self.low)
+    }
+}
+
+/// The largest stored number that is no larger than `a/b` is, for `b > 0`.
+pub fn quotient_down(a: f64, b: f64) -> f64 {
+    (a / b).next_down()
+}
+
+/// The smallest stored number that is no smaller than `a/b` is, for `b > 0`.
+pub fn quotient_up(a: f64, b: f64) -> f64 {
+    (a / b).next_up()
+}
+
+/// `<w, x> + extra`, first in floating point, and without rounding where that says too little.
+pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
+    let (mut sum, mut size, mut count) = (0.0, 0.0, 0);
+    row.for_each_nonzero(|j, x| {
+        let product = weights.get(j as usize).copied().unwrap_or(0.0) * x;
+        sum += product;
+        size += product.abs();
+        count += 1;
+    });
+    let found = Between::about(sum + bias, size + bias.abs(), 2 * count + 2);
+    if !found.is_vague() {
+        return found;
+    }
+    let mut exact = Dyadic::of(bias);
+    row.for_each_nonzero(|j, x| exact.add_product(weights.get(j as usize).copied().unwrap_or(0.0), x));
+    let (low, high) = exact.between();
+    Between { low, high }
+}
+
+/// `√(Σ vᵢ²)`.
+pub fn length(values: impl Iterator<Item = f64> + Clone) -> Between {
+    // By the largest, so that no square leaves the range of numbers.
+    let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
+    if largest == 0.0 || !largest.is_finite() {
+        return Between::exactly(largest);
+    }
+    // A power of two: dividing by it rounds nothing but what is far too small to matter.
+    let unit = 2f64.powi(largest.log2().floor().clamp(-1000.0, 1000.0) as i32);
+    let (mut sum, mut count) = (0.0, 0);
+    for value in values {
+        let value = value / unit;
+        sum += value * value;
+        count += 1;
+    }
+    let square = Between::about(sum, sum, 2 * count);
+    let root = |x: f64| x.max(0.0).sqrt();
+    Between { low: (root(square.low).next_down() * unit).max(0.0), high: root(square.high).next_up() * unit }
+}

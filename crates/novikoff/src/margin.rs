@@ -1,0 +1,373 @@
+//! Can the rows be separated, and by what margin? An answer, an interval, and the witnesses that prove both.
+//!
+//! First two rows that are equal but for their labels are looked for: nothing can separate these. Then the point of the rows'
+//! hull that is nearest to the origin is found, on columns brought to one size, which changes no answer: either it is some way
+//! off and shows a direction that separates all rows, or it is the origin, and the few rows that it stands on are combined to
+//! zero exactly. Where there is a margin, its interval is closed on the rows as they are. All bounds that are told come out of
+//! [`crate::certificate`], from the witnesses alone.
+
+use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
+use crate::control::{Observer, Watch};
+use crate::data::{Dataset, Matrix, Row};
+use crate::error::{Error, Result};
+use crate::loss::Hinge;
+use crate::penalty::{Bias, L2};
+use crate::risk::Problem;
+use crate::solver::{Control, Ended, NearestPoint, Obstacle, Signed, dependence, max_margin, nearest_point};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Free: the distance of the hyperplane `<w, x> + b = 0` from the rows. Penalised: the same with a coordinate of 1 in every
+    /// row, through the origin. None: through the origin.
+    pub bias: Bias,
+    /// How much wider than the margin the interval may be, relatively.
+    pub tolerance: f64,
+    /// Most rounds over all rows.
+    pub rounds: usize,
+    /// The seed of every random choice.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { bias: Bias::Free, tolerance: 1e-3, rounds: 100_000, seed: 0 }
+    }
+}
+
+/// Whether some hyperplane has all rows on their sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separable {
+    /// Proved: there is one.
+    Yes,
+    /// Proved: there is none.
+    No,
+    /// Neither.
+    Unknown,
+}
+
+/// What is known, and by what.
+#[derive(Clone, Debug)]
+pub struct Margin {
+    /// Whether the rows can be separated.
+    pub separable: Separable,
+    /// The margin lies between these: `max over unit w of min y·s`. The second is infinite where one side has no rows.
+    pub interval: (f64, f64),
+    /// The length of the longest row, with the bias's coordinate where there is one.
+    pub radius: f64,
+    /// The interval of the margin through the origin, with the bias's coordinate where there is one: what mistake bounds speak
+    /// of.
+    pub homogeneous: (f64, f64),
+    /// The same for rows of length 1 (each row divided by its length).
+    pub normalised: (f64, f64),
+    /// A direction with all margins positive.
+    pub direction: Option<Direction>,
+    /// Rows that no direction has a larger margin on.
+    pub combination: Option<Combination>,
+    /// Rows that combine to zero.
+    pub zero: Option<ExactCombination>,
+    /// Why there is no exact proof, where one was tried.
+    pub obstacle: Option<String>,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Rounds over all rows.
+    pub rounds: usize,
+}
+
+/// More rows than this under the nearest point, and rows are gone through one by one instead.
+const MOST_SUPPORT: usize = 2500;
+
+/// Brackets the margin between two sides of a data set.
+pub fn margin(data: &Dataset, sides: &Sides, settings: &Settings, observer: &mut dyn Observer) -> Result<Margin> {
+    if !(settings.tolerance > 0.0 && settings.tolerance < 1.0) {
+        return Err(Error::usage(format!("the tolerance must lie between 0 and 1, not {}", settings.tolerance)));
+    }
+    let signs = sides.signs(data).map_err(Error::input)?;
+    let signs: Vec<f64> = signs.into_iter().enumerate().map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 }).collect();
+    if signs.iter().all(|sign| *sign == 0.0) {
+        return Err(Error::input("there are no rows to separate"));
+    }
+    let watch = Watch::new(observer);
+    let control = Control {
+        tolerance: settings.tolerance,
+        steps: settings.rounds,
+        seed: settings.seed,
+        output: (0, 1),
+        trace: false,
+        watch: &watch,
+    };
+    Search { stand: Stand { rows: &data.rows, signs: &signs, bias: settings.bias }, control, found: Margin::nothing() }.run()
+}
+
+impl Margin {
+    fn nothing() -> Self {
+        Self {
+            separable: Separable::Unknown,
+            interval: (f64::NEG_INFINITY, f64::INFINITY),
+            radius: 0.0,
+            homogeneous: (f64::NEG_INFINITY, f64::INFINITY),
+            normalised: (f64::NEG_INFINITY, f64::INFINITY),
+            direction: None,
+            combination: None,
+            zero: None,
+            obstacle: None,
+            ended: Ended::OutOfSteps,
+            rounds: 0,
+        }
+    }
+
+    /// `[(R/upper)², (R/lower)²]`: between these lies the bound on the mistakes of a perceptron. The second is infinite where no
+    /// margin is proved.
+    pub fn mistake_bound(&self) -> (f64, f64) {
+        let bound = |margin: f64| if margin > 0.0 { (self.radius / margin).powi(2) } else { f64::INFINITY };
+        (bound(self.homogeneous.1), bound(self.homogeneous.0))
+    }
+
+    fn is_closed(&self, tolerance: f64) -> bool {
+        let (lower, upper) = self.interval;
+        lower > 0.0 && lower >= (1.0 - tolerance) * upper
+    }
+}
+
+struct Search<'a> {
+    stand: Stand<'a>,
+    control: Control<'a>,
+    found: Margin,
+}
+
+impl Search<'_> {
+    fn run(mut self) -> Result<Margin> {
+        let extra = self.stand.bias.coordinate();
+        let signed = Signed { rows: self.stand.rows, signs: self.stand.signs, extra };
+        self.found.radius = signed.radius();
+        if !self.found.radius.is_finite() {
+            return Err(Error::input("the values are so large that sums of their squares are no finite numbers"));
+        }
+        if let Some(pair) = equal_rows(self.stand.rows, self.stand.signs) {
+            self.take_zero(ExactCombination { rows: pair.to_vec(), multipliers: vec!["1".into(); 2] });
+            return Ok(self.finish(Ended::Arrived));
+        }
+        self.decide(signed);
+        if self.found.separable == Separable::Yes && !self.found.is_closed(self.control.tolerance) {
+            self.close(signed);
+        }
+        let ended = self.found.ended;
+        Ok(self.finish(ended))
+    }
+
+    /// Separable or not, on columns of one size.
+    fn decide(&mut self, signed: Signed<'_>) {
+        let factors = powers_of_two(signed.rows, signed.extra);
+        let scaled = factors.as_ref().map(|factors| signed.rows.scaled(factors));
+        // The rows as they are can as well close the interval at once.
+        let tolerance = if scaled.is_some() || self.stand.bias == Bias::Free { 0.9 } else { self.control.tolerance };
+        let rows = Signed { rows: scaled.as_ref().unwrap_or(signed.rows), ..signed };
+        let nearest = nearest_point(rows, MOST_SUPPORT, &Control { tolerance, ..self.control });
+        self.found.rounds += nearest.steps;
+        self.found.ended = nearest.ended;
+        let mut weights = nearest.point.weights.clone();
+        if let Some(factors) = &factors {
+            weights.iter_mut().zip(factors).for_each(|(w, factor)| *w *= factor);
+        }
+        self.take_direction(&Direction::new(&weights, nearest.point.bias * signed.extra));
+        self.take_combination(&nearest.support);
+        if nearest.ended == Ended::Stalled && self.found.separable != Separable::Yes {
+            self.combine_exactly(signed, &nearest);
+        }
+        if nearest.ended == Ended::OutOfSteps
+            && self.found.separable == Separable::Unknown
+            && nearest.support.len() > MOST_SUPPORT
+        {
+            self.close(signed);
+        }
+    }
+
+    /// A combination of the rows under the nearest point that is zero to the last digit.
+    fn combine_exactly(&mut self, signed: Signed<'_>, nearest: &NearestPoint) {
+        let mut support = nearest.support.clone();
+        support.sort_by(|a, b| b.1.total_cmp(&a.1));
+        loop {
+            let rows: Vec<Vec<(u32, f64)>> = support.iter().map(|&(i, _)| entries(signed, i)).collect();
+            match dependence(&rows) {
+                Ok(multipliers) => {
+                    let mut pairs: Vec<(u32, String)> =
+                        support.iter().zip(multipliers).map(|(&(i, _), m)| (i, m.to_string())).collect();
+                    pairs.sort_unstable();
+                    let (rows, multipliers) = pairs.into_iter().unzip();
+                    self.take_zero(ExactCombination { rows, multipliers });
+                    return;
+                }
+                // Shares that are next to nothing may be nothing.
+                Err(Obstacle::Several | Obstacle::Sign) if support.len() > 1 && support[support.len() - 1].1 < 1e-6 => {
+                    support.pop();
+                }
+                Err(obstacle) => {
+                    let what = match obstacle {
+                        Obstacle::Independent => "the rows that seem to combine to zero do not, to the last digit",
+                        Obstacle::Several => "the rows that seem to combine to zero do so in several ways",
+                        Obstacle::Sign => "the rows that seem to combine to zero would need a negative multiplier",
+                    };
+                    self.found.obstacle = Some(what.into());
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Closes the interval of rows that can be separated.
+    fn close(&mut self, signed: Signed<'_>) {
+        if self.stand.bias != Bias::Free {
+            let nearest = nearest_point(signed, MOST_SUPPORT, &self.control);
+            self.found.rounds += nearest.steps;
+            self.found.ended = nearest.ended;
+            self.take_direction(&Direction::new(&nearest.point.weights, nearest.point.bias * signed.extra));
+            self.take_combination(&nearest.support);
+            if nearest.support.len() <= MOST_SUPPORT {
+                return;
+            }
+        }
+        let counted: Vec<f64> = self.stand.signs.iter().map(|sign| sign.abs()).collect();
+        let targets: Vec<f64> = self.stand.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
+        let total = counted.iter().sum();
+        let every = counted.iter().all(|c| *c == 1.0);
+        let problem = Problem {
+            rows: self.stand.rows,
+            targets: &targets,
+            row_weights: if every { &[] } else { &counted },
+            total,
+            loss: Hinge,
+            penalty: L2(1.0),
+            bias: self.stand.bias,
+        };
+        let largest = max_margin(&problem, &self.control);
+        self.found.rounds += largest.solution.steps;
+        self.found.ended = largest.solution.ended;
+        let point = &largest.solution.point;
+        self.take_direction(&Direction::new(&point.weights, point.bias));
+        let duals = largest.solution.duals.unwrap_or_default();
+        let shares: Vec<(u32, f64)> = (0..).zip(&duals).map(|(i, u)| (i, u.abs())).collect();
+        self.take_combination(&shares);
+    }
+
+    fn take_direction(&mut self, direction: &Direction) {
+        let Ok(lower) = self.stand.margin_at_least(direction) else { return };
+        if lower > self.found.interval.0 {
+            self.found.interval.0 = lower;
+            self.found.direction = Some(direction.clone());
+        }
+        if lower > 0.0 {
+            self.found.separable = Separable::Yes;
+        }
+    }
+
+    fn take_combination(&mut self, shares: &[(u32, f64)]) {
+        let mut shares: Vec<(u32, f64)> =
+            shares.iter().copied().filter(|(i, share)| *share > 0.0 && self.stand.signs[*i as usize] != 0.0).collect();
+        shares.sort_unstable_by_key(|(i, _)| *i);
+        let largest = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+        let count = shares.len();
+        self.take_shares(shares.iter().copied());
+        // What is next to nothing may be rounding, and times a long row it is something.
+        shares.retain(|(_, share)| *share > 1e-13 * largest);
+        if shares.len() < count {
+            self.take_shares(shares.into_iter());
+        }
+    }
+
+    fn take_shares(&mut self, shares: impl Iterator<Item = (u32, f64)>) {
+        let (rows, multipliers) = shares.unzip();
+        let combination = Combination { rows, multipliers };
+        let Ok(upper) = self.stand.margin_at_most(&combination) else { return };
+        if upper < self.found.interval.1 {
+            self.found.interval.1 = upper;
+            self.found.combination = Some(combination);
+        }
+    }
+
+    fn take_zero(&mut self, zero: ExactCombination) {
+        // Whoever made it, it counts only if the checker says so.
+        if self.stand.is_zero(&zero).is_ok() {
+            self.found.separable = Separable::No;
+            self.found.interval = (self.found.interval.0.min(0.0), 0.0);
+            self.found.zero = Some(zero);
+        }
+    }
+
+    /// The forms of the margin that mistake bounds speak of.
+    fn finish(mut self, ended: Ended) -> Margin {
+        self.found.ended = ended;
+        let bias = if self.stand.bias == Bias::None { Bias::None } else { Bias::Penalised };
+        let through_origin = Stand { bias, ..self.stand };
+        if let Some(direction) = &self.found.direction {
+            self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);
+            self.found.normalised.0 = through_origin.normalised_at_least(direction).unwrap_or(f64::NEG_INFINITY);
+        }
+        if let Some(combination) = &self.found.combination {
+            self.found.homogeneous.1 = through_origin.margin_at_most(combination).unwrap_or(f64::INFINITY);
+            self.found.normalised.1 = through_origin.normalised_at_most(combination).unwrap_or(f64::INFINITY);
+        }
+        if self.found.separable == Separable::No {
+            (self.found.homogeneous.1, self.found.normalised.1) = (0.0, 0.0);
+        }
+        self.found
+    }
+}
+
+/// The entries of a row times its sign, the bias's coordinate as the last column.
+fn entries(signed: Signed<'_>, i: u32) -> Vec<(u32, f64)> {
+    let sign = signed.signs[i as usize];
+    let mut entries = Vec::new();
+    signed.rows.row(i as usize).for_each_nonzero(|j, x| entries.push((j, sign * x)));
+    if signed.extra != 0.0 {
+        entries.push((u32::MAX, sign * signed.extra));
+    }
+    entries
+}
+
+/// For every column a power of two that brings its largest value between 1/2 and 1; `None` if all, the bias's among them, are
+/// about as large already.
+fn powers_of_two(rows: &Matrix, extra: f64) -> Option<Vec<f64>> {
+    let mut largest = vec![0.0f64; rows.columns()];
+    for i in 0..rows.rows() {
+        rows.row(i).for_each_nonzero(|j, x| largest[j as usize] = largest[j as usize].max(x.abs()));
+    }
+    let sizes = largest.iter().copied().chain([extra]).filter(|x| *x > 0.0);
+    let (least, most) = sizes.fold((f64::INFINITY, 0.0), |(a, b), x| (x.min(a), x.max(b)));
+    if most <= 16.0 * least {
+        return None;
+    }
+    let factor = |x: f64| if x > 0.0 { 2f64.powi(-(x.log2().ceil().clamp(-900.0, 900.0) as i32)) } else { 1.0 };
+    Some(largest.into_iter().map(factor).collect())
+}
+
+/// Two rows that are equal and stand on different sides.
+fn equal_rows(rows: &Matrix, signs: &[f64]) -> Option<[u32; 2]> {
+    let key = |row: Row<'_>| {
+        let mut hash = FxHasher::default();
+        row.for_each_nonzero(|j, x| {
+            hash.write_u32(j);
+            hash.write_u64(x.to_bits());
+        });
+        hash.finish()
+    };
+    let same = |a: u32, b: u32| {
+        let list = |i: u32| {
+            let mut entries = Vec::new();
+            rows.row(i as usize).for_each_nonzero(|j, x| entries.push((j, x.to_bits())));
+            entries
+        };
+        list(a) == list(b)
+    };
+    let mut seen: FxHashMap<u64, [Option<u32>; 2]> = FxHashMap::default();
+    for i in (0..rows.rows() as u32).filter(|&i| signs[i as usize] != 0.0) {
+        let side = usize::from(signs[i as usize] > 0.0);
+        let first = seen.entry(key(rows.row(i as usize))).or_default();
+        if let Some(other) = first[1 - side].filter(|&other| same(i, other)) {
+            return Some([other, i]);
+        }
+        first[side].get_or_insert(i);
+    }
+    None
+}

@@ -28,8 +28,9 @@ pub struct DualCoordinate;
 /// Most passes for which a row is passed over.
 const LONGEST_REST: u8 = 16;
 
-/// Passes after which it looks as if there will be many more, so that a copy of the rows is worth its time.
+/// Passes after which a copy of the rows may be worth its time, and how many times the tolerance the gap must then still be.
 const MANY: usize = 6;
+const FAR: f64 = 8.0;
 
 impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
@@ -48,8 +49,10 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
         let mut certified: Option<Certified>;
         let mut last_gap = 0.0;
         let mut hope = 1.0;
+        // Whether there will be many more passes.
+        let mut far = true;
         let ended = loop {
-            if watched.steps == MANY && Compact::serves(problem.rows) {
+            if far && watched.steps >= MANY && state.compact.is_none() && Compact::serves(problem.rows) {
                 state.make_compact(problem);
             }
             random.shuffle(&mut order);
@@ -69,6 +72,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             // the rows that rested still stand still, the certificate tells; it costs about two passes.
             let expected = if last_gap > 0.0 { pass.gap * (pass.gap / last_gap).clamp(0.02, 1.0) } else { pass.gap };
             last_gap = pass.gap;
+            far = expected > FAR * control.tolerance * rough;
             let near = expected <= hope * control.tolerance * rough;
             certified = near.then(|| Certified::new(problem, &state.whole(problem), Some(&state.duals)));
             let exact = certified.as_ref().map(|certified| certified.gap);

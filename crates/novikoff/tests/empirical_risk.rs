@@ -13,7 +13,7 @@ use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
 use novikoff::risk::{Joint, Point, Problem};
 use novikoff::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial};
-use novikoff::train::{Learner, Risk, Settings, Strength, train};
+use novikoff::train::{Learner, Risk, Settings, Strength, train, tune};
 use proptest::prelude::*;
 
 fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
@@ -293,6 +293,20 @@ fn a_bias_alone_is_the_log_of_the_odds() {
 }
 
 /// The softmax of (−s/2, s/2) is the sigmoid of s, and ‖W‖² is then half of ‖w‖²: with twice the penalty it is the same problem.
+#[test]
+fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
+    let rows: Vec<Vec<f64>> = (0..90).map(|i| vec![(f64::from(i) * 0.7).sin(), (f64::from(i) * 1.3).cos(), 1.0]).collect();
+    let labels: Vec<usize> = (0..90).map(|i| (i * i) % 7 % 3).collect();
+    let data = dataset(&rows, &labels, Vec::new());
+    let settings =
+        Settings { learner: Learner::Logistic, risk: Risk { tolerance: 1e-9, ..Risk::default() }, ..Settings::default() };
+    let path = |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
+    let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
+    for tried in &whole {
+        assert_eq!(path(&[tried.lambda])[0], *tried);
+    }
+}
+
 #[test]
 fn two_classes_learned_jointly_are_logistic_regression() {
     let rows: Vec<Vec<f64>> = (0..40).map(|i| vec![(i as f64 * 0.7).sin(), (i as f64 * 1.3).cos()]).collect();

@@ -12,7 +12,7 @@ use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
-use crate::risk::{Joint, Problem};
+use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
     Augmented, Boosting, Certified, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton,
     Schedule, Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
@@ -333,11 +333,13 @@ fn solve_all<'a, L: Offered>(
     let (row_weights, total, bias) = (&goal.weights[..], goal.total, settings.bias);
     if goal.scheme == Scheme::Joint {
         let problem = Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
-        let solution = multinomial(&problem, None, &Control { output: (0, 1), ..control });
+        let start = (starts.len() == goal.outputs).then(|| assemble(starts, rows.columns()));
+        let solution = multinomial(&problem, start.as_ref(), &Control { output: (0, 1), ..control });
         let gap = joint_gap(&problem, &solution.weights);
         let (ended, steps, trace) = (solution.ended, solution.steps, solution.trace);
         let known = Known { gap, scores: Vec::new(), ended, steps, trace, margin: None };
-        return Solved { weights: solution.weights, known: vec![known], starts: Vec::new() };
+        let starts = apart(&solution.weights);
+        return Solved { weights: solution.weights, known: vec![known], starts };
     }
     let alone = |output: usize| {
         let targets = goal.targets_of(output);
@@ -627,6 +629,16 @@ fn assemble(starts: &[Start], columns: usize) -> Weights {
         weights.bias[number] = point.bias + 0.0;
     }
     weights
+}
+
+/// Each weight vector for itself: the other way round.
+fn apart(weights: &Weights) -> Vec<Start> {
+    let outputs = weights.outputs();
+    let one = |number: usize| {
+        let values = weights.values.iter().skip(number).step_by(outputs).copied().collect();
+        Start { point: Point { weights: values, bias: weights.bias[number] }, duals: Vec::new() }
+    };
+    (0..outputs).map(one).collect()
 }
 
 #[expect(clippy::too_many_arguments)]

@@ -73,7 +73,10 @@ pub fn number(value: f64) -> String {
     if value == 0.0 {
         "0".into()
     } else if (1e-3..1e6).contains(&size) {
-        let decimals = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        // The power of ten that it has when rounded: 0.99999 is 1.000.
+        let rounded = format!("{size:.3e}");
+        let power = rounded.rsplit('e').next().and_then(|power| power.parse::<i32>().ok()).unwrap_or(0);
+        let decimals = (3 - power).clamp(0, 6) as usize;
         format!("{value:.decimals$}")
     } else {
         format!("{value:.3e}")
@@ -101,6 +104,7 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(number(0.012345), "0.01235");
+        assert_eq!((number(0.99999), number(0.9999), number(1.0)), ("1.000".into(), "0.9999".into(), "1.000".into()));
         assert_eq!(number(-12345.6), "-12346");
         assert_eq!(number(1e-9), "1.000e-9");
         assert_eq!(percent(0.1512), "15.12 %");

@@ -15,6 +15,9 @@ use crate::risk::{Point, Problem};
 /// Envelopes that get narrower too fast leave Newton's method to find its way along their bends.
 const NARROWER: f64 = 0.5;
 
+/// Most steps of Newton's method for one width; some ten are usual.
+const MOST_INNER: usize = 100;
+
 /// Proximal steps on the duals, each by Newton's method.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Augmented;
@@ -71,7 +74,7 @@ impl Augmented {
         let mut watched = Watched::new(control);
         let ended = 'outer: loop {
             let at = |i: usize, s: f64| loss.envelope(targets[i], s + width * duals[i], width);
-            loop {
+            for inner in 0.. {
                 let objective = problem.mean_loss(&descent.scores) + problem.penalty_of(&descent.point);
                 let apart = rough_gap(problem, &descent, objective);
                 let unsolved = unsolved(problem, &descent, width);
@@ -90,7 +93,8 @@ impl Augmented {
                 if watched.steps() >= control.steps {
                     break 'outer Ended::OutOfSteps;
                 }
-                if unsolved <= 0.2 * apart {
+                // Where rounding keeps it from being solved that well, narrower envelopes do no harm.
+                if unsolved <= 0.2 * apart || inner >= MOST_INNER {
                     break;
                 }
                 if matches!(descent.step(problem, &at, 0.1), Moved::Nowhere) {

@@ -8,7 +8,9 @@ Examples:
   novikoff train examples/iris.csv -o iris.model      learn a model
   novikoff predict iris.model new-flowers.csv         a label a line
   novikoff evaluate iris.model examples/iris.csv      error, interval, confusion
-  novikoff inspect iris.model                         what it is, its heaviest weights";
+  novikoff inspect iris.model                         what it is, its heaviest weights
+  novikoff margin examples/iris.csv --certificate p   separable? by what margin?
+  novikoff verify p examples/iris.csv                 does the proof hold?";
 
 /// Linear learning with proofs.
 #[derive(Debug, Parser)]

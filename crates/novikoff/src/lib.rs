@@ -3,6 +3,7 @@
 //! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into [`data`] by the
 //! recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of [`online`] or of a [`solver`] that
 //! minimises a [`risk`], and [`evaluate`] measures it. [`certificate`] says how far a model can at most be from the best one.
+//! [`margin`] decides whether rows can be separated at all, and proves it.
 //! [`control`] is how long work is watched and stopped; nothing here prints.
 //!
 //! ```

@@ -6,7 +6,9 @@
 //! zero exactly. Where there is a margin, its interval is closed on the rows as they are. All bounds that are told come out of
 //! [`crate::certificate`], from the witnesses alone.
 
+use crate::certificate::file::Claim;
 use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
+use crate::certificate::rigorous::Between;
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Matrix, Row};
 use crate::error::{Error, Result};
@@ -55,8 +57,8 @@ pub struct Margin {
     pub separable: Separable,
     /// The margin lies between these: `max over unit w of min y·s`. The second is infinite where one side has no rows.
     pub interval: (f64, f64),
-    /// The length of the longest row, with the bias's coordinate where there is one.
-    pub radius: f64,
+    /// The length of the longest row, with the bias's coordinate where there is one, lies between these.
+    pub radius: Between,
     /// The interval of the margin through the origin, with the bias's coordinate where there is one: what mistake bounds speak
     /// of.
     pub homogeneous: (f64, f64),
@@ -106,7 +108,7 @@ impl Margin {
         Self {
             separable: Separable::Unknown,
             interval: (f64::NEG_INFINITY, f64::INFINITY),
-            radius: 0.0,
+            radius: Between::exactly(0.0),
             homogeneous: (f64::NEG_INFINITY, f64::INFINITY),
             normalised: (f64::NEG_INFINITY, f64::INFINITY),
             direction: None,
@@ -121,8 +123,28 @@ impl Margin {
     /// `[(R/upper)², (R/lower)²]`: between these lies the bound on the mistakes of a perceptron. The second is infinite where no
     /// margin is proved.
     pub fn mistake_bound(&self) -> (f64, f64) {
-        let bound = |margin: f64| if margin > 0.0 { (self.radius / margin).powi(2) } else { f64::INFINITY };
-        (bound(self.homogeneous.1), bound(self.homogeneous.0))
+        let bound = |radius: f64, margin: f64| if margin > 0.0 { (radius / margin).powi(2) } else { f64::INFINITY };
+        // Two operations, each off by half a unit in the last place at most.
+        let least = bound(self.radius.low, self.homogeneous.1) * (1.0 - 4.0 * f64::EPSILON);
+        (least, bound(self.radius.high, self.homogeneous.0) * (1.0 + 4.0 * f64::EPSILON))
+    }
+
+    /// What is known, as claims with their witnesses.
+    pub fn claims(&self, sides: &Sides, bias: Bias) -> Vec<Claim> {
+        let sides = || sides.clone();
+        let mut claims = Vec::new();
+        if let (Separable::Yes, Some(direction)) = (self.separable, &self.direction) {
+            // One side alone has a margin beyond all numbers.
+            let margin = self.interval.0.min(f64::MAX);
+            claims.push(Claim::MarginAtLeast { sides: sides(), bias, margin, direction: direction.clone() });
+        }
+        if let Some(combination) = &self.zero {
+            claims.push(Claim::NotSeparable { sides: sides(), bias, combination: combination.clone() });
+        } else if let (Some(combination), true) = (&self.combination, self.interval.1.is_finite()) {
+            let margin = self.interval.1;
+            claims.push(Claim::MarginAtMost { sides: sides(), bias, margin, combination: combination.clone() });
+        }
+        claims
     }
 
     fn is_closed(&self, tolerance: f64) -> bool {
@@ -137,28 +159,30 @@ struct Search<'a> {
     found: Margin,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     fn run(mut self) -> Result<Margin> {
         let extra = self.stand.bias.coordinate();
         let signed = Signed { rows: self.stand.rows, signs: self.stand.signs, extra };
-        self.found.radius = signed.radius();
-        if !self.found.radius.is_finite() {
+        self.found.radius = self.through_origin().radius();
+        if !self.found.radius.high.is_finite() {
             return Err(Error::input("the values are so large that sums of their squares are no finite numbers"));
         }
         if let Some(pair) = equal_rows(self.stand.rows, self.stand.signs) {
             self.take_zero(ExactCombination { rows: pair.to_vec(), multipliers: vec!["1".into(); 2] });
             return Ok(self.finish(Ended::Arrived));
         }
-        self.decide(signed);
-        if self.found.separable == Separable::Yes && !self.found.is_closed(self.control.tolerance) {
+        let few = self.decide(signed);
+        if !few {
+            self.widen_margin();
+        } else if self.found.separable == Separable::Yes && !self.found.is_closed(self.control.tolerance) {
             self.close(signed);
         }
         let ended = self.found.ended;
         Ok(self.finish(ended))
     }
 
-    /// Separable or not, on columns of one size.
-    fn decide(&mut self, signed: Signed<'_>) {
+    /// Separable or not, on columns of one size. Returns whether the nearest point stands on few enough rows to tell.
+    fn decide(&mut self, signed: Signed<'_>) -> bool {
         let factors = powers_of_two(signed.rows, signed.extra);
         let scaled = factors.as_ref().map(|factors| signed.rows.scaled(factors));
         // The rows as they are can as well close the interval at once.
@@ -176,12 +200,7 @@ impl Search<'_> {
         if nearest.ended == Ended::Stalled && self.found.separable != Separable::Yes {
             self.combine_exactly(signed, &nearest);
         }
-        if nearest.ended == Ended::OutOfSteps
-            && self.found.separable == Separable::Unknown
-            && nearest.support.len() > MOST_SUPPORT
-        {
-            self.close(signed);
-        }
+        nearest.support.len() <= MOST_SUPPORT
     }
 
     /// A combination of the rows under the nearest point that is zero to the last digit.
@@ -228,6 +247,11 @@ impl Search<'_> {
                 return;
             }
         }
+        self.widen_margin();
+    }
+
+    /// The hyperplane with the largest margin, by the solver that goes through rows one by one.
+    fn widen_margin(&mut self) {
         let counted: Vec<f64> = self.stand.signs.iter().map(|sign| sign.abs()).collect();
         let targets: Vec<f64> = self.stand.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
         let total = counted.iter().sum();
@@ -295,11 +319,16 @@ impl Search<'_> {
         }
     }
 
+    /// The rows as a perceptron sees them: the bias is a coordinate of 1.
+    fn through_origin(&self) -> Stand<'a> {
+        let bias = if self.stand.bias == Bias::None { Bias::None } else { Bias::Penalised };
+        Stand { bias, ..self.stand }
+    }
+
     /// The forms of the margin that mistake bounds speak of.
     fn finish(mut self, ended: Ended) -> Margin {
         self.found.ended = ended;
-        let bias = if self.stand.bias == Bias::None { Bias::None } else { Bias::Penalised };
-        let through_origin = Stand { bias, ..self.stand };
+        let through_origin = self.through_origin();
         if let Some(direction) = &self.found.direction {
             self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);
             self.found.normalised.0 = through_origin.normalised_at_least(direction).unwrap_or(f64::NEG_INFINITY);

@@ -8,7 +8,9 @@ use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
 use novikoff::features::Schema;
 use novikoff::margin::{Margin, Separable, Settings, margin};
+use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
+use novikoff::train::{Learner, train};
 use proptest::prelude::*;
 
 fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
@@ -34,17 +36,7 @@ fn bracket(data: &Dataset, bias: Bias) -> Margin {
 }
 
 fn certificate(data: &Dataset, found: &Margin, bias: Bias) -> Certificate {
-    let mut claims = Vec::new();
-    if let (Separable::Yes, Some(direction)) = (found.separable, &found.direction) {
-        let margin = found.interval.0.min(f64::MAX);
-        claims.push(Claim::MarginAtLeast { sides: sides(), bias, margin, direction: direction.clone() });
-    }
-    if let Some(combination) = &found.zero {
-        claims.push(Claim::NotSeparable { sides: sides(), bias, combination: combination.clone() });
-    } else if let (Some(combination), true) = (&found.combination, found.interval.1.is_finite()) {
-        claims.push(Claim::MarginAtMost { sides: sides(), bias, margin: found.interval.1, combination: combination.clone() });
-    }
-    Certificate::new(data, claims)
+    Certificate::new(data, found.claims(&sides(), bias))
 }
 
 /// Whether whole-numbered vectors have a combination with positive multipliers that is zero: every subset that could be the
@@ -132,7 +124,7 @@ proptest! {
             prop_assert!(lower <= upper);
             prop_assert_eq!(lower > 0.0, expected == Separable::Yes);
             // A bias's coordinate of 1 beside values of 1e12: the answer is right, the interval may stay open.
-            if expected == Separable::Yes && upper > 1e-10 * found.radius {
+            if expected == Separable::Yes && upper > 1e-10 * found.radius.high {
                 prop_assert!(lower >= 0.998 * upper || upper == f64::INFINITY, "{:?}: {:?}", bias, found);
             }
             let certificate = certificate(&data, &found, bias);
@@ -209,6 +201,25 @@ fn a_certificate_speaks_of_its_own_rows() {
     let certificate = certificate(&data, &bracket(&data, Bias::Free), Bias::Free);
     assert!(certificate.check(&data).iter().all(|claim| claim.holds));
     assert!(!certificate.check(&other).iter().any(|claim| claim.holds));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    /// No perceptron that separates the rows makes more mistakes than is promised.
+    #[test]
+    fn mistakes_stay_below_the_bound(
+        seed in 0..1000u64,
+        features in 1..8usize,
+        gap in 0.05..0.4f64,
+        bias in prop::sample::select(BIASES.to_vec()),
+    ) {
+        let data = Recipe { rows: 60, features, margin: gap, seed, ..Recipe::default() }.generate();
+        let found = bracket(&data, bias);
+        let settings = novikoff::train::Settings { learner: Learner::Perceptron, bias, epochs: 100_000, ..Default::default() };
+        let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
+        prop_assert_eq!(fit.stopped, Stopped::Separated);
+        prop_assert!(fit.mistakes as f64 <= found.mistake_bound().1.floor(), "{} {:?}", fit.mistakes, found.mistake_bound());
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::render::{Lines, count, counted, number, seconds, table};
 use crate::settings::options;
 use crate::{Ending, print};
 use novikoff::certificate::file::{Certificate, Claim};
-use novikoff::certificate::proof::Sides;
+use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::margin::{Margin, Separable, Settings, margin};
 use novikoff::model::atomic;
@@ -47,7 +47,12 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     watch.clear();
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
-        let claims = parts.iter().flat_map(|(sides, found)| claims(sides, found, settings.bias)).collect();
+        let claims: Vec<Claim> = parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
+        if claims.is_empty() {
+            let interrupted = parts.iter().any(|(_, found)| found.ended == Ended::Interrupted);
+            let unproved = || Error::input("nothing could be proved: there is no certificate to write").at(input.name(), 0, 0);
+            return Err(if interrupted { Error::interrupted() } else { unproved() });
+        }
         atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
     }
     let text = if arguments.output_form.json {
@@ -96,22 +101,6 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
     Ok(all)
 }
 
-fn claims(sides: &Sides, found: &Margin, bias: Bias) -> Vec<Claim> {
-    let sides = || sides.clone();
-    let mut claims = Vec::new();
-    if let (Separable::Yes, Some(direction)) = (found.separable, &found.direction) {
-        // One side alone has a margin beyond all numbers.
-        let margin = found.interval.0.min(f64::MAX);
-        claims.push(Claim::MarginAtLeast { sides: sides(), bias, margin, direction: direction.clone() });
-    }
-    if let Some(combination) = &found.zero {
-        claims.push(Claim::NotSeparable { sides: sides(), bias, combination: combination.clone() });
-    } else if let Some(combination) = found.combination.as_ref().filter(|_| found.interval.1.is_finite()) {
-        claims.push(Claim::MarginAtMost { sides: sides(), bias, margin: found.interval.1, combination: combination.clone() });
-    }
-    claims
-}
-
 fn answer(separable: Separable) -> &'static str {
     match separable {
         Separable::Yes => "yes",
@@ -141,7 +130,7 @@ fn part_json(sides: &Sides, found: &Margin) -> Value {
         "separable": answer(found.separable),
         "exact": found.zero.is_some() || found.separable == Separable::Yes,
         "margin": [finite(found.interval.0.max(0.0)), finite(found.interval.1)],
-        "radius": found.radius,
+        "radius": found.radius.high,
         "homogeneous": [finite(found.homogeneous.0.max(0.0)), finite(found.homogeneous.1)],
         "normalised": [finite(found.normalised.0.max(0.0)), finite(found.normalised.1)],
         "mistake_bound": [finite(least), finite(most)],
@@ -200,7 +189,7 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
     lines.add("sides", format!("{} (−), {} (+)", sides.negative.join(", "), sides.positive.join(", ")));
     let proof = match (found.separable, &found.zero) {
         (Separable::Yes, _) => "yes: a hyperplane has every row on its side".to_owned(),
-        (Separable::No, Some(zero)) if zero.rows.len() == 2 => {
+        (Separable::No, Some(zero)) if is_equal_pair(data, zero) => {
             format!("no: rows {} and {} are equal but for their labels", zero.rows[0] + 1, zero.rows[1] + 1)
         }
         (Separable::No, zero) => {
@@ -219,7 +208,8 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         BiasName::None => "hyperplanes through the origin",
     };
     lines.add("margin", format!("{}; {form}", interval(found)));
-    lines.add("radius", number(found.radius));
+    let with = if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
+    lines.add("radius", format!("{}{with}", number(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));
@@ -229,6 +219,14 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
     lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
     certificate_line(&mut lines, arguments);
     lines.text()
+}
+
+/// Two rows on different sides that cancel one for one: then they are equal.
+fn is_equal_pair(data: &Dataset, zero: &ExactCombination) -> bool {
+    match (&zero.rows[..], &zero.multipliers[..]) {
+        ([a, b], [m, n]) => m == n && data.labels[*a as usize] != data.labels[*b as usize],
+        _ => false,
+    }
 }
 
 fn certificate_line(lines: &mut Lines, arguments: &MarginCommand) {

@@ -9,19 +9,21 @@ use novikoff::certificate::file::Certificate;
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::{Error, Result};
 use serde_json::json;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 
 /// Larger than any certificate that this program writes.
-const MOST_BYTES: u64 = 1 << 32;
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
     let name = arguments.certificate.display().to_string();
-    let size = fs::metadata(&arguments.certificate).map_err(|error| Error::io(&name, &error))?.len();
-    if size > MOST_BYTES {
+    let file = File::open(&arguments.certificate).map_err(|error| Error::io(&name, &error))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Error::io(&name, &error))?;
+    if bytes.len() as u64 > MOST_BYTES {
         return Err(Error::input("this is too large for a certificate").at(&name, 0, 0));
     }
-    let bytes = fs::read(&arguments.certificate).map_err(|error| Error::io(&name, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| Error::input("this is no certificate: it is not UTF-8").at(&name, 0, 0))?;
     let certificate = Certificate::from_text(&text).map_err(|what| Error::input(what).at(&name, 0, 0))?;
     let mut watch = Watch::new();

@@ -181,6 +181,13 @@ impl Stand<'_> {
         length(values.into_iter())
     }
 
+    /// The length of the longest row that counts.
+    pub fn radius(&self) -> Between {
+        let of = |i: usize| if self.signs[i] == 0.0 { Between::exactly(0.0) } else { self.length(self.rows.row(i)) };
+        let larger = |a: Between, b: Between| Between { low: a.low.max(b.low), high: a.high.max(b.high) };
+        (0..self.rows.rows()).into_par_iter().with_min_len(256).map(of).reduce(|| Between::exactly(0.0), larger)
+    }
+
     /// The length of the combination, from above: no direction has a larger margin.
     pub fn margin_at_most(&self, combination: &Combination) -> Result<f64, String> {
         Ok(self.combined(combination)?.0)

@@ -7,7 +7,7 @@
 //! Each round looks at all rows once and takes those with the least margins into a working set; among these, one row at a time
 //! joins the corral, the rows that the point stands on, and rows leave it that the point no longer needs.
 
-use super::{Control, Ended, Step, Watched};
+use super::{Control, Ended, Watched};
 use crate::data::Matrix;
 use crate::risk::Point;
 use rayon::prelude::*;
@@ -29,16 +29,10 @@ pub struct NearestPoint {
     pub point: Point,
     /// The rows that it stands on, and how much of each: positive, and 1 in all.
     pub support: Vec<(u32, f64)>,
-    /// The least margin in the direction of the point.
-    pub lower: f64,
-    /// The length of the point.
-    pub upper: f64,
     /// Why it ended.
     pub ended: Ended,
     /// Rounds over all rows.
     pub steps: usize,
-    /// Every round, if that was asked for.
-    pub trace: Vec<Step>,
 }
 
 /// Rows that join the working set in a round.
@@ -67,8 +61,8 @@ impl Signed<'_> {
         (0..self.signs.len() as u32).filter(|&i| self.signs[i as usize] != 0.0).collect()
     }
 
-    /// The longest row.
-    pub fn radius(&self) -> f64 {
+    /// The length of the longest row, up to rounding.
+    fn radius(&self) -> f64 {
         self.counted().par_iter().map(|&i| self.norm_sq(i)).reduce(|| 0.0, f64::max).sqrt()
     }
 }
@@ -82,7 +76,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
     let mut corral = Corral::new(rows, radius);
     let shortest = counted.iter().copied().min_by(|&a, &b| rows.norm_sq(a).total_cmp(&rows.norm_sq(b)));
     let Some(first) = shortest else {
-        return corral.finish(f64::INFINITY, Ended::Arrived, watched);
+        return corral.finish(Ended::Arrived, &watched);
     };
     let nothing = NOTHING[usize::from(corral.basis.is_none())] * radius;
     corral.join(first);
@@ -102,7 +96,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
             () => None,
         };
         if let Some(ended) = ended {
-            return corral.finish(lower, ended, watched);
+            return corral.finish(ended, &watched);
         }
         // Those with the least margins, least first; among equals the first ones.
         let mut order: Vec<u32> = (0..counted.len() as u32).collect();
@@ -115,7 +109,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         order.sort_unstable_by(by_margin);
         let working: Vec<u32> = order.iter().map(|&at| counted[at as usize]).collect();
         if !corral.improve(&working, 0.25 * control.tolerance, nothing, most) {
-            return corral.finish(lower, Ended::Stalled, watched);
+            return corral.finish(Ended::Stalled, &watched);
         }
     }
 }
@@ -159,11 +153,9 @@ impl<'a> Corral<'a> {
         self.members.len()
     }
 
-    fn finish(self, lower: f64, ended: Ended, watched: Watched<'_>) -> NearestPoint {
-        let support = self.members.iter().copied().zip(self.shares).collect();
-        let upper = self.point.dot(&self.point).sqrt();
-        let steps = watched.steps();
-        NearestPoint { point: self.point, support, lower, upper, ended, steps, trace: watched.trace }
+    fn finish(self, ended: Ended, watched: &Watched<'_>) -> NearestPoint {
+        let support = self.members.into_iter().zip(self.shares).collect();
+        NearestPoint { point: self.point, support, ended, steps: watched.steps() }
     }
 
     /// Goes towards the origin with the rows of a working set. Returns whether it came any nearer.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 NEEDED = ["census.train.svm", "census.test.svm", "covtype.binary.svm", "news20b.train.svm", "news20b.test.svm",
           "news20.svm", "a9a.svm", "a9a.t.svm", "heart_scale.svm", "breast_cancer.svm", "iris.svm", "digits.svm",
-          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm"] + [
+          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm"] + [
     f"mnist/{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
 
 SOURCES = """\
@@ -17,7 +17,8 @@ SOURCES = """\
   news20b.train.svm, news20b.test.svm   20 Newsgroups by date, binary bigrams, rows of length 1; 11,314 and 7,532 rows
   news20.svm                            LIBSVM's collection, news20; 15,935 rows
   a9a.svm, a9a.t.svm                    LIBSVM's collection, a9a and a9a.t
-  heart_scale.svm                       LIBSVM's collection
+  heart_scale.svm, sonar.svm, mushrooms.svm   LIBSVM's collection
+  agaricus.train.svm                    the mushrooms that come with XGBoost
   breast_cancer.svm, iris.svm, digits.svm, diabetes_regression.svm   scikit-learn's toy data sets, as they are
   rcv1_small_cocoa.train.svm            the small part of RCV1 that comes with CoCoA
   mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte   MNIST, uncompressed"""

@@ -186,7 +186,67 @@ def sklearn_fit(train, store, learner, options, loss, **terms):
     return {"objective": objective.total(rows, labels, weights, bias, loss, **terms)}
 
 
-FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit)
+@lru_cache(maxsize=1)
+def signed(train):
+    """Rows and signs of two classes."""
+    rows, labels = rows_of(train, None)
+    return rows, 2.0 * (labels == labels.max()) - 1.0
+
+
+def separable(train):
+    """Seconds of deciding whether some w, b has y(<w, x> + b) ≥ 1 for all rows, and the answer."""
+    import numpy as np
+    from scipy.optimize import linprog
+    from scipy.sparse import diags, hstack
+    rows, signs = signed(train)
+    constraints = (-diags(signs) @ hstack([rows, np.ones((rows.shape[0], 1))])).tocsr()
+    nothing, ones = np.zeros(constraints.shape[1]), -np.ones(rows.shape[0])
+    seconds, found = timed(lambda: linprog(nothing, A_ub=constraints, b_ub=ones, bounds=(None, None), method="highs"))
+    return {"seconds": seconds, "separable": {0: "yes", 2: "no"}.get(found.status, "unknown")}
+
+
+def svc_margin(train):
+    """Seconds of a support vector machine with next to no slack, and the least margin of its hyperplane."""
+    import numpy as np
+    from sklearn.svm import SVC
+    rows, signs = signed(train)
+    machine = SVC(kernel="linear", C=1e10, tol=1e-6, cache_size=1000)
+    seconds, _ = timed(lambda: machine.fit(rows, signs))
+    weights = np.asarray(machine.coef_.todense() if hasattr(machine.coef_, "todense") else machine.coef_).ravel()
+    least = float((signs * (rows @ weights + machine.intercept_[0])).min())
+    return {"seconds": seconds, "margin": least / float(np.linalg.norm(weights))}
+
+
+@lru_cache(maxsize=1)
+def numbers(train):
+    rows, targets = rows_of(train, None)
+    return rows.toarray(), targets
+
+
+def quantile(train):
+    """Seconds of scikit-learn's median regression, and its mean absolute residual."""
+    import numpy as np
+    from sklearn.linear_model import QuantileRegressor
+    rows, targets = numbers(train)
+    learner = QuantileRegressor(quantile=0.5, alpha=0.0, solver="highs")
+    seconds, _ = timed(lambda: learner.fit(rows, targets))
+    return {"seconds": seconds, "objective": float(np.abs(learner.predict(rows) - targets).mean())}
+
+
+def deviations(train):
+    """The same by the dual linear program: max <y, u> with Xᵀu = 0 and |u| ≤ 1."""
+    import numpy as np
+    from scipy.optimize import linprog
+    rows, targets = numbers(train)
+    wide = np.hstack([rows, np.ones((rows.shape[0], 1))])
+    zeros = np.zeros(wide.shape[1])
+    seconds, found = timed(lambda: linprog(-targets, A_eq=wide.T, b_eq=zeros, bounds=(-1, 1), method="highs"))
+    weights = -found.eqlin.marginals
+    return {"seconds": seconds, "objective": float(np.abs(wide @ weights - targets).mean())}
+
+
+FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit,
+             separable, svc_margin, quantile, deviations)
 
 
 def main():

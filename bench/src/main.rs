@@ -161,6 +161,7 @@ fn plan(classes: usize, epochs: usize) -> Plan<Perceptron> {
         seed: 0,
         epochs,
         patience: epochs,
+        own_feature: None,
     }
 }
 

@@ -138,6 +138,10 @@ pub struct Train {
     /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
     #[arg(long, help_heading = "Details of the rules")]
     pub normalise: bool,
+    /// Perceptrons: give every row a feature of its own with this value while learning: any rows can be separated then, and
+    /// mistakes come to an end.
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
+    pub own_feature: Option<f64>,
     /// Perceptrons: what a score of exactly zero is while learning.
     #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
     pub tie: TieName,
@@ -152,6 +156,9 @@ pub struct Train {
     #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub aggressiveness: f64,
 
+    /// Where to write the proof of what is said of the model; `verify` checks it.
+    #[arg(long, value_name = "FILE", conflicts_with = "online")]
+    pub certificate: Option<PathBuf>,
     /// Write a row per epoch, as CSV.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -270,7 +277,8 @@ pub struct MarginCommand {
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
-  novikoff verify mushrooms.proof mushrooms.svm";
+  novikoff verify mushrooms.proof mushrooms.svm
+  novikoff verify a9a.proof a9a.svm a9a.model";
 
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
@@ -279,6 +287,8 @@ pub struct Verify {
     pub certificate: PathBuf,
     /// The rows that it speaks of: a path, or - for standard input.
     pub data: PathBuf,
+    /// The model that it speaks of, for a certificate of train.
+    pub model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -473,6 +483,8 @@ pub enum SolverArgument {
     Stochastic,
     /// one weight at a time, for the exponential loss
     Boosting,
+    /// linear programming, for the absolute loss without a penalty
+    Simplex,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -103,7 +103,12 @@ impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
                 let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
                 self.bar.set_message(format!("{of}step {step}, objective {objective:.6}{gap}"));
             }
-            Progress::Reading { .. } | Progress::Learning { .. } | Progress::Solving { .. } => {}
+            Progress::Margin { round, lower, upper } if !self.bar.is_hidden() => {
+                self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
+                let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
+                self.bar.set_message(format!("round {round}, margin {lower} {upper:.4e}"));
+            }
+            Progress::Reading { .. } | Progress::Learning { .. } | Progress::Solving { .. } | Progress::Margin { .. } => {}
             Progress::Epoch(_) | Progress::Stream { .. } => self.bar.suspend(|| (self.on_event)(progress)),
         }
         if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }

@@ -75,6 +75,7 @@ pub fn usual(train: &Train) -> LearnerName {
         train.epochs.is_some(),
         train.step.is_some(),
         train.normalise,
+        train.own_feature.is_some(),
         matches!(train.order, OrderName::Given),
         !matches!(train.tie, TieName::Mistake),
     ];
@@ -104,6 +105,7 @@ pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
     }
     Ok(Settings {
         learner,
+        own_feature: train.own_feature,
         length: if train.normalise { Length::Unit } else { Length::AsGiven },
         tie: match train.tie {
             TieName::Mistake => Tie::Mistake,
@@ -206,6 +208,7 @@ fn risk(train: &Train) -> Result<Risk> {
             SolverArgument::Gradient => SolverName::Gradient,
             SolverArgument::Stochastic => SolverName::Stochastic,
             SolverArgument::Boosting => SolverName::Boosting,
+            SolverArgument::Simplex => SolverName::Simplex,
         },
         scale: match train.scale {
             // Who names what is minimised means the columns as they are.

@@ -53,6 +53,15 @@ pub enum Progress {
         /// The relative gap, where it is known.
         gap: Option<f64>,
     },
+    /// The interval around a margin has closed a little.
+    Margin {
+        /// Rounds over the rows so far.
+        round: usize,
+        /// The largest margin is at least this; not positive as long as nothing separates the rows.
+        lower: f64,
+        /// And at most this.
+        upper: f64,
+    },
 }
 
 /// What one epoch came to; a row of `--trace`.

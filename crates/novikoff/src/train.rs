@@ -1,12 +1,15 @@
 //! The one place where names become types: settings in, model out.
 
+mod certify;
 mod classes;
 mod geometry;
+mod mistakes;
 mod risk;
 mod stream;
 mod tune;
 
 pub use geometry::Geometry;
+pub use mistakes::{Promise, Theorem};
 pub use risk::{Risk, RiskFit, SolverName, Strength};
 pub use tune::{Tried, Tuned, tune};
 
@@ -22,7 +25,8 @@ use crate::online::{self, Keep, Order, Plan, Stopped};
 use crate::penalty::Bias;
 use crate::read::Reader;
 use classes::{Classes, check_size, effective_weights, refuse_targets, scheme, weightless};
-use geometry::{geometry, overflow};
+use geometry::{Stands, overflow};
+use mistakes::promise;
 use serde_json::json;
 use std::collections::BTreeMap;
 use stream::train_stream;
@@ -123,6 +127,8 @@ pub struct Settings {
     pub length: Length,
     /// Perceptrons: what a score of zero is.
     pub tie: Tie,
+    /// Perceptrons: what every row has as a feature of its own while learning, if it has one. It makes any rows separable.
+    pub own_feature: Option<f64>,
     /// Perceptrons: the constant step.
     pub step: f64,
     /// Passive-aggressive: how aggressive.
@@ -157,6 +163,7 @@ impl Default for Settings {
             learner: Learner::Averaged,
             length: Length::AsGiven,
             tie: Tie::Mistake,
+            own_feature: None,
             step: 1.0,
             aggressiveness: Aggressiveness::Capped(1.0),
             bias: Bias::Free,
@@ -201,6 +208,13 @@ pub struct Fit {
     /// How the weights that separated the rows stand to them, where the run ended separated: the model's own, or the last
     /// ones of the run that the model averages or lets vote.
     pub separation: Option<Geometry>,
+    /// No weights have a larger margin than this: a perceptron's weights are a sum of rows, one for each update, and no margin
+    /// is larger than the length of their mean.
+    pub margin_upper: Option<f64>,
+    /// What theory promises about the mistakes of a perceptron's run.
+    pub promise: Option<Promise>,
+    /// The weights that the promise goes by, if they are not the model's own.
+    pub witness: Option<Weights>,
     /// How classes are told apart.
     pub scheme: Scheme,
     /// What the reader of a stream noticed.
@@ -268,6 +282,10 @@ pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Obse
         let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
         return Err(Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron or passive-aggressive"));
     }
+    if settings.own_feature.is_some() {
+        return Err(Error::usage("rows of a stream come once: a feature of their own would never be met again")
+            .hint("leave out --own-feature or --online"));
+    }
     match settings.learner {
         Learner::PassiveAggressive => train_stream(passive_aggressive(settings)?, reader, settings, observer),
         _ => train_stream(perceptron(settings)?, reader, settings, observer),
@@ -278,6 +296,13 @@ fn perceptron(settings: &Settings) -> Result<Perceptron> {
     if !(settings.step.is_finite() && settings.step > 0.0) {
         return Err(Error::usage(format!("the step must be a positive number, not {}", settings.step)));
     }
+    if settings.own_feature.is_some() && settings.length == Length::Unit {
+        let error = Error::usage("rows with a feature of their own are not normalised: the theorem speaks of one or the other");
+        return Err(error.hint("leave out --own-feature or --normalise"));
+    }
+    if let Some(own) = settings.own_feature.filter(|own| !(own.is_finite() && *own > 0.0)) {
+        return Err(Error::usage(format!("the rows' own feature must be a positive number, not {own}")));
+    }
     Ok(Perceptron { step: settings.step, length: settings.length, tie: settings.tie })
 }
 
@@ -287,6 +312,10 @@ fn passive_aggressive(settings: &Settings) -> Result<PassiveAggressive> {
         && !(c.is_finite() && c > 0.0)
     {
         return Err(Error::usage(format!("the aggressiveness must be a positive number, not {c}")));
+    }
+    if settings.own_feature.is_some() {
+        let error = Error::usage("a feature of each row's own is for perceptrons: C does the same for passive-aggressive steps");
+        return Err(error.hint("leave out --own-feature, or use --learner perceptron, averaged or voted"));
     }
     if settings.length == Length::Unit {
         let error = Error::usage("passive-aggressive steps do not depend on a row's length: nothing to normalise");
@@ -333,22 +362,44 @@ fn train_by<R: Rule>(
         seed: settings.seed,
         epochs: settings.epochs,
         patience: settings.patience,
+        own_feature: settings.own_feature,
     };
     let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
     let validate = held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
     let trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
 
-    let stands = |weights: &Weights| geometry(weights, batch, scheme, settings);
-    let geometry = match &trained.scorer {
+    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, settings);
+    let own = match &trained.scorer {
         Scorer::Linear(weights) => Some(stands(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
         Scorer::Voted(_) => return Err(overflow()),
     };
-    let separation = match (&trained.separator, trained.stopped) {
-        (Some(last), _) => Some(stands(last)?),
-        (None, Stopped::Separated) => geometry,
-        (None, _) => None,
+    let last = trained.last.as_ref().map(stands).transpose()?;
+    let geometry = own.as_ref().map(Stands::geometry);
+    // With a feature of their own, rows may be separated by that alone.
+    let separated = trained.stopped == Stopped::Separated && settings.own_feature.is_none();
+    let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
+    // The theorems speak of steps of one size, from zero.
+    let speaks = weights.is_empty();
+    let promised = |stands: &Option<Stands>| {
+        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, trained.trace.len(), settings))
+    };
+    let ended_with = trained.last.as_ref().or(match &trained.scorer {
+        Scorer::Linear(weights) if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() => {
+            Some(weights)
+        }
+        _ => None,
+    });
+    let sums_up = speaks && scheme != Scheme::OneVsRest && settings.learner != Learner::PassiveAggressive && trained.updates > 0;
+    let margin_upper = ended_with.filter(|_| sums_up).map(|weights| {
+        let square: f64 = (0..weights.outputs()).map(|output| weights.norm_sq(output)).sum();
+        square.sqrt() / (settings.step * trained.updates as f64)
+    });
+    let (promise, witness) = match (promised(&own), promised(&last)) {
+        (Some(own), Some(last)) if last.bound < own.bound => (Some(last), trained.last),
+        (None, Some(last)) => (Some(last), trained.last),
+        (own, _) => (own, None),
     };
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
@@ -386,6 +437,9 @@ fn train_by<R: Rule>(
         validation_error: None,
         geometry,
         separation,
+        margin_upper,
+        promise,
+        witness,
         scheme,
         report: None,
         risk: None,
@@ -405,6 +459,9 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, serde_json:
         add("aggressiveness", json!(settings.aggressiveness));
     } else {
         add("length", json!(settings.length));
+        if let Some(own) = settings.own_feature {
+            add("own_feature", json!(own));
+        }
         add("tie", json!(settings.tie));
         add("step", json!(settings.step));
     }

@@ -61,7 +61,7 @@ fn scheme_for(k: usize) -> Scheme {
 }
 
 fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: usize) -> Plan<R> {
-    Plan { rule, scheme, classes: k, bias, keep, order: Order::Shuffled, seed: 5, epochs, patience: 3 }
+    Plan { rule, scheme, classes: k, bias, keep, order: Order::Shuffled, seed: 5, epochs, patience: 3, own_feature: None }
 }
 
 fn run<R: Rule>(plan: &Plan<R>, rows: &Matrix, classes: &[u32]) -> Trained {

@@ -13,9 +13,10 @@ use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::Task;
 use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
+use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, RiskFit, Settings, train, train_online};
+use novikoff::train::{Fit, RiskFit, Settings, Theorem, train, train_online};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -43,10 +44,6 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     } else {
         learn_in_memory(arguments, &options, &settings)?
     };
-    // The model is safe before anything else can go wrong.
-    if let Some(path) = &arguments.output {
-        model::save(&outcome.fit.model, path)?;
-    }
     if let Some(path) = &arguments.trace {
         model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
     }
@@ -74,6 +71,15 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) ->
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let fit = train(&data, validation.as_ref(), settings, &mut watch).map_err(|e| place(e, &input))?;
+    let train_seconds = started.elapsed().as_secs_f64();
+    // The model is safe before anything else can go wrong.
+    if let Some(path) = &arguments.output {
+        model::save(&fit.model, path)?;
+    }
+    if let Some(path) = &arguments.certificate {
+        let certificate = fit.certificate(&data, settings).map_err(|e| place(e, &input))?;
+        model::atomic::write(path, certificate.to_text().as_bytes())?;
+    }
     watch.clear();
     Ok(Outcome {
         fit,
@@ -81,7 +87,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) ->
         nonzeros: Some(data.rows.nonzeros() as u64),
         remarks: data.report.remarks.clone(),
         read_seconds,
-        train_seconds: started.elapsed().as_secs_f64(),
+        train_seconds,
         doublings: Vec::new(),
         test: None,
     })
@@ -96,6 +102,10 @@ pub fn place(error: Error, input: &Input) -> Error {
 fn hold_back(arguments: &Train, options: &Options, settings: &Settings, data: Dataset) -> Result<(Dataset, Option<Dataset>)> {
     let Some(wanted) = &arguments.validation else { return Ok((data, None)) };
     match wanted.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
+            let what = format!("with --validation {share} a certificate would speak of a part of the rows that nobody else has");
+            Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
+        }
         Ok(share) if share > 0.0 && share < 1.0 => {
             if data.len() < 2 {
                 return Err(Error::input("there are too few rows to hold some back for validation"));
@@ -142,6 +152,9 @@ fn learn_online(arguments: &Train, options: &Options, settings: &Settings) -> Re
     let fit = train_online(reader, settings, &mut watch).map_err(|e| place(e, &input));
     watch.clear();
     let fit = fit?;
+    if let Some(path) = &arguments.output {
+        model::save(&fit.model, path)?;
+    }
     told?;
     let report = fit.report.clone().unwrap_or_default();
     warn(&input.name(), &report);
@@ -213,10 +226,12 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
         "stopped": fit.stopped,
         "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()),
         "margin": risk.and_then(|risk| risk.margin).map(|m| m.0).or(fit.geometry.map(|g| g.margin)),
-        "margin_bound": risk.and_then(|risk| risk.margin).map(|m| m.1),
+        "margin_bound": risk.and_then(|risk| risk.margin).map(|m| m.1).or(fit.margin_upper),
         "radius": fit.geometry.map(|g| g.radius),
         "margin_reached": fit.separation.map(|g| g.margin),
-        "mistake_bound": mistake_bound(fit),
+        "mistake_bound": fit.promise.as_ref().map(|promise| promise.bound),
+        "mistake_theorem": fit.promise.as_ref().map(|promise| promise.theorem),
+        "unseen_error_bound": fit.promise.as_ref().and_then(|promise| promise.unseen),
         "train_error": fit.train_error,
         "validation_errors": validation,
         "progressive_error": fit.progressive_error,
@@ -234,7 +249,7 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
         "seed": settings.seed,
         "data_hash": fit.model.about.data_hash,
         "model": arguments.output.as_ref().map(|path| path.display().to_string()),
-        "certificate": null,
+        "certificate": arguments.certificate.as_ref().map(|path| path.display().to_string()),
     })
 }
 
@@ -259,7 +274,11 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
         Some(risk) => risk_text(&mut lines, risk, settings, outcome),
         None => {
             lines.add("stopped", stopped_text(outcome, settings));
-            lines.add("mistakes", mistakes_text(fit));
+            lines.add("mistakes", mistakes_text(fit, settings));
+            if let Some(unseen) = fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5) {
+                let what = "of rows like these, unseen, are mistaken at most, on average, by votes after one pass";
+                lines.add("", format!("{} {what}", percent(unseen)));
+            }
         }
     }
     if let Some(text) = margin_text(fit) {
@@ -293,6 +312,9 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
     if let Some(test) = &outcome.test {
         lines.add(if test.error().is_some() { "test error" } else { "test" }, error_text(test));
     }
+    if let Some(path) = &arguments.certificate {
+        lines.add("certificate", path.display().to_string());
+    }
     match &arguments.output {
         Some(path) => {
             let kept = if fit.stopped == Stopped::Interrupted { " (interrupted: the best so far is kept)" } else { "" };
@@ -324,6 +346,9 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
     let time = seconds(outcome.train_seconds);
     let epochs = counted(fit.trace.len() as u64, "epoch");
     match fit.stopped {
+        Stopped::Separated if settings.own_feature.is_some() => {
+            format!("epoch {} made no mistake, with a feature of every row's own ({time})", fit.trace.len())
+        }
         Stopped::Separated => format!("separated: epoch {} made no mistake ({time})", fit.trace.len()),
         Stopped::OutOfEpochs => {
             let last = fit.trace.last().map_or(0, |e| e.mistakes);
@@ -430,32 +455,40 @@ fn scientific(x: f64) -> String {
     format!("{x:.1e}")
 }
 
-/// The lowest bound on the mistakes that the run's own weights prove.
-fn mistake_bound(fit: &Fit) -> Option<f64> {
-    [fit.geometry, fit.separation].into_iter().flatten().filter_map(|g| g.mistake_bound).min_by(f64::total_cmp)
-}
-
 /// The margin that the run reached, and that of the model, which may be another.
 fn margin_text(fit: &Fit) -> Option<String> {
+    let most = fit.margin_upper.map_or(String::new(), |most| format!("; none have more than {}", number(most)));
     match (fit.geometry, fit.separation) {
         (own, Some(reached)) if own != Some(reached) => {
             let own = own.map_or(String::new(), |g| format!("; of the model returned {}", number(g.margin)));
-            Some(format!("{} reached by the last weights{own}; radius {}", number(reached.margin), number(reached.radius)))
+            Some(format!("{} reached by the last weights{own}{most}; radius {}", number(reached.margin), number(reached.radius)))
         }
         (Some(own), _) if own.margin > 0.0 => {
-            Some(format!("{} of the model returned; radius {}", number(own.margin), number(own.radius)))
+            Some(format!("{} of the model returned{most}; radius {}", number(own.margin), number(own.radius)))
         }
         _ => None,
     }
 }
 
-fn mistakes_text(fit: &Fit) -> String {
+fn mistakes_text(fit: &Fit, settings: &Settings) -> String {
     let mut text = count(fit.mistakes);
     if fit.updates != fit.mistakes {
         let _ = write!(text, ", {}", counted(fit.updates, "update"));
     }
-    if let Some(bound) = mistake_bound(fit) {
-        let _ = write!(text, "; (R/margin)² allows at most {}", number(bound));
+    let Some(promise) = &fit.promise else { return text };
+    let any = match promise.theorem {
+        Theorem::Novikoff | Theorem::OwnFeature => true,
+        Theorem::FreundSchapire => false,
+        Theorem::PassiveAggressive => settings.aggressiveness == Aggressiveness::Full,
+    };
+    let epochs = if any { "any number of epochs".to_owned() } else { counted(fit.trace.len() as u64, "epoch") };
+    let seen = fit.model.about.rows as f64 * fit.trace.len() as f64;
+    let bound = if promise.bound < 1e15 { count(promise.bound.floor() as u64) } else { number(promise.bound) };
+    let formula = promise.theorem.formula();
+    if promise.bound < seen {
+        let _ = write!(text, "; {formula} allows at most {bound} in {epochs}");
+    } else {
+        let _ = write!(text, "; {formula} would allow {bound}, more than there were rows to mistake");
     }
     text
 }

@@ -45,6 +45,10 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     if let Some(path) = &train.output {
         model::save(&outcome.fit.model, path)?;
     }
+    if let Some(path) = &train.certificate {
+        let certificate = outcome.fit.certificate(&data, &settings).map_err(|error| train::place(error, &input))?;
+        model::atomic::write(path, certificate.to_text().as_bytes())?;
+    }
     if let Some(path) = &train.test {
         outcome.test = Some(train::measure(&outcome.fit, path, &options)?);
     }

@@ -7,7 +7,7 @@ use crate::settings::options;
 use crate::{Ending, print};
 use novikoff::certificate::file::Certificate;
 use novikoff::read::{Input, Purpose, Reader};
-use novikoff::{Error, Result};
+use novikoff::{Error, Result, model};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
@@ -28,10 +28,15 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     let certificate = Certificate::from_text(&text).map_err(|what| Error::input(what).at(&name, 0, 0))?;
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
-    let data = Reader::open(&input, &options(&arguments.reading)?, &Purpose::Training)?.read(&mut watch)?;
+    let purpose = if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
+    let data = Reader::open(&input, &options(&arguments.reading)?, &purpose)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
-    let checked = certificate.check(&data);
+    let mut checked = certificate.check(&data);
+    if let Some(path) = &arguments.model {
+        let (model, checksum) = model::load_with_checksum(path)?;
+        checked.insert(1, certificate.check_model(&model, &checksum));
+    }
     let holds = checked.iter().all(|claim| claim.holds);
     let text = if arguments.output_form.json {
         let claims: Vec<_> = checked.iter().map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail})).collect();
@@ -41,6 +46,9 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
         for claim in &checked {
             let mark = if claim.holds { "holds" } else { "FAILS" };
             text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
+        }
+        if let (Some(named), None) = (&certificate.model, &arguments.model) {
+            text += &format!("not checked: whether the weights are those of the model {named}; give its file to see\n");
         }
         text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }
     };

@@ -2,8 +2,11 @@
 //!
 //! `docs/certificates.md` is the format. Whoever reads one believes nothing in it: every claim is derived anew from the rows.
 
+use super::mistakes::MistakeProof;
+use super::objective::{Objective, Target};
 use super::proof::{Combination, Direction, ExactCombination, Sides, Stand};
 use crate::data::Dataset;
+use crate::model::{Model, Scorer};
 use crate::penalty::Bias;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +25,9 @@ pub struct Certificate {
     pub version: u32,
     /// Which rows it speaks of.
     pub data: DataIdentity,
+    /// The checksum of the model that it speaks of, if it speaks of one: then claims about weights are about that model's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// What it claims of them.
     pub claims: Vec<Claim>,
 }
@@ -45,7 +51,7 @@ impl DataIdentity {
     }
 }
 
-/// A claim about the margin between two sides, and its witness.
+/// A claim, and its witness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "claim", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Claim {
@@ -80,6 +86,31 @@ pub enum Claim {
         /// Its witness: rows that combine to zero exactly.
         combination: ExactCombination,
     },
+    /// The objective at these weights is at most `value`, and no weights have less than `least`.
+    NearLeast {
+        /// What was minimised.
+        objective: Objective,
+        /// What it comes to.
+        value: f64,
+        /// What no weights fall below, if anything is claimed of that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        least: Option<f64>,
+        /// Without a penalty: no weights up to this length fall below it, each divided by its column's scale.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within: Option<f64>,
+        /// The weights; for classes that are told apart jointly, of each.
+        weights: Vec<Direction>,
+        /// A dual for each row; if left out, the slopes of the loss at the weights' scores.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        duals: Option<Vec<f64>>,
+    },
+    /// A perceptron that goes over the rows, in whatever order, makes at most so many mistakes.
+    MistakesAtMost {
+        /// So many.
+        mistakes: f64,
+        /// Its witness, and what perceptron it is.
+        proof: MistakeProof,
+    },
 }
 
 /// What came of checking a claim.
@@ -96,7 +127,12 @@ pub struct Checked {
 impl Certificate {
     /// Of these claims about this data.
     pub fn new(data: &Dataset, claims: Vec<Claim>) -> Self {
-        Self { format: FORMAT.into(), version: VERSION, data: DataIdentity::of(data), claims }
+        Self { format: FORMAT.into(), version: VERSION, data: DataIdentity::of(data), model: None, claims }
+    }
+
+    /// Whether some claim speaks of numbers that are predicted, not of labels.
+    pub fn speaks_of_numbers(&self) -> bool {
+        self.claims.iter().any(|c| matches!(c, Claim::NearLeast { objective: Objective { target: Target::Numbers, .. }, .. }))
     }
 
     /// As text, ready to be written.
@@ -120,6 +156,37 @@ impl Certificate {
         Ok(certificate)
     }
 
+    /// Whether this is the model that the certificate speaks of; `checksum` is that of its file.
+    pub fn check_model(&self, model: &Model, checksum: &str) -> Checked {
+        let found = self.is_of(model, checksum);
+        let claim = "it speaks of this model".into();
+        match found {
+            Ok(()) => Checked { claim, holds: true, detail: checksum.into() },
+            Err(detail) => Checked { claim, holds: false, detail },
+        }
+    }
+
+    fn is_of(&self, model: &Model, checksum: &str) -> Result<(), String> {
+        match &self.model {
+            None => return Err("the certificate speaks of no model".into()),
+            Some(named) if named != checksum => {
+                return Err(format!("this model is {checksum}, the certificate speaks of {named}"));
+            }
+            Some(_) => {}
+        }
+        for claim in &self.claims {
+            let (target, weights) = match claim {
+                Claim::NearLeast { objective, weights, .. } => (objective.target.clone(), &weights[..]),
+                Claim::MarginAtLeast { sides, direction, .. } => (Target::Sides(sides.clone()), std::slice::from_ref(direction)),
+                _ => continue,
+            };
+            if directions(model, &target).as_deref() != Some(weights) {
+                return Err(format!("its weights are not those of the claim that {}", claim.words()));
+            }
+        }
+        Ok(())
+    }
+
     /// Derives every claim anew.
     pub fn check(&self, data: &Dataset) -> Vec<Checked> {
         let found = DataIdentity::of(data);
@@ -140,6 +207,32 @@ impl Certificate {
     }
 }
 
+/// The weights by which a linear model decides this, if it does.
+pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
+    let Scorer::Linear(weights) = &model.scorer else { return None };
+    let of = |output: usize| {
+        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
+        Direction::new(&values, weights.bias[output])
+    };
+    match target {
+        Target::Numbers => model.labels.is_empty().then(|| vec![of(0)]),
+        Target::Classes(names) => (model.labels.names() == names).then(|| (0..weights.outputs()).map(of).collect()),
+        Target::Sides(sides) => {
+            let [positive] = &sides.positive[..] else { return None };
+            let class = model.labels.find(positive)? as usize;
+            let rest: Vec<&String> =
+                model.labels.names().iter().enumerate().filter(|(c, _)| *c != class).map(|(_, n)| n).collect();
+            if rest != sides.negative.iter().collect::<Vec<_>>() {
+                return None;
+            }
+            match weights.outputs() {
+                1 => (class == 1).then(|| vec![of(0)]),
+                _ => Some(vec![of(class)]),
+            }
+        }
+    }
+}
+
 impl Claim {
     fn words(&self) -> String {
         let between = |sides: &Sides| format!("{} from {}", sides.positive.join(", "), sides.negative.join(", "));
@@ -154,36 +247,89 @@ impl Claim {
                 format!("no hyperplane separates {} by a margin above {margin:e}", between(sides))
             }
             Claim::NotSeparable { sides, .. } => format!("no hyperplane separates {}", between(sides)),
+            Claim::NearLeast { objective, value, least, within, .. } => {
+                let of = told(&objective.target);
+                let below = match (least, within) {
+                    (None, _) => String::new(),
+                    (Some(least), Some(within)) if objective.lambda == 0.0 && objective.l1 == 0.0 => {
+                        format!(", and no weights up to a length of {within:e} make it less than {least:e}")
+                    }
+                    (Some(least), _) => format!(", and no weights make it less than {least:e}"),
+                };
+                format!("the weights make the objective ({} loss, {of}) at most {value:e}{below}", objective.loss.name())
+            }
+            Claim::MistakesAtMost { mistakes, proof } => {
+                let kind = if proof.normalised { "normalised perceptron" } else { "perceptron" };
+                let passes = match (proof.own_feature, proof.passes) {
+                    (Some(own), _) => format!(" with a feature of {own} of every row's own makes, in any number of passes,"),
+                    (None, None) => " makes, in any number of passes,".into(),
+                    (None, Some(passes)) => format!(" makes, in {passes} passes,"),
+                };
+                format!("a {kind}{passes} at most {} mistakes on {}", mistakes.floor(), told(&proof.target))
+            }
         }
     }
 
     /// What shows it, or why it does not hold.
     fn check(&self, data: &Dataset) -> Result<String, String> {
-        let (Claim::MarginAtLeast { sides, bias, .. }
-        | Claim::MarginAtMost { sides, bias, .. }
-        | Claim::NotSeparable { sides, bias, .. }) = self;
-        let signs = sides.signs(data)?;
-        let signs: Vec<f64> = (0..).zip(signs).map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 }).collect();
-        let stand = Stand { rows: &data.rows, signs: &signs, bias: *bias };
         match self {
-            Claim::MarginAtLeast { margin, direction, .. } => {
-                let found = stand.margin_at_least(direction)?;
+            Claim::MarginAtLeast { sides, bias, margin, direction } => {
+                let found = with_stand(data, sides, *bias, |stand| stand.margin_at_least(direction))?;
                 match margin.is_finite() && found >= *margin {
                     true => Ok(format!("every row has a margin of at least {found:e}")),
                     false => Err(format!("all that follows is a margin of at least {found:e}")),
                 }
             }
-            Claim::MarginAtMost { margin, combination, .. } => {
-                let found = stand.margin_at_most(combination)?;
+            Claim::MarginAtMost { sides, bias, margin, combination } => {
+                let found = with_stand(data, sides, *bias, |stand| stand.margin_at_most(combination))?;
                 match margin.is_finite() && found <= *margin {
                     true => Ok(format!("a combination of {} rows is no longer than {found:e}", combination.rows.len())),
                     false => Err(format!("all that follows is a margin of at most {found:e}")),
                 }
             }
-            Claim::NotSeparable { combination, .. } => {
-                stand.is_zero(combination)?;
+            Claim::NotSeparable { sides, bias, combination } => {
+                with_stand(data, sides, *bias, |stand| stand.is_zero(combination))?;
                 Ok(format!("{} rows combine to exactly zero", combination.rows.len()))
+            }
+            Claim::NearLeast { objective, value, least, within, weights, duals } => {
+                let found = objective.ends(data, weights, duals.as_deref(), *within)?;
+                if !(value.is_finite() && found.value <= *value) {
+                    return Err(format!("all that follows is that it is at most {:e}", found.value));
+                }
+                match (least, found.least) {
+                    (None, _) => Ok(format!("it is at most {:e}", found.value)),
+                    (Some(claimed), Some(proved)) if claimed.is_finite() && proved >= *claimed => {
+                        let apart = (found.value - proved) / found.value.abs().max(f64::MIN_POSITIVE);
+                        Ok(format!("it is at most {:e}, and at least {proved:e}: apart by {apart:.1e} of it", found.value))
+                    }
+                    (Some(_), Some(proved)) => Err(format!("all that follows is that no weights make it less than {proved:e}")),
+                    (Some(_), None) => Err("nothing follows about other weights".into()),
+                }
+            }
+            Claim::MistakesAtMost { mistakes, proof } => {
+                let found = proof.bound(data)?;
+                match mistakes.is_finite() && found <= *mistakes {
+                    true => Ok(format!("by a margin of {:e}", proof.margin)),
+                    false => Err(format!("all that follows is that there are at most {}", found.floor())),
+                }
             }
         }
     }
+}
+
+/// What is told apart, or predicted.
+fn told(target: &Target) -> String {
+    match target {
+        Target::Sides(sides) if sides.negative.len() > 3 => format!("{} and the rest", sides.positive.join(", ")),
+        Target::Sides(sides) => format!("{} and {}", sides.positive.join(", "), sides.negative.join(", ")),
+        Target::Classes(names) => format!("{} classes", names.len()),
+        Target::Numbers => "numbers".into(),
+    }
+}
+
+/// With the rows of two sides that count.
+fn with_stand<T>(data: &Dataset, sides: &Sides, bias: Bias, f: impl FnOnce(Stand<'_>) -> Result<T, String>) -> Result<T, String> {
+    let signs = (0..).zip(sides.signs(data)?).map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 });
+    let signs: Vec<f64> = signs.collect();
+    f(Stand { rows: &data.rows, signs: &signs, bias })
 }

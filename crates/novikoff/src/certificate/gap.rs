@@ -92,7 +92,7 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
 
 /// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the domain of every
 /// conjugate, so shorter duals never leave it. Returns whether anything changed.
-fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
+pub(super) fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
     let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
     let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
     if up == down {

@@ -36,7 +36,7 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
 }
 
 /// Takes from the classes that have too much, from every row in proportion, and gives to those that have too little.
-fn balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
+pub(super) fn balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
     if excess.iter().all(|e| *e == 0.0) {
         return false;
     }

@@ -5,6 +5,8 @@ pub mod file;
 mod gap;
 mod joint;
 pub mod learnability;
+pub mod mistakes;
+pub mod objective;
 pub mod proof;
 pub mod rigorous;
 

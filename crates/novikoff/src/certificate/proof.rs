@@ -63,7 +63,7 @@ impl Direction {
     }
 
     /// A weight for each of `columns` columns, or what is wrong.
-    fn dense(&self, columns: usize) -> Result<Vec<f64>, String> {
+    pub(super) fn dense(&self, columns: usize) -> Result<Vec<f64>, String> {
         if self.columns.len() != self.weights.len() {
             return Err(format!("{} columns for {} weights", self.columns.len(), self.weights.len()));
         }
@@ -116,6 +116,16 @@ fn named_once(rows: &[u32], multipliers: usize, signs: &[f64]) -> Result<(), Str
     }
 }
 
+/// A score over the length of the weights, from below.
+pub(super) fn over_length(low: f64, length: Between) -> f64 {
+    match (length.high == 0.0, low > 0.0) {
+        (true, true) => f64::INFINITY,
+        (true, false) => 0.0,
+        (false, true) => quotient_down(low, length.high).max(0.0),
+        (false, false) => quotient_down(low, length.low.max(f64::MIN_POSITIVE)),
+    }
+}
+
 /// Rows with their signs, and what the bias means for the margin.
 #[derive(Clone, Copy)]
 pub struct Stand<'a> {
@@ -139,36 +149,41 @@ impl Stand<'_> {
     }
 
     fn at_least(&self, direction: &Direction, normalised: bool) -> Result<f64, String> {
+        let bound = self.margins(direction, normalised)?.into_par_iter().reduce(|| f64::INFINITY, f64::min);
+        // Without weights a free bias alone puts all rows on one side, at any distance.
+        match bound == f64::INFINITY && self.signs.iter().all(|sign| *sign == 0.0) {
+            true => Err("no row stands on either side".into()),
+            false => Ok(bound),
+        }
+    }
+
+    /// Every row's margin over the length of the weights, from below; with every row divided by its length, if that is asked for.
+    /// Rows that stand on neither side have any.
+    pub(super) fn margins(&self, direction: &Direction, normalised: bool) -> Result<Vec<f64>, String> {
         let weights = direction.dense(self.rows.columns())?;
         if self.bias == Bias::None && direction.bias != 0.0 {
             return Err("there is a bias where there should be none".into());
         }
+        let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
+        let length = length(direction.weights.iter().copied().chain([extra]));
         let low = |i: usize| {
             let row = self.rows.row(i);
             let low = match self.signs[i] {
                 0.0 => return f64::INFINITY,
                 sign => score(row, &weights, direction.bias).signed(sign).low,
             };
-            match normalised {
-                false => low,
-                true if low > 0.0 => quotient_down(low, self.length(row).high).max(0.0),
-                true => low.min(0.0),
-            }
+            over_length(if normalised { self.over_row(low, row) } else { low }, length)
         };
-        let least = (0..self.rows.rows()).into_par_iter().with_min_len(256).map(low).reduce(|| f64::INFINITY, f64::min);
-        if least == f64::INFINITY {
-            return Err("no row stands on either side".into());
+        let margins: Vec<f64> = (0..self.rows.rows()).into_par_iter().with_min_len(256).map(low).collect();
+        if margins.iter().any(|m| m.is_nan()) { Err("the numbers are too large to tell".into()) } else { Ok(margins) }
+    }
+
+    /// A score over the length of its row, from below.
+    pub(super) fn over_row(&self, low: f64, row: Row<'_>) -> f64 {
+        match low > 0.0 {
+            true => quotient_down(low, self.length(row).high).max(0.0),
+            false => quotient_down(low, self.length(row).low.max(f64::MIN_POSITIVE)),
         }
-        let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
-        let length = length(direction.weights.iter().copied().chain([extra]));
-        // Without weights a free bias alone puts all rows on one side, at any distance.
-        let bound = match (length.high == 0.0, least > 0.0) {
-            (true, true) => f64::INFINITY,
-            (true, false) => 0.0,
-            (false, true) => quotient_down(least, length.high).max(0.0),
-            (false, false) => quotient_down(least, length.low.max(f64::MIN_POSITIVE)),
-        };
-        if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
     }
 
     /// The length of a row, with the bias's coordinate where that counts.

@@ -68,8 +68,8 @@ pub fn quotient_up(a: f64, b: f64) -> f64 {
     (a / b).next_up()
 }
 
-/// `<w, x> + extra`, first in floating point, and without rounding where that says too little.
-pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
+/// `<w, x> + bias`, in floating point.
+pub fn rough_score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
     let (mut sum, mut size, mut count) = (0.0, 0.0, 0);
     row.for_each_nonzero(|j, x| {
         let product = weights.get(j as usize).copied().unwrap_or(0.0) * x;
@@ -77,7 +77,12 @@ pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
         size += product.abs();
         count += 1;
     });
-    let found = Between::about(sum + bias, size + bias.abs(), 2 * count + 2);
+    Between::about(sum + bias, size + bias.abs(), 2 * count + 2)
+}
+
+/// `<w, x> + bias`, first in floating point, and without rounding where that says too little.
+pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
+    let found = rough_score(row, weights, bias);
     if !found.is_vague() {
         return found;
     }

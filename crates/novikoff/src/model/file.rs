@@ -33,6 +33,18 @@ pub fn load(path: &Path) -> Result<Model> {
     from_bytes(&read(path, &name)?, &name)
 }
 
+/// Reads a model from a file, and the file's checksum.
+pub fn load_with_checksum(path: &Path) -> Result<(Model, String)> {
+    let name = path.display().to_string();
+    let bytes = read(path, &name)?;
+    Ok((from_bytes(&bytes, &name)?, checksum(&bytes)))
+}
+
+/// The checksum of a model's file with these bytes: a hash of all of it, which it carries itself.
+pub fn checksum(bytes: &[u8]) -> String {
+    format!("blake3:{}", seal::digits(bytes))
+}
+
 /// The bytes of a model's file.
 pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let refuse = |what: String| Error::input(format!("this model cannot be saved: {what}"));

@@ -7,7 +7,7 @@ mod voted;
 mod weights;
 
 pub use calibration::{Calibration, Isotonic, Platt};
-pub use file::{FORMAT_VERSION, from_bytes, load, save, to_bytes};
+pub use file::{FORMAT_VERSION, checksum, from_bytes, load, load_with_checksum, save, to_bytes};
 pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
 pub use weights::Weights;
 

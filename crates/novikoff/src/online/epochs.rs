@@ -36,6 +36,8 @@ pub struct Plan<R> {
     pub epochs: usize,
     /// It ends after so many epochs without a new best validation error.
     pub patience: usize,
+    /// What every row has as a feature of its own, if it has one.
+    pub own_feature: Option<f64>,
 }
 
 /// Why training ended.
@@ -88,8 +90,9 @@ impl<'a> Batch<'a> {
 pub struct Trained {
     /// What scores rows.
     pub scorer: Scorer,
-    /// The weights that an epoch without a mistake ended with, if one did and these are not what scores rows.
-    pub separator: Option<Weights>,
+    /// The weights that it ended with, if these are not what scores rows and it ended with an epoch without a mistake, or
+    /// what scores rows are mistakes.
+    pub last: Option<Weights>,
     /// Why it ended.
     pub stopped: Stopped,
     /// What each epoch came to.
@@ -137,6 +140,9 @@ pub fn train<R: Rule>(
 ) -> Trained {
     let started = Instant::now();
     let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
+    if let Some(value) = plan.own_feature {
+        learner = learner.with_own_feature(value, batch.rows.rows());
+    }
     let mut random = Random::new(plan.seed);
     let mut sequence = Sequence::new(batch.rows.rows());
     let mut trace = Vec::<Epoch>::new();
@@ -172,7 +178,8 @@ pub fn train<R: Rule>(
     }
     let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
     let is_last = plan.keep == Keep::Last && epoch == trace.len();
-    let separator = (stopped == Stopped::Separated && !is_last).then(|| learner.weights().clone());
+    let wanted = stopped == Stopped::Separated || plan.keep == Keep::Mistakes;
+    let last = (wanted && !is_last).then(|| learner.weights().clone());
     // Weights may be most of the memory there is: the last are handed over, not copied.
     let scorer = match best {
         Some((_, _, Snapshot::Linear(weights))) => Scorer::Linear(weights),
@@ -181,7 +188,7 @@ pub fn train<R: Rule>(
         None => Snapshot::of(&learner).scorer(plan, &learner, batch.rows),
     };
     Trained {
-        separator,
+        last,
         scorer,
         stopped,
         epoch,

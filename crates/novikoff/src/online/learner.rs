@@ -48,6 +48,23 @@ pub struct Online<R> {
     scores: Vec<f64>,
     /// A first look at rows, if the weights themselves are too large for the cache.
     mirror: Option<Mirror>,
+    /// A feature of every row's own, if there is one.
+    own: Option<OwnFeature>,
+}
+
+/// A feature that is `value` in one row and 0 in all others, for each row, and its weights, outputs side by side. It makes any
+/// rows separable, and rows that were never learned from do not have it.
+#[derive(Clone, Debug)]
+struct OwnFeature {
+    value: f64,
+    weights: Vec<f64>,
+}
+
+impl OwnFeature {
+    fn add_to(&self, scores: &mut [f64], id: u32) {
+        let from = id as usize * scores.len();
+        scores.iter_mut().zip(&self.weights[from..]).for_each(|(score, w)| *score += self.value * w);
+    }
 }
 
 impl<R: Rule> Online<R> {
@@ -64,7 +81,22 @@ impl<R: Rule> Online<R> {
             journal: (keep == Keep::Mistakes).then(Vec::new),
             rounds: 0.0,
             scores: vec![0.0; outputs],
+            own: None,
         }
+    }
+
+    /// Gives each of so many rows, by their ids, a feature of its own.
+    #[must_use]
+    pub fn with_own_feature(mut self, value: f64, rows: usize) -> Self {
+        self.own = Some(OwnFeature { value, weights: vec![0.0; rows * self.scores.len()] });
+        // The mirror knows nothing of it.
+        self.mirror = None;
+        self
+    }
+
+    /// `‖x‖²` with the bias's coordinate.
+    fn norm_sq(&self, row: Row<'_>) -> f64 {
+        row.norm_sq() + self.bias * self.bias
     }
 
     /// Makes the mirror as large as the weights, if there should be one.
@@ -92,11 +124,17 @@ impl<R: Rule> Online<R> {
             return Seen::default();
         }
         let seen = if self.scheme == Scheme::Two {
-            let score = row.dot(&self.weights.values) + self.weights.bias[0];
+            let mut score = row.dot(&self.weights.values) + self.weights.bias[0];
+            if let Some(own) = &self.own {
+                own.add_to(std::slice::from_mut(&mut score), id);
+            }
             self.learn_two(row, id, class, weight, score)
         } else {
             let mut scores = std::mem::take(&mut self.scores);
             self.weights.score(row, &mut scores);
+            if let Some(own) = &self.own {
+                own.add_to(&mut scores, id);
+            }
             let seen = match self.scheme {
                 Scheme::OneVsRest => self.learn_each(row, id, class as usize, weight, &scores),
                 _ => self.learn_joint(row, id, class as usize, weight, &scores),
@@ -122,8 +160,7 @@ impl<R: Rule> Online<R> {
         let positive = class == 1;
         let side = if positive { 1.0 } else { -1.0 };
         let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
-        let bias = self.bias;
-        let answer = self.rule.look(look, || row.norm_sq() + bias * bias);
+        let answer = self.rule.look(look, || self.norm_sq(row));
         if answer.step != 0.0 {
             self.update(row, id, 0, NOBODY, side * answer.step);
         }
@@ -137,8 +174,7 @@ impl<R: Rule> Online<R> {
         }
         let (own, other) = (scores[class], scores[rival]);
         let look = Look { margin: own - other, wins_ties: class > rival, weight, movers: 2.0 };
-        let bias = self.bias;
-        let answer = self.rule.look(look, || row.norm_sq() + bias * bias);
+        let answer = self.rule.look(look, || self.norm_sq(row));
         if answer.step != 0.0 {
             self.update(row, id, class as u32, rival as u32, answer.step);
         }
@@ -148,12 +184,11 @@ impl<R: Rule> Online<R> {
 
     fn learn_each(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64, scores: &[f64]) -> Seen {
         let mut seen = Seen { wrong: decide(scores) != class, ..Seen::default() };
-        let bias = self.bias;
         let mut norm_sq = None;
         for (output, &score) in scores.iter().enumerate() {
             let side = if output == class { 1.0 } else { -1.0 };
             let look = Look { margin: side * score, wins_ties: output == class, weight, movers: 1.0 };
-            let answer = self.rule.look(look, || *norm_sq.get_or_insert_with(|| row.norm_sq() + bias * bias));
+            let answer = self.rule.look(look, || *norm_sq.get_or_insert_with(|| self.norm_sq(row)));
             seen.mistakes += u32::from(answer.mistake);
             if answer.step != 0.0 {
                 seen.updates += 1;
@@ -164,7 +199,11 @@ impl<R: Rule> Online<R> {
     }
 
     fn update(&mut self, row: Row<'_>, id: u32, gains: u32, loses: u32, step: f64) {
+        let outputs = self.weights.outputs();
         let mut shift = |output: u32, step: f64| {
+            if let Some(own) = &mut self.own {
+                own.weights[id as usize * outputs + output as usize] += step * own.value;
+            }
             self.weights.add(row, output as usize, step, self.bias);
             if let Some(mirror) = &mut self.mirror {
                 mirror.follow(row, &self.weights.values);

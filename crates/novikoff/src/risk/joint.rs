@@ -84,14 +84,18 @@ impl Joint<'_> {
             }
             sum
         };
-        let cut = blocks(self.classes.len(), self.rows.stored() * self.count, columns * self.count);
-        let parts: Vec<Weights> = cut.into_par_iter().map(add).collect();
+        let parts: Vec<Weights> = self.blocks().into_par_iter().map(add).collect();
         let whole = parts.into_iter().reduce(|mut sum, part| {
             sum.values.iter_mut().zip(&part.values).for_each(|(a, b)| *a += b);
             sum.bias.iter_mut().zip(&part.bias).for_each(|(a, b)| *a += b);
             sum
         });
         whole.unwrap_or_else(|| Weights::zero(columns, self.count))
+    }
+
+    /// A few blocks of rows, each worth weights of its own.
+    pub fn blocks(&self) -> Vec<Range<usize>> {
+        blocks(self.classes.len(), self.rows.stored() * self.count, self.rows.columns() * self.count)
     }
 
     /// What the loss pulls the weights by, where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ − e_y)ᵀ`.

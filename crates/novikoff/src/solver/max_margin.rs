@@ -5,6 +5,7 @@
 //! the duals allow has closed, or until the duals allow next to none.
 
 use super::{Control, DualCoordinate, Ended, Solution, Solver, Start};
+use crate::control::Progress;
 use crate::loss::{Hinge, Loss};
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
@@ -58,6 +59,7 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
             telling.clone_from(&duals);
             upper = upper.min(allowed);
         }
+        control.watch.tell(Progress::Margin { round: steps, lower, upper });
         let closed = lower > 0.0 && upper - lower <= 10.0 * control.tolerance * upper;
         let hopeless = upper <= NOTHING * radius || lambda < 1e-14 * heaviest;
         let spent = solution.ended == Ended::Interrupted || steps >= control.steps;

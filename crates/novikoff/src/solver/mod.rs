@@ -17,6 +17,7 @@ mod multinomial;
 mod nearest_point;
 mod newton;
 mod part;
+mod simplex;
 mod smooth;
 mod stochastic;
 
@@ -31,6 +32,7 @@ pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use nearest_point::{NearestPoint, Signed, nearest_point};
 pub use newton::Newton;
+pub use simplex::Simplex;
 pub use stochastic::Stochastic;
 
 use crate::certificate::{Gap, scored_gap};
@@ -174,6 +176,13 @@ impl<'a> Watched<'a> {
         }
         let (output, outputs) = self.control.output;
         let progress = Progress::Solving { output, outputs, step: self.steps, objective, gap };
+        self.steps += 1;
+        self.control.watch.tell(progress) == Flow::Stop
+    }
+
+    /// The same, for those that close an interval around a margin.
+    fn bracket(&mut self, lower: f64, upper: f64) -> bool {
+        let progress = Progress::Margin { round: self.steps, lower, upper };
         self.steps += 1;
         self.control.watch.tell(progress) == Flow::Stop
     }

@@ -86,8 +86,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         let length = corral.point.dot(&corral.point).sqrt();
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = if length > 0.0 { least / length } else { 0.0 };
-        let gap = if length > 0.0 { (length - lower.max(0.0)) / length } else { 0.0 };
-        let stop = watched.step(length, Some(gap), None, None);
+        let stop = watched.bracket(lower, length);
         let ended = match () {
             () if length <= nothing => Some(Ended::Stalled),
             () if lower > 0.0 && lower >= (1.0 - control.tolerance) * length => Some(Ended::Arrived),

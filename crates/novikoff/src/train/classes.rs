@@ -102,22 +102,28 @@ pub(super) fn check_size(features: usize, outputs: usize) -> Result<()> {
 
 /// Row weights times class weights; empty if every row counts once.
 pub(super) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
-    let per_class: Vec<f64> = match &settings.class_weight {
-        ClassWeight::Equal => return Ok(data.row_weights.clone()),
+    let Some(per_class) = class_weights(data, classes, labels, settings)? else { return Ok(data.row_weights.clone()) };
+    Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
+}
+
+/// How much each class counts; `None` if all count 1.
+pub(super) fn class_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Option<Vec<f64>>> {
+    Ok(match &settings.class_weight {
+        ClassWeight::Equal => None,
         ClassWeight::Balanced => {
             let mut counts = vec![0.0; labels.len()];
             for (i, &class) in classes.iter().enumerate() {
                 counts[class as usize] += data.weight(i);
             }
             let total: f64 = counts.iter().sum();
-            counts.iter().map(|&count| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 }).collect()
+            let weight = |&count: &f64| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 };
+            Some(counts.iter().map(weight).collect())
         }
         ClassWeight::Given(given) => {
             check_class_weights(given, labels)?;
-            labels.names().iter().map(|name| given_weight(given, name)).collect()
+            Some(labels.names().iter().map(|name| given_weight(given, name)).collect())
         }
-    };
-    Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
+    })
 }
 
 pub(super) fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> Result<()> {

@@ -1,9 +1,9 @@
-//! How weights stand to the rows that they were learned from: margin, radius, and the mistake bound that follows.
+//! How weights stand to the rows that they were learned from: margins and radius.
 
-use super::{Learner, Settings};
+use super::Settings;
 use crate::error::{Error, Result};
 use crate::model::Weights;
-use crate::multiclass::Scheme;
+use crate::multiclass::{Scheme, best_except};
 use crate::online;
 use crate::online::rule::Length;
 use rayon::prelude::*;
@@ -16,53 +16,61 @@ pub struct Geometry {
     pub margin: f64,
     /// The largest norm of a row (for joint classes times √2, as each row stands for the difference of two).
     pub radius: f64,
-    /// `(R/margin)²`: no more mistakes than this, however often the perceptron goes over the rows. `None` if the
-    /// margin is not positive, or the theorem does not speak of this learner.
-    pub mistake_bound: Option<f64>,
 }
 
-/// One more pass over the rows, for weights that are returned or spoken of. It would show if a number on the way was not
-/// finite.
-pub(super) fn geometry(weights: &Weights, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Geometry> {
-    let extra = settings.bias.coordinate();
-    let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
-    let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
-    let stand = |scores: &mut Vec<f64>, i: usize| {
-        let row = batch.rows.row(i);
-        let norm = (row.norm_sq() + extra * extra).sqrt();
-        let length = if settings.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
-        weights.score(row, scores);
-        let finite = norm.is_finite() && scores.iter().all(|score| score.is_finite());
-        let least = least_margin(scores, batch.classes[i] as usize, scheme, &norms, whole) / length;
-        if finite { (least, norm / length) } else { (f64::NAN, f64::NAN) }
-    };
-    // The least and the largest are the same in any order, so the result does not depend on the threads.
-    let (margin, mut radius) =
-        (0..batch.rows.rows()).into_par_iter().with_min_len(1024).map_init(|| vec![0.0; weights.outputs()], stand).reduce(
-            || (f64::INFINITY, 0.0),
-            |a, b| if (a.0 + b.0).is_nan() { (f64::NAN, f64::NAN) } else { (a.0.min(b.0), a.1.max(b.1)) },
-        );
-    if margin.is_nan() || !whole.is_finite() {
-        return Err(overflow());
-    }
-    if scheme == Scheme::Joint {
-        radius *= std::f64::consts::SQRT_2;
-    }
-    // The theorem speaks of a perceptron with steps of one size, from zero, whose every update is a mistake.
-    let speaks = settings.learner != Learner::PassiveAggressive && batch.weights.is_empty() && scheme != Scheme::OneVsRest;
-    let mistake_bound = (speaks && margin > 0.0).then(|| (radius / margin).powi(2));
-    Ok(Geometry { margin, radius, mistake_bound })
+/// The margins of all rows under some weights.
+pub(super) struct Stands {
+    /// A margin per row; with one class against the rest, a row's margins for all classes side by side.
+    pub(super) margins: Vec<f64>,
+    /// Margins per row.
+    pub(super) width: usize,
+    pub(super) radius: f64,
 }
 
-pub(super) fn least_margin(scores: &[f64], class: usize, scheme: Scheme, norms: &[f64], whole: f64) -> f64 {
-    let over = |score: f64, norm: f64| if norm > 0.0 { score / norm } else { 0.0 };
-    match scheme {
-        Scheme::Two => over(if class == 1 { scores[0] } else { -scores[0] }, norms[0]),
-        Scheme::Joint => over(scores[class] - scores[crate::multiclass::best_except(scores, class)], whole),
-        Scheme::OneVsRest => {
-            let each = scores.iter().zip(norms).enumerate();
-            each.map(|(c, (s, n))| over(if c == class { *s } else { -s }, *n)).fold(f64::INFINITY, f64::min)
+impl Stands {
+    pub(super) fn geometry(&self) -> Geometry {
+        Geometry { margin: self.margins.iter().copied().fold(f64::INFINITY, f64::min), radius: self.radius }
+    }
+
+    /// One pass over the rows, for weights that are returned or spoken of. It would show if a number on the way was not finite.
+    pub(super) fn of(weights: &Weights, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Self> {
+        let extra = settings.bias.coordinate();
+        let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
+        let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
+        let width = if scheme == Scheme::OneVsRest { weights.outputs() } else { 1 };
+        let rows = batch.rows.rows();
+        let mut margins = vec![0.0; rows * width];
+        let over = |score: f64, norm: f64| if norm > 0.0 { score / norm } else { 0.0 };
+        let stand = |scores: &mut Vec<f64>, (i, margins): (usize, &mut [f64])| {
+            let row = batch.rows.row(i);
+            let norm = (row.norm_sq() + extra * extra).sqrt();
+            let length = if settings.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
+            weights.score(row, scores);
+            let class = batch.classes[i] as usize;
+            match scheme {
+                Scheme::Two => margins[0] = over(if class == 1 { scores[0] } else { -scores[0] }, norms[0]),
+                Scheme::Joint => margins[0] = over(scores[class] - scores[best_except(scores, class)], whole),
+                Scheme::OneVsRest => {
+                    for (c, (margin, (s, n))) in margins.iter_mut().zip(scores.iter().zip(&norms)).enumerate() {
+                        *margin = over(if c == class { *s } else { -s }, *n);
+                    }
+                }
+            }
+            margins.iter_mut().for_each(|m| *m /= length);
+            let finite = norm.is_finite() && scores.iter().all(|score| score.is_finite());
+            if finite { norm / length } else { f64::NAN }
+        };
+        let each = margins.par_chunks_exact_mut(width.max(1)).enumerate().with_min_len(1024);
+        // The largest is the same in any order, so the result does not depend on the threads.
+        let larger = |a: f64, b: f64| if (a + b).is_nan() { f64::NAN } else { a.max(b) };
+        let mut radius = each.map_init(|| vec![0.0; weights.outputs()], stand).reduce(|| 0.0, larger);
+        if radius.is_nan() || !whole.is_finite() {
+            return Err(overflow());
         }
+        if scheme == Scheme::Joint {
+            radius *= std::f64::consts::SQRT_2;
+        }
+        Ok(Self { margins, width, radius })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
     Augmented, Boosting, Certified, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton,
-    Schedule, Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
+    Schedule, Simplex, Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -54,11 +54,13 @@ pub enum SolverName {
     Stochastic,
     /// Boosting: one weight at a time.
     Boosting,
+    /// The simplex method, for least absolute deviations without a penalty.
+    Simplex,
 }
 
 impl SolverName {
     /// Every solver there is.
-    pub const ALL: [SolverName; 8] = [
+    pub const ALL: [SolverName; 9] = [
         SolverName::Newton,
         SolverName::Augmented,
         SolverName::DualCd,
@@ -67,6 +69,7 @@ impl SolverName {
         SolverName::Gradient,
         SolverName::Stochastic,
         SolverName::Boosting,
+        SolverName::Simplex,
     ];
 
     /// Its name on the command line and in files.
@@ -81,6 +84,7 @@ impl SolverName {
             SolverName::Gradient => "gradient",
             SolverName::Stochastic => "stochastic",
             SolverName::Boosting => "boosting",
+            SolverName::Simplex => "simplex",
         }
     }
 }
@@ -167,6 +171,10 @@ pub struct RiskFit {
     pub margin: Option<(f64, f64)>,
     /// What kept it from converging, and what would help, if it did not.
     pub obstacle: Option<String>,
+    /// The duals that the solver ended with, of each weight vector; empty where it has none.
+    pub duals: Vec<Vec<f64>>,
+    /// What columns were multiplied by; nothing if they were left as they are.
+    pub scales: Vec<f64>,
 }
 
 /// A loss, with the solvers that work for it.
@@ -211,7 +219,7 @@ fn hard_margin(problem: &Problem<'_, Self, L2>, control: &Control<'_>) -> Option
     Some(max_margin(problem, control))
 });
 offered!(HingeAtZero, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-offered!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
+offered!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate, Simplex => Simplex], l1: []);
 offered!(SquaredHinge, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: [Coordinate]);
 offered!(Logistic, l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate], l1: [Coordinate]);
 offered!(
@@ -372,7 +380,7 @@ fn train_by<L: Offered>(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let goal = Goal::new(L::NAME, data, settings)?;
-    let lambda = lambda(settings, &goal)?;
+    let lambda = lambda(settings, &goal, data.rows.columns())?;
     let (solver, why) = match goal.scheme {
         Scheme::Joint => pick_jointly(settings)?,
         _ => pick::<L>(data, lambda, settings)?,
@@ -381,7 +389,7 @@ fn train_by<L: Offered>(
     let watch = Watch::new(observer);
     // Some solvers leave a core idle.
     let solve = || solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
-    let (Solved { mut weights, known, .. }, data_hash) = rayon::join(solve, || data.fingerprint());
+    let (Solved { mut weights, known, starts }, data_hash) = rayon::join(solve, || data.fingerprint());
     let interrupted = watch.stopped();
     if known.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
         return Err(super::geometry::overflow());
@@ -402,6 +410,8 @@ fn train_by<L: Offered>(
         _ => None,
     };
     let mut risk = report(L::NAME, lambda, solver, why, known, data, train_error, settings);
+    risk.duals = starts.into_iter().map(|start| start.duals).collect();
+    risk.scales = scaling.factors;
     let stopped = match (&risk.obstacle, interrupted) {
         (_, true) => Stopped::Interrupted,
         (None, _) => Stopped::Converged,
@@ -453,6 +463,9 @@ fn train_by<L: Offered>(
         progressive_error: None,
         geometry: None,
         separation: None,
+        margin_upper: None,
+        promise: None,
+        witness: None,
         scheme: goal.scheme,
         report: None,
         risk: Some(risk),
@@ -497,9 +510,9 @@ fn hardest(found: MaxMargin) -> (Start, Known) {
         dual: separated.then(|| half(found.upper)),
         gradient: Some(0.0),
     };
-    let Solution { point, ended, steps, trace, .. } = found.solution;
+    let Solution { point, ended, steps, trace, duals, .. } = found.solution;
     (
-        Start { point, duals: Vec::new() },
+        Start { point, duals: duals.unwrap_or_default() },
         Known { gap, scores: Vec::new(), ended, steps, trace, margin: Some((found.lower, found.upper)) },
     )
 }
@@ -519,7 +532,7 @@ fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme>
     }
 }
 
-fn lambda(settings: &Settings, goal: &Goal) -> Result<f64> {
+fn lambda(settings: &Settings, goal: &Goal, columns: usize) -> Result<f64> {
     let total = goal.total;
     let positive = |what: &str, x: f64| {
         let fine = x.is_finite() && x >= 0.0;
@@ -537,7 +550,9 @@ fn lambda(settings: &Settings, goal: &Goal) -> Result<f64> {
         None if settings.risk.l1 > 0.0 => Ok(0.0),
         None => match settings.learner {
             Learner::Boosting | Learner::LeastSquares => Ok(0.0),
-            // As little as the solver can do with: next to nothing beside losses as large as the targets.
+            // A linear program where its vertices are small enough to be factorised.
+            Learner::LeastAbsolute if columns <= FEW_AT_A_VERTEX => Ok(0.0),
+            // Else as little as the solver can do with: next to nothing beside losses as large as the targets.
             Learner::LeastAbsolute => {
                 let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
                 Ok(1e-6 / mean.clamp(1e-100, 1e100))
@@ -546,6 +561,9 @@ fn lambda(settings: &Settings, goal: &Goal) -> Result<f64> {
         },
     }
 }
+
+/// More columns than this, and the simplex method takes longer for a pivot than for a pass over the rows.
+const FEW_AT_A_VERTEX: usize = 500;
 
 /// More columns than this, and Newton's method has no factor to lean on.
 const FEW_COLUMNS: usize = 2048;
@@ -560,6 +578,8 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
         return Err(Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared"));
     }
     let needs_l2 = |solver: SolverName| matches!(solver, SolverName::DualCd | SolverName::Augmented);
+    let unsuited =
+        |solver: SolverName| if needs_l2(solver) { lambda == 0.0 } else { solver == SolverName::Simplex && lambda > 0.0 };
     let asked = match (settings.risk.solver, settings.learner) {
         (SolverName::Auto, Learner::Boosting) => SolverName::Boosting,
         (asked, _) => asked,
@@ -575,22 +595,27 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
             let what = format!("the solver {} needs a penalty: λ > 0", solver.name());
             return Err(Error::usage(what).hint("give --lambda or --cost"));
         }
+        if solver == SolverName::Simplex && lambda > 0.0 {
+            let what = "the solver simplex minimises the loss alone, without a penalty";
+            return Err(Error::usage(what).hint("give --penalty none, or leave out --solver"));
+        }
         return Ok((solver, None));
     }
     let columns = data.rows.columns();
     let few = columns <= FEW_COLUMNS;
     let order: &[SolverName] = if few || lambda == 0.0 {
-        &[SolverName::Coordinate, SolverName::LeastSquares, SolverName::Newton, SolverName::Augmented]
+        &[SolverName::Coordinate, SolverName::LeastSquares, SolverName::Newton, SolverName::Augmented, SolverName::Simplex]
     } else {
         &[SolverName::Coordinate, SolverName::DualCd, SolverName::LeastSquares, SolverName::Newton]
     };
-    let Some(solver) = order.iter().copied().find(|s| works(*s) && !(needs_l2(*s) && lambda == 0.0)) else {
+    let Some(solver) = order.iter().copied().find(|s| works(*s) && !unsuited(*s)) else {
         let what = format!("the loss {} needs a penalty: λ > 0", L::NAME.name());
         return Err(Error::usage(what).hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
     };
     let why = match solver {
         SolverName::Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
         SolverName::LeastSquares => "the squared loss has a closed form".to_owned(),
+        SolverName::Simplex => "without a penalty the absolute loss is a linear program".to_owned(),
         SolverName::DualCd => format!("{columns} columns are too many for second-order steps"),
         SolverName::Augmented => format!("the loss has a kink, and {columns} columns allow second-order steps"),
         _ => format!("the loss is smooth, and {columns} columns allow second-order steps"),
@@ -614,6 +639,7 @@ fn pick_jointly(settings: &Settings) -> Result<(SolverName, Option<String>)> {
 fn most_steps(solver: SolverName) -> usize {
     match solver {
         SolverName::DualCd | SolverName::Gradient => 10_000,
+        SolverName::Simplex => 100_000,
         _ => 1000,
     }
 }
@@ -678,6 +704,8 @@ fn report(
         obstacle,
         regression: None,
         margin,
+        duals: Vec::new(),
+        scales: Vec::new(),
     }
 }
 

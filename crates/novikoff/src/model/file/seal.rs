@@ -65,6 +65,11 @@ fn checksum(bytes: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// The digits of the checksum that a file carries; nothing if it is too short to.
+pub(super) fn digits(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.get(DIGITS_AT).unwrap_or_default()).into_owned()
+}
+
 /// The header of a file whose checksum is right.
 pub(super) fn open(bytes: &[u8]) -> Result<&[u8]> {
     let length = screen(bytes, bytes.len() as u64)?;

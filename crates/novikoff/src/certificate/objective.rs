@@ -1,0 +1,381 @@
+//! How near the least objective weights are: what they come to, from above, and what no weights fall below, from below.
+//!
+//! Both ends hold in spite of rounding. Above, every score is a pair of numbers that it lies between, and a convex loss is
+//! largest at one of them. Below, any duals in the domain of the conjugate will do, whoever made them. With a free bias they
+//! must add up to exactly zero, which stored numbers do not. But those of the larger side, shortened by a share `ε` of next
+//! to nothing, do, and `ℓ*(0) = 0` for all losses here, so the conjugate of shortened duals is no more than a share of it;
+//! what `ε` may cost is taken off the bound. The same shortening takes duals into the domain of an ℓ1 penalty.
+
+use super::gap::balance;
+use super::joint;
+use super::proof::{Direction, Sides};
+use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
+use crate::data::{Dataset, Row};
+use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
+use crate::model::Weights;
+use crate::penalty::{Bias, ElasticNet};
+use crate::risk::{Joint, Problem, log_sum_exp, probabilities};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What is to be predicted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// On which of two sides a row stands.
+    Sides(Sides),
+    /// Which of these labels a row has, by a score for each.
+    Classes(Vec<String>),
+    /// The number that the label spells.
+    Numbers,
+}
+
+/// What was minimised: `(1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖v‖² + l1·‖v‖₁`, where `vⱼ = wⱼ/scaleⱼ`.
+///
+/// `n` is the sum of the row weights; `cᵢ` is a row's weight times its class's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Objective {
+    /// What is to be predicted.
+    pub target: Target,
+    /// What hurts.
+    pub loss: LossName,
+    /// λ.
+    pub lambda: f64,
+    /// The factor of `‖v‖₁`.
+    pub l1: f64,
+    /// Whether there is a bias, and whether it counts among the weights.
+    pub bias: Bias,
+    /// Labels that do not count 1, and how much they count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_weights: Vec<(String, f64)>,
+    /// What columns were multiplied by; nothing if they were left as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scales: Vec<f64>,
+}
+
+/// Two numbers that the least objective lies between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ends {
+    /// The objective at the weights is at most this.
+    pub value: f64,
+    /// No weights have less than this; `None` if nothing follows.
+    pub least: Option<f64>,
+}
+
+/// What shortcuts in losses may be off by, of the loss: the logistic one has one that is good to 2e-12.
+const SHORTCUT: f64 = 4e-12;
+
+impl Objective {
+    /// Both ends, for weights (one direction; for classes one each) and duals (the slopes at the weights if there are none). Without
+    /// any penalty, the lower end is that of weights `v` no longer than `within`.
+    pub fn ends(
+        &self,
+        data: &Dataset,
+        weights: &[Direction],
+        duals: Option<&[f64]>,
+        within: Option<f64>,
+    ) -> Result<Ends, String> {
+        let counts = self.counts(data)?;
+        let within = within.filter(|length| length.is_finite() && *length >= 0.0);
+        let dense: Vec<Vec<f64>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
+        if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
+            return Err("there is a bias where there should be none".into());
+        }
+        let this = Given { objective: self, data, counts: &counts, total: total(data), within };
+        let ends = match &self.target {
+            Target::Classes(names) => this.jointly(names, weights, &dense)?,
+            target => {
+                let [direction] = weights else { return Err(format!("{} weight vectors where one is needed", weights.len())) };
+                let targets = match target {
+                    Target::Sides(sides) => every_row(sides.signs(data)?, &counts)?,
+                    _ => data.targets().map_err(|error| error.to_string())?,
+                };
+                match self.loss {
+                    LossName::Hinge => this.alone(Hinge, &targets, direction, &dense[0], duals),
+                    LossName::SquaredHinge => this.alone(SquaredHinge, &targets, direction, &dense[0], duals),
+                    LossName::Logistic => this.alone(Logistic, &targets, direction, &dense[0], duals),
+                    LossName::Exponential => this.alone(Exponential, &targets, direction, &dense[0], duals),
+                    LossName::Squared => this.alone(Squared, &targets, direction, &dense[0], duals),
+                    LossName::Absolute => this.alone(Absolute, &targets, direction, &dense[0], duals),
+                    LossName::HingeAtZero => this.alone(HingeAtZero, &targets, direction, &dense[0], duals),
+                }?
+            }
+        };
+        if ends.value.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(ends) }
+    }
+
+    /// How much each row counts, once it is sure that the numbers here mean something.
+    fn counts(&self, data: &Dataset) -> Result<Vec<f64>, String> {
+        if ![self.lambda, self.l1].iter().all(|x| x.is_finite() && *x >= 0.0) {
+            return Err("the strength of the penalty is not a number from 0".into());
+        }
+        if !self.scales.is_empty() && self.scales.len() != data.rows.columns() {
+            return Err(format!("{} scales for {} columns", self.scales.len(), data.rows.columns()));
+        }
+        if !self.scales.iter().all(|x| x.is_finite() && *x > 0.0) {
+            return Err("a scale is not a positive number".into());
+        }
+        if data.is_empty() || data.labels.len() != data.len() {
+            return Err("there are no rows, or they have no labels".into());
+        }
+        let mut by_label = vec![1.0; data.names.len()];
+        for (name, weight) in &self.class_weights {
+            let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
+            if !(weight.is_finite() && *weight >= 0.0) {
+                return Err(format!("the weight of {name:?} is not a number from 0"));
+            }
+            by_label[label as usize] = *weight;
+        }
+        Ok((0..data.len()).map(|i| data.weight(i) * by_label[data.labels[i] as usize]).collect())
+    }
+
+    fn scale(&self, column: usize) -> f64 {
+        self.scales.get(column).copied().unwrap_or(1.0)
+    }
+}
+
+/// Rows that count must stand on one of the sides: the mean is over all of them.
+fn every_row(signs: Vec<f64>, counts: &[f64]) -> Result<Vec<f64>, String> {
+    match signs.iter().zip(counts).position(|(sign, count)| *sign == 0.0 && *count > 0.0) {
+        Some(row) => Err(format!("row {row} stands on neither side")),
+        None => Ok(signs.into_iter().map(|sign| if sign == 0.0 { 1.0 } else { sign }).collect()),
+    }
+}
+
+/// The sum of the row weights.
+fn total(data: &Dataset) -> f64 {
+    if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() }
+}
+
+/// An objective and its rows.
+struct Given<'a> {
+    objective: &'a Objective,
+    data: &'a Dataset,
+    counts: &'a [f64],
+    total: f64,
+    within: Option<f64>,
+}
+
+impl Given<'_> {
+    fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// `Σ f(i)·cᵢ/n` over rows that count.
+    fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
+        const CHUNK: usize = 4096;
+        let rows = self.len();
+        let part = |chunk: usize| {
+            let rows = chunk * CHUNK..rows.min((chunk + 1) * CHUNK);
+            rows.filter(|&i| self.counts[i] > 0.0).map(|i| self.counts[i] / self.total * f(i)).sum::<f64>()
+        };
+        let parts: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(part).collect();
+        parts.iter().sum()
+    }
+
+    /// A sum of numbers that are not negative, from both sides. The sum of row weights is one, too.
+    fn sum_between(&self, f: impl Fn(usize) -> f64 + Sync) -> Between {
+        let sum = self.sum(f);
+        Between::about(sum, sum, 2 * self.len() + 64)
+    }
+
+    /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; a little more, if anything.
+    fn lengths(&self) -> Vec<f64> {
+        let extra = if self.objective.bias == Bias::Penalised { 1.0 } else { 0.0 };
+        let of = |row: Row<'_>| {
+            let mut sum = extra;
+            row.for_each_nonzero(|j, x| sum += (x * self.objective.scale(j as usize)).powi(2));
+            sum.sqrt() * (1.0 + 1e-9)
+        };
+        (0..self.len()).into_par_iter().with_min_len(1024).map(|i| of(self.data.rows.row(i))).collect()
+    }
+
+    /// The penalty of weights, from above.
+    fn penalty(&self, weights: &[f64], bias: f64) -> f64 {
+        let Objective { lambda, l1, .. } = *self.objective;
+        let bias = if self.objective.bias == Bias::Penalised { bias } else { 0.0 };
+        let scaled = weights.iter().enumerate().map(|(j, w)| w / self.objective.scale(j)).chain([bias]);
+        let sum: f64 = scaled.map(|v| 0.5 * lambda * v * v + l1 * v.abs()).sum();
+        Between::about(sum, sum, weights.len() + 64).high
+    }
+
+    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at the weights by `pull` (bias's
+    /// coordinate included where it counts), give or take a vector of length `off`.
+    fn below(&self, conjugate: f64, pull: impl Iterator<Item = f64> + Clone, off: f64) -> Option<f64> {
+        let Objective { lambda, l1, .. } = *self.objective;
+        let up = 1.0 + 64.0 * f64::EPSILON;
+        let bound = if lambda > 0.0 {
+            // Thresholding moves no two vectors apart.
+            let over = length(pull.map(|v| (v.abs() - l1).max(0.0))).high + off;
+            -conjugate - over * over / (2.0 * lambda) * up
+        } else if l1 > 0.0 {
+            let largest = (pull.map(f64::abs).fold(0.0, f64::max) + off) * up;
+            let shorter = if largest <= l1 { 1.0 } else { quotient_down(l1, largest) };
+            -shorter * conjugate
+        } else {
+            -conjugate - self.within? * ((length(pull).high + off) * up)
+        };
+        // A few roundings, of numbers that are no larger than these.
+        let bound = bound - 16.0 * f64::EPSILON * (bound.abs() + conjugate.abs());
+        Some(bound).filter(|bound| bound.is_finite())
+    }
+
+    /// Both ends of a problem with one weight vector.
+    fn alone<L: Loss>(
+        &self,
+        loss: L,
+        targets: &[f64],
+        direction: &Direction,
+        weights: &[f64],
+        duals: Option<&[f64]>,
+    ) -> Result<Ends, String> {
+        let rows = &self.data.rows;
+        let score = |i: usize| rough_score(rows.row(i), weights, direction.bias);
+        let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(1024).map(score).collect();
+        let highest = |i: usize| {
+            let (y, s) = (targets[i], scores[i]);
+            let value = loss.value(y, s.low).max(loss.value(y, s.high));
+            value * (1.0 + SHORTCUT) + 8.0 * f64::EPSILON * (1.0 + y.abs() + s.low.abs().max(s.high.abs()))
+        };
+        let value = (self.sum_between(highest).high + self.penalty(weights, direction.bias)).next_up();
+        let mut duals = match duals {
+            Some(duals) if duals.len() != self.len() => return Err(format!("{} duals for {} rows", duals.len(), self.len())),
+            Some(duals) if !duals.iter().all(|u| u.is_finite()) => return Err("a dual is not a finite number".into()),
+            Some(duals) => duals.to_vec(),
+            None => (0..self.len()).map(|i| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high))).collect(),
+        };
+        for ((u, y), count) in duals.iter_mut().zip(targets).zip(self.counts) {
+            *u = if *count > 0.0 { loss.nearest_dual(*y, *u) } else { 0.0 };
+        }
+        let penalty = ElasticNet { l2: self.objective.lambda, l1: self.objective.l1 };
+        let bias = self.objective.bias;
+        let problem = Problem { rows, targets, row_weights: self.counts, total: self.total, loss, penalty, bias };
+        // The share of the larger side's duals that is too much.
+        let mut epsilon = 0.0;
+        if bias == Bias::Free {
+            balance(&problem, &mut duals);
+            let up = self.sum_between(|i| duals[i].max(0.0));
+            let down = self.sum_between(|i| (-duals[i]).max(0.0));
+            let apart = (up.high - down.low).max(down.high - up.low);
+            let larger = up.low.max(down.low);
+            if duals.iter().any(|u| *u != 0.0) {
+                epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger) } else { 1.0 };
+            }
+        }
+        let pull = problem.combine(|i| problem.share(i) * duals[i]);
+        let lengths = self.lengths();
+        let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
+        let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
+        let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugate(i).abs()).high;
+        let conjugate = Between::about(self.sum(conjugate), parts, 2 * self.len() + 256).high + epsilon * parts;
+        let off = self.off(size, problem.blocks()) + epsilon * size;
+        let extra = (bias == Bias::Penalised).then_some(pull.bias);
+        let scaled = pull.weights.iter().enumerate().map(|(j, v)| v * self.objective.scale(j)).chain(extra);
+        Ok(Ends { value, least: self.below(conjugate, scaled, off) })
+    }
+
+    /// What rounding may have moved a combination of rows by, whose parts' lengths add up to `size`, summed in these blocks.
+    fn off(&self, size: f64, blocks: Vec<std::ops::Range<usize>>) -> f64 {
+        let longest = blocks.iter().map(std::ops::Range::len).max().unwrap_or(0);
+        // The row weights' sum is rounded as often as there are row weights.
+        let total = if self.data.row_weights.is_empty() { 0 } else { self.len() };
+        Between::about(0.0, size, longest + blocks.len() + total + 64).high
+    }
+
+    /// Both ends of the multinomial logistic loss.
+    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Vec<f64>]) -> Result<Ends, String> {
+        let k = names.len();
+        if self.objective.loss != LossName::Logistic || self.objective.l1 != 0.0 {
+            return Err("only the logistic loss, without an ℓ1 penalty, tells classes apart jointly".into());
+        }
+        if directions.len() != k || k < 2 {
+            return Err(format!("{} weight vectors for {k} classes", directions.len()));
+        }
+        let classes = self.classes(names)?;
+        let mut weights = Weights::zero(self.data.rows.columns(), k);
+        for (c, values) in dense.iter().enumerate() {
+            weights.values.iter_mut().skip(c).step_by(k).zip(values).for_each(|(place, w)| *place = *w);
+            weights.bias[c] = directions[c].bias;
+        }
+        let scored: Vec<(Vec<f64>, f64)> = (0..self.len())
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|i| {
+                let row = self.data.rows.row(i);
+                let all: Vec<Between> = dense.iter().zip(directions).map(|(w, d)| rough_score(row, w, d.bias)).collect();
+                let middle = all.iter().map(|s| 0.5 * (s.low + s.high)).collect();
+                let highest: Vec<f64> = all.iter().map(|s| s.high).collect();
+                let largest = highest.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+                let loss = log_sum_exp(&highest) - all[classes[i] as usize].low;
+                (middle, loss * (1.0 + SHORTCUT) + (64 + k) as f64 * f64::EPSILON * (1.0 + largest))
+            })
+            .collect();
+        let mut value = self.sum_between(|i| scored[i].1.max(0.0)).high;
+        for (values, direction) in dense.iter().zip(directions) {
+            value = (value + self.penalty(values, direction.bias)).next_up();
+        }
+        let least = self.jointly_below(&classes, probabilities(scored.into_iter().flat_map(|(s, _)| s).collect(), k), k);
+        Ok(Ends { value, least })
+    }
+
+    /// The class of each row.
+    fn classes(&self, names: &[String]) -> Result<Vec<u32>, String> {
+        let mut by_label = vec![u32::MAX; self.data.names.len()];
+        for (class, name) in (0..).zip(names) {
+            let label = self.data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
+            if by_label[label as usize] != u32::MAX {
+                return Err(format!("the label {name:?} is named twice"));
+            }
+            by_label[label as usize] = class;
+        }
+        let classes: Vec<u32> = self.data.labels.iter().map(|&label| by_label[label as usize]).collect();
+        if classes.contains(&u32::MAX) { Err("a row has none of the labels".into()) } else { Ok(classes) }
+    }
+
+    /// What no weights fall below, by these distributions over classes, a row after the other.
+    fn jointly_below(&self, classes: &[u32], mut q: Vec<f64>, k: usize) -> Option<f64> {
+        let Objective { lambda, bias, .. } = *self.objective;
+        let rows = &self.data.rows;
+        let problem = Joint { rows, classes, count: k, row_weights: self.counts, total: self.total, lambda, bias };
+        if !q.iter().all(|q| q.is_finite()) {
+            return None;
+        }
+        let mut pull = problem.pull(&q);
+        // The share of a class that is too much, at most: taking it away, and giving it to those that have too little, is a
+        // move of twice that in every row.
+        let mut epsilon = 0.0f64;
+        if bias == Bias::Free {
+            joint::balance(&problem, &mut q, &pull.bias);
+            let wanted: Vec<f64> = (0..k).map(|c| self.sum(|i| f64::from(u8::from(classes[i] as usize == c)))).collect();
+            // A class without a row that counts is to have nothing, exactly.
+            for (i, q) in q.chunks_exact_mut(k).enumerate() {
+                for c in (0..k).filter(|&c| wanted[c] == 0.0 && c != classes[i] as usize) {
+                    q[classes[i] as usize] += std::mem::take(&mut q[c]);
+                }
+            }
+            pull = problem.pull(&q);
+            for c in (0..k).filter(|&c| wanted[c] > 0.0) {
+                let have = self.sum_between(|i| q[i * k + c]);
+                let want = Between::about(wanted[c], wanted[c], 2 * self.len() + 64);
+                let apart = (have.high - want.low).max(want.high - have.low).next_up();
+                epsilon = epsilon.max(if have.low > 0.0 { quotient_up(apart, have.low) } else { 1.0 });
+            }
+        }
+        // Distributions add up to 1 but for a few roundings.
+        let rounding = 16.0 * (k + 4) as f64 * f64::EPSILON;
+        let part = |q: f64| if q > 0.0 { q * q.ln() } else { 0.0 };
+        let entropy = |i: usize| q[i * k..(i + 1) * k].iter().map(|q| part(*q)).sum::<f64>();
+        let everything = self.sum_between(|_| 1.0).high;
+        let size = everything * (1.0 + (k as f64).ln());
+        // A smaller part of q costs at most its share of |q·ln q| ≤ 1/e, a larger one at most as much as is added.
+        let moved = everything * (k as f64 + 1.0) * (epsilon + rounding) * 2.0;
+        let conjugate = Between::about(self.sum(entropy), size, 2 * self.len() + 64 * k).high + moved;
+        let lengths = self.lengths();
+        let size = 2.0 * self.sum_between(|i| lengths[i]).high;
+        let off = self.off(size, problem.blocks()) + (2.0 * epsilon + rounding) * size;
+        let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
+        let scaled = pull.values.iter().enumerate().map(|(at, v)| v * self.objective.scale(at / k));
+        self.below(conjugate, scaled.chain(extra.iter().copied()), off)
+    }
+}

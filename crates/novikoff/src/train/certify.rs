@@ -1,0 +1,198 @@
+//! The certificate of a fit: what is claimed of the model returned, with what shows it.
+//!
+//! Every number in it is the checker's, not the solver's or the learner's: it is computed by the code that will verify it.
+
+use super::classes::{Classes, class_weights};
+use super::{Fit, Learner, Promise, RiskFit, Settings, Theorem};
+use crate::certificate::file::{Certificate, Claim, directions};
+use crate::certificate::mistakes::MistakeProof;
+use crate::certificate::objective::{Objective, Target};
+use crate::certificate::proof::{Combination, Direction, Sides, Stand};
+use crate::data::{Dataset, Labels};
+use crate::error::{Error, Result};
+use crate::model::{self, Weights};
+use crate::multiclass::Scheme;
+use crate::online::rule::Length;
+use crate::penalty::Bias;
+
+/// What a claim is looser by than what was computed, of its size: another machine's logarithm may differ in its last digit.
+const SLACK: f64 = 1e-12;
+
+/// Without a penalty, claims speak of weights up to so many times as long as those returned.
+const REACH: f64 = 100.0;
+
+impl Fit {
+    /// The certificate of this fit, which must be one of these rows by these settings.
+    ///
+    /// ```
+    /// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Learner, Settings, train}};
+    /// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
+    /// let settings = Settings { learner: Learner::Logistic, ..Settings::default() };
+    /// let certificate = train(&data, None, &settings, &mut Unwatched)?.certificate(&data, &settings)?;
+    /// assert!(certificate.check(&data).iter().all(|claim| claim.holds));
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn certificate(&self, data: &Dataset, settings: &Settings) -> Result<Certificate> {
+        let claims = match &self.risk {
+            Some(risk) if settings.learner == Learner::MaxMargin => self.margin_claims(risk, data, settings)?,
+            Some(risk) => self.objective_claims(risk, data, settings)?,
+            None => self.run_claims(data, settings)?,
+        };
+        if claims.is_empty() {
+            let what = "nothing could be proved of this model: there is no certificate to write";
+            return Err(Error::input(what).hint("leave out --certificate"));
+        }
+        let checksum = model::checksum(&model::to_bytes(&self.model)?);
+        Ok(Certificate { model: Some(checksum), ..Certificate::new(data, claims) })
+    }
+
+    /// What each weight vector tells apart.
+    fn targets(&self) -> Vec<Target> {
+        let names = self.model.labels.names();
+        match self.scheme {
+            _ if names.is_empty() => vec![Target::Numbers],
+            Scheme::Joint => vec![Target::Classes(names.to_vec())],
+            Scheme::Two => vec![Target::Sides(sides(&self.model.labels, 1))],
+            Scheme::OneVsRest => (0..names.len()).map(|class| Target::Sides(sides(&self.model.labels, class))).collect(),
+        }
+    }
+
+    fn objective_claims(&self, risk: &RiskFit, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
+        let class_weights = match self.model.labels.is_empty() {
+            true => Vec::new(),
+            false => {
+                let classes = Classes::new(&data.names, settings)?;
+                let by_class = class_weights(data, &classes.rank_all(&data.labels), &classes.labels, settings)?;
+                classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
+            }
+        };
+        let mut claims = Vec::new();
+        for (at, target) in self.targets().into_iter().enumerate() {
+            let weights = self.weights_of(&target)?;
+            let objective = Objective {
+                target,
+                loss: risk.loss,
+                lambda: risk.lambda,
+                l1: risk.l1,
+                bias: settings.bias,
+                class_weights: class_weights.clone(),
+                scales: risk.scales.clone(),
+            };
+            let free = risk.lambda == 0.0 && risk.l1 == 0.0;
+            let within = free.then(|| REACH * length(&weights, &risk.scales).max(1e-3));
+            let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
+            let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(Error::input)?;
+            let slack = SLACK * ends.value.abs();
+            let (value, least) = (ends.value + slack, ends.least.map(|least| least - slack));
+            claims.push(Claim::NearLeast { objective, value, least, within, weights, duals });
+        }
+        Ok(claims)
+    }
+
+    fn margin_claims(&self, risk: &RiskFit, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
+        let mut claims = Vec::new();
+        for (at, target) in self.targets().into_iter().enumerate() {
+            let Target::Sides(sides) = &target else { continue };
+            let signs = signs(sides, data)?;
+            let stand = Stand { rows: &data.rows, signs: &signs, bias: settings.bias };
+            claims.extend(self.at_least(&target, stand)?);
+            let duals = risk.duals.get(at).map_or(&[][..], Vec::as_slice);
+            let shares = (0u32..).zip(duals).filter(|(i, u)| u.abs() > 0.0 && signs[*i as usize] != 0.0);
+            let (rows, multipliers) = shares.map(|(i, u)| (i, u.abs())).unzip();
+            let combination = Combination { rows, multipliers };
+            if let Ok(margin) = stand.margin_at_most(&combination)
+                && margin.is_finite()
+            {
+                claims.push(Claim::MarginAtMost { sides: sides.clone(), bias: settings.bias, margin, combination });
+            }
+        }
+        Ok(claims)
+    }
+
+    /// That the model's own weights have some margin, if they have one.
+    fn at_least(&self, target: &Target, stand: Stand<'_>) -> Result<Option<Claim>> {
+        let (Target::Sides(sides), Ok(weights)) = (target, self.weights_of(target)) else { return Ok(None) };
+        let direction = weights[0].clone();
+        let margin = stand.margin_at_least(&direction).map_err(Error::input)?;
+        let claim = Claim::MarginAtLeast { sides: sides.clone(), bias: stand.bias, margin, direction };
+        Ok((margin > 0.0 && margin.is_finite()).then_some(claim))
+    }
+
+    /// Of a perceptron's run: the margin of its weights, if they separate, and how many mistakes it can have made.
+    fn run_claims(&self, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
+        let bias = if settings.bias == Bias::None { Bias::None } else { Bias::Penalised };
+        let mut claims = Vec::new();
+        for (at, target) in self.targets().into_iter().enumerate() {
+            if let Target::Sides(sides) = &target {
+                let signs = signs(sides, data)?;
+                claims.extend(self.at_least(&target, Stand { rows: &data.rows, signs: &signs, bias })?);
+            }
+            claims.extend(self.mistake_claim(at, target, bias, data, settings));
+        }
+        Ok(claims)
+    }
+
+    fn mistake_claim(&self, at: usize, target: Target, bias: Bias, data: &Dataset, settings: &Settings) -> Option<Claim> {
+        let (Promise { theorem, margins, .. }, weights) = (self.promise.as_ref()?, self.witness.as_ref());
+        let weights = match weights {
+            Some(weights) => directions_of(weights, at, self.scheme),
+            None => self.weights_of(&target).ok()?,
+        };
+        let passes = match theorem {
+            Theorem::FreundSchapire => Some(self.trace.len().max(1) as u64),
+            Theorem::Novikoff | Theorem::OwnFeature => None,
+            Theorem::PassiveAggressive => return None,
+        };
+        let mut proof = MistakeProof {
+            target,
+            bias,
+            normalised: settings.length == Length::Unit,
+            own_feature: settings.own_feature,
+            passes,
+            margin: margins[at],
+            weights,
+        };
+        // The margin was computed with rounding: by next to nothing less, it is surely there.
+        for _ in 0..8 {
+            if let Ok(mistakes) = proof.bound(data) {
+                return mistakes.is_finite().then_some(Claim::MistakesAtMost { mistakes, proof });
+            }
+            proof.margin *= 1.0 - 1e-9;
+        }
+        None
+    }
+
+    fn weights_of(&self, target: &Target) -> Result<Vec<Direction>> {
+        directions(&self.model, target).ok_or_else(|| Error::input("this model has no weights to speak of"))
+    }
+}
+
+/// One class against the others.
+fn sides(labels: &Labels, class: usize) -> Sides {
+    let names = labels.names();
+    let negative = names.iter().enumerate().filter(|(c, _)| *c != class).map(|(_, name)| name.clone()).collect();
+    Sides { positive: vec![names[class].clone()], negative }
+}
+
+/// On which side each row that counts stands.
+fn signs(sides: &Sides, data: &Dataset) -> Result<Vec<f64>> {
+    let signs = sides.signs(data).map_err(Error::input)?;
+    Ok((0..).zip(signs).map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 }).collect())
+}
+
+fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction> {
+    let of = |output: usize| {
+        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
+        Direction::new(&values, weights.bias[output])
+    };
+    if scheme == Scheme::Joint { (0..weights.outputs()).map(of).collect() } else { vec![of(at)] }
+}
+
+/// The length of all weights, each divided by its column's scale.
+fn length(weights: &[Direction], scales: &[f64]) -> f64 {
+    let square = |direction: &Direction| -> f64 {
+        let each = direction.columns.iter().zip(&direction.weights);
+        each.map(|(j, w)| (w / scales.get(*j as usize).copied().unwrap_or(1.0)).powi(2)).sum()
+    };
+    weights.iter().map(square).sum::<f64>().sqrt()
+}

@@ -1,0 +1,104 @@
+//! What theory promises about the mistakes of a run, for the best weights at hand.
+
+use super::geometry::Stands;
+use super::{Learner, Settings};
+use crate::certificate::mistakes::Margins;
+use crate::multiclass::Scheme;
+use crate::online::rule::Aggressiveness;
+use serde::Serialize;
+
+/// Which theorem bounds the mistakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Theorem {
+    /// Novikoff's: `(R/γ)²`, in any number of passes over rows that are separated by γ.
+    Novikoff,
+    /// Freund and Schapire's: `((R + D)/γ)²`, in the passes that were made, where `D²` sums up how much rows fall short of γ.
+    FreundSchapire,
+    /// Theirs for rows with a feature of their own: `(R² + Δ²)(1 + D²/Δ²)/γ²`, in any number of passes.
+    OwnFeature,
+    /// That of Crammer and others about passive-aggressive steps.
+    PassiveAggressive,
+}
+
+impl Theorem {
+    /// The bound as a formula.
+    pub fn formula(self) -> &'static str {
+        match self {
+            Theorem::Novikoff => "(R/γ)²",
+            Theorem::FreundSchapire => "((R + D)/γ)²",
+            Theorem::OwnFeature => "(R² + Δ²)(1 + D²/Δ²)/γ²",
+            Theorem::PassiveAggressive => "the theorem of passive-aggressive steps",
+        }
+    }
+}
+
+/// How many mistakes a run can have made at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promise {
+    /// No more than this; with one class against the rest, of all classes together.
+    pub bound: f64,
+    /// By which theorem.
+    pub theorem: Theorem,
+    /// γ, of every weight vector.
+    pub margins: Vec<f64>,
+    /// The expected share of mistakes on rows like these that were never seen, of the voted perceptron after one pass, at most: twice the
+    /// bound for one pass over one row more (the leave-one-out form).
+    pub unseen: Option<f64>,
+}
+
+/// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such a run.
+pub(super) fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
+    let each: Vec<Margins> = (0..stands.width)
+        .map(|output| Margins::new(stands.margins.iter().skip(output).step_by(stands.width).copied().collect(), stands.radius))
+        .collect();
+    let passes = passes as f64;
+    if settings.learner == Learner::PassiveAggressive {
+        let bounds: Vec<(f64, f64)> = each.iter().map(|margins| aggressive(margins, scheme, passes, settings)).collect();
+        return collected(&bounds, Theorem::PassiveAggressive, None);
+    }
+    let separated = each.iter().all(|margins| margins.least() > 0.0);
+    let bounds: Vec<(f64, f64)> = each.iter().map(|margins| margins.least_bound(passes, settings.own_feature)).collect();
+    // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more still.
+    let plain = each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
+    let theorem = match (settings.own_feature, separated && plain) {
+        (Some(_), _) => Theorem::OwnFeature,
+        (None, true) => Theorem::Novikoff,
+        (None, false) => Theorem::FreundSchapire,
+    };
+    let rows = (stands.margins.len() / stands.width.max(1)) as f64;
+    let once: f64 = each.iter().map(|margins| margins.least_bound(1.0, None).0).sum();
+    let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
+    collected(&bounds, theorem, unseen)
+}
+
+fn collected(bounds: &[(f64, f64)], theorem: Theorem, unseen: Option<f64>) -> Option<Promise> {
+    let bound: f64 = bounds.iter().map(|(bound, _)| bound).sum();
+    let margins = bounds.iter().map(|(_, margin)| *margin).collect();
+    bound.is_finite().then_some(Promise { bound, theorem, margins, unseen })
+}
+
+/// Of losses `max(0, 1 − y<u, x>)` with `‖u‖ = 1/γ`: PA makes at most `R²‖u‖²` mistakes if there are none, PA-I at most
+/// `max(R², 1/C)(‖u‖² + 2C Σ ℓ)`, PA-II at most `(R² + 1/2C)(‖u‖² + 2C Σ ℓ²)`.
+fn aggressive(margins: &Margins, scheme: Scheme, passes: f64, settings: &Settings) -> (f64, f64) {
+    let square = margins.radius() * margins.radius();
+    // Two vectors move by half of what one would: for their difference that is half the cap.
+    let halved = |c: f64| if scheme == Scheme::Joint { 0.5 * c } else { c };
+    match settings.aggressiveness {
+        Aggressiveness::Full => {
+            let least = margins.least();
+            (if least > 0.0 { square / (least * least) } else { f64::INFINITY }, least)
+        }
+        Aggressiveness::Capped(c) => {
+            let c = halved(c);
+            margins
+                .least_of(1, |margin, short| square.max(1.0 / c) * (1.0 / (margin * margin) + 2.0 * c * passes * short / margin))
+        }
+        Aggressiveness::Damped(c) => {
+            let c = halved(c);
+            margins.least_of(2, |margin, short| {
+                (square + 0.5 / c) * (1.0 / (margin * margin) + 2.0 * c * passes * short / (margin * margin))
+            })
+        }
+    }
+}

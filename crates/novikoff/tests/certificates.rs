@@ -1,0 +1,361 @@
+//! Certificates of fits: they hold, they say what is true, and changed ones are refused.
+
+use novikoff::certificate::file::{Certificate, Claim};
+use novikoff::certificate::objective::{Objective, Target};
+use novikoff::certificate::proof::Direction;
+use novikoff::control::Unwatched;
+use novikoff::data::generate::Recipe;
+use novikoff::data::matrix::{Builder, Layout};
+use novikoff::data::{Dataset, Labels, Report, Scale};
+use novikoff::features::Schema;
+use novikoff::loss::LossName;
+use novikoff::model::{Scorer, checksum, to_bytes};
+use novikoff::multiclass::Scheme;
+use novikoff::online::Stopped;
+use novikoff::online::rule::{Aggressiveness, Length};
+use novikoff::penalty::Bias;
+use novikoff::random::Random;
+use novikoff::train::{ClassWeight, Fit, Learner, Risk, Settings, Strength, train};
+use proptest::prelude::*;
+
+/// Rows around a centre per class, that overlap by as much as `noise` says; targets are numbers if there is one class.
+fn rows(count: usize, features: usize, classes: usize, noise: f64, seed: u64, weighted: bool) -> Dataset {
+    let mut random = Random::new(seed);
+    let mut builder = Builder::new(Layout::Dense { columns: features });
+    let indices: Vec<u32> = (0..features as u32).collect();
+    let mut names = Vec::new();
+    for i in 0..count {
+        let centre = |j: usize| if classes > 1 && j % classes == i % classes { 1.0 } else { 0.0 };
+        let values: Vec<f64> = (0..features).map(|j| centre(j) + noise * random.normal()).collect();
+        builder.push(&indices, &values);
+        names.push(match classes {
+            1 => (values.iter().sum::<f64>() + noise * random.normal()).to_string(),
+            _ => (i % classes).to_string(),
+        });
+    }
+    let labels = Labels::new(&names);
+    Dataset {
+        rows: builder.finish(),
+        labels: names.iter().map(|name| labels.find(name).unwrap()).collect(),
+        names: labels,
+        row_weights: if weighted {
+            (0..count).map(|i| if i < classes { 1.0 } else { [1.0, 0.0, 2.5, 0.5][i % 4] }).collect()
+        } else {
+            Vec::new()
+        },
+        schema: Schema::one_based(),
+        report: Report::default(),
+    }
+}
+
+fn fitted(data: &Dataset, settings: &Settings) -> Fit {
+    train(data, None, settings, &mut Unwatched).unwrap()
+}
+
+/// The objective, by its definition.
+fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
+    let columns = data.rows.columns();
+    let dense: Vec<Vec<f64>> = weights
+        .iter()
+        .map(|direction| {
+            let mut all = vec![0.0; columns];
+            direction.columns.iter().zip(&direction.weights).for_each(|(j, w)| all[*j as usize] = *w);
+            all
+        })
+        .collect();
+    let total: f64 = (0..data.len()).map(|i| data.weight(i)).sum();
+    let mut sum = 0.0;
+    for i in 0..data.len() {
+        let name = &data.names.names()[data.labels[i] as usize];
+        let count = data.weight(i) * what.class_weights.iter().find(|(n, _)| n == name).map_or(1.0, |(_, w)| *w);
+        let scores: Vec<f64> = dense.iter().zip(weights).map(|(w, d)| data.rows.row(i).dot(w) + d.bias).collect();
+        let y = match &what.target {
+            Target::Sides(sides) => {
+                if sides.positive.contains(name) {
+                    1.0
+                } else {
+                    -1.0
+                }
+            }
+            Target::Numbers => name.parse().unwrap(),
+            Target::Classes(names) => {
+                let own = scores[names.iter().position(|n| n == name).unwrap()];
+                let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                sum += count * (most - own + scores.iter().map(|s| (s - most).exp()).sum::<f64>().ln());
+                continue;
+            }
+        };
+        let s: f64 = scores[0];
+        sum += count
+            * match what.loss {
+                LossName::Hinge => (1.0 - y * s).max(0.0),
+                LossName::SquaredHinge => (1.0 - y * s).max(0.0).powi(2),
+                LossName::Logistic => (-y * s).max(0.0) + (-(y * s).abs()).exp().ln_1p(),
+                LossName::Exponential => (-y * s).exp(),
+                LossName::Squared => (s - y).powi(2),
+                LossName::Absolute => (s - y).abs(),
+                LossName::HingeAtZero => (-y * s).max(0.0),
+            };
+    }
+    let of = |v: f64| 0.5 * what.lambda * v * v + what.l1 * v.abs();
+    let penalty: f64 =
+        dense.iter().flatten().enumerate().map(|(at, w)| of(w / what.scales.get(at % columns).unwrap_or(&1.0))).sum();
+    let biases = if what.bias == Bias::Penalised { weights.iter().map(|d| of(d.bias)).sum() } else { 0.0 };
+    sum / total + penalty + biases
+}
+
+const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
+const LEARNERS: [Learner; 7] = [
+    Learner::Svm,
+    Learner::SquaredSvm,
+    Learner::Logistic,
+    Learner::Exponential,
+    Learner::HingeAtZero,
+    Learner::LeastSquares,
+    Learner::LeastAbsolute,
+];
+
+#[derive(Clone, Debug)]
+struct Case {
+    data: Dataset,
+    settings: Settings,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let shape = (5..60usize, 1..6usize, 2..4usize, 0.2..2.0f64, any::<u64>(), any::<bool>());
+    let kind = (
+        prop::sample::select(LEARNERS.to_vec()),
+        prop::sample::select(BIASES.to_vec()),
+        prop::sample::select(vec![Scale::None, Scale::MaxAbs, Scale::UnitVariance]),
+        prop::sample::select(vec![None, Some(Scheme::OneVsRest)]),
+        any::<bool>(),
+        prop::sample::select(vec![1e-3, 0.1, 1.0]),
+        prop::sample::select(vec![0.0, 0.0, 0.02]),
+    );
+    (shape, kind).prop_map(
+        |((count, features, classes, noise, seed, weighted), (learner, bias, scale, multiclass, balanced, lambda, l1))| {
+            let numbers = learner.predicts_numbers();
+            let data = rows(count, features, if numbers { 1 } else { classes }, noise, seed, weighted);
+            let sparse =
+                matches!(learner, Learner::SquaredSvm | Learner::Logistic | Learner::Exponential | Learner::LeastSquares);
+            let risk = Risk {
+                strength: Some(Strength::Lambda(lambda)),
+                l1: if sparse { l1 } else { 0.0 },
+                scale,
+                tolerance: 1e-6,
+                ..Risk::default()
+            };
+            let class_weight = if balanced && !numbers { ClassWeight::Balanced } else { ClassWeight::Equal };
+            Case { data, settings: Settings { learner, bias, multiclass, class_weight, risk, ..Settings::default() } }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_fit_s_certificate_holds(Case { data, settings } in cases()) {
+        let fit = fitted(&data, &settings);
+        let certificate = fit.certificate(&data, &settings).unwrap();
+        let again = Certificate::from_text(&certificate.to_text()).unwrap();
+        prop_assert_eq!(&again, &certificate);
+        for claim in again.check(&data) {
+            prop_assert!(claim.holds, "{:?}: {:?}", settings, claim);
+        }
+        prop_assert!(again.check_model(&fit.model, &checksum(&to_bytes(&fit.model).unwrap())).holds);
+        let mut apart = 0.0;
+        let mut sum = 0.0;
+        for claim in &again.claims {
+            let Claim::NearLeast { objective: what, value, least, weights, .. } = claim else { panic!("{claim:?}") };
+            let naive = objective(what, &data, weights);
+            prop_assert!(naive <= value * (1.0 + 1e-13) && *value <= naive * (1.0 + 1e-9) + 1e-11, "{naive} {value}");
+            apart += value - least.unwrap();
+            sum += value;
+        }
+        if fit.stopped == Stopped::Converged {
+            // Folding scales back into the weights, and rounding outwards, cost next to nothing.
+            prop_assert!(apart <= 1.1e-6 * sum + 1e-9, "{settings:?}: {apart} of {sum}");
+        }
+    }
+
+    /// Whatever is done to a certificate, what still passes is true.
+    #[test]
+    fn changed_claims_pass_only_if_they_are_true(
+        Case { data, settings } in cases(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789.-e,[]{}\"a".to_vec())), 30),
+        seed in any::<u64>(),
+    ) {
+        let fit = fitted(&data, &settings);
+        let text = fit.certificate(&data, &settings).unwrap().to_text();
+        let mut random = Random::new(seed);
+        for (at, byte) in &changes {
+            let mut bytes = text.clone().into_bytes();
+            let at = at.index(bytes.len());
+            bytes[at] = *byte;
+            let Some(changed) = String::from_utf8(bytes).ok().and_then(|text| Certificate::from_text(&text).ok()) else { continue };
+            if !changed.check(&data).iter().all(|claim| claim.holds) {
+                continue;
+            }
+            for claim in &changed.claims {
+                let Claim::NearLeast { objective: what, value, least, weights, .. } = claim else { continue };
+                let at = objective(what, &data, weights);
+                prop_assert!(at <= value + 1e-9 * at.abs() + 1e-12, "{claim:?}");
+                for size in [0.0, 0.9, 1.0, 1.1] {
+                    let other: Vec<Direction> = weights.iter().map(|d| Direction {
+                        columns: d.columns.clone(),
+                        weights: d.weights.iter().map(|w| w * size + 1e-3 * random.normal()).collect(),
+                        bias: if what.bias == Bias::None { 0.0 } else { d.bias * size + 1e-3 * random.normal() },
+                    }).collect();
+                    let there = objective(what, &data, &other);
+                    prop_assert!(least.is_none_or(|least| least <= there + 1e-9 * there.abs()), "{claim:?} {there}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_certificate_is_of_one_model() {
+    let data = rows(60, 3, 2, 1.0, 1, false);
+    let settings = Settings { learner: Learner::Logistic, ..Settings::default() };
+    let fit = fitted(&data, &settings);
+    let certificate = fit.certificate(&data, &settings).unwrap();
+    let named = |model| checksum(&to_bytes(model).unwrap());
+    assert!(certificate.check_model(&fit.model, &named(&fit.model)).holds);
+    // Another model, by its checksum.
+    let mut other = fit.model.clone();
+    let Scorer::Linear(weights) = &mut other.scorer else { panic!() };
+    weights.values[0] += 1e-12;
+    assert!(!certificate.check_model(&other, &named(&other)).holds);
+    // A certificate that names a model and speaks of other weights.
+    let forged = Certificate { model: Some(named(&other)), ..certificate.clone() };
+    let checked = forged.check_model(&other, &named(&other));
+    assert!(!checked.holds && checked.detail.contains("weights"), "{checked:?}");
+    let anonymous = Certificate { model: None, ..certificate };
+    assert!(!anonymous.check_model(&fit.model, &named(&fit.model)).holds);
+}
+
+#[test]
+fn a_claim_without_any_penalty_speaks_of_weights_up_to_a_length() {
+    let data = rows(80, 3, 1, 0.5, 3, false);
+    let risk = Risk { strength: Some(Strength::Lambda(0.0)), ..Risk::default() };
+    let settings = Settings { learner: Learner::LeastSquares, risk, ..Settings::default() };
+    let certificate = fitted(&data, &settings).certificate(&data, &settings).unwrap();
+    let [Claim::NearLeast { value, least: Some(least), within: Some(_), .. }] = &certificate.claims[..] else { panic!() };
+    assert!(value - least < 1e-9 * value, "{value} {least}");
+    assert!(certificate.check(&data).iter().all(|claim| claim.holds));
+    // Any length may be claimed, at its price: that of the rounding errors of the gradient, along that length.
+    let mut longer = certificate.clone();
+    if let Claim::NearLeast { within, .. } = &mut longer.claims[0] {
+        *within = within.map(|length| length * 1e20);
+    }
+    assert!(!longer.check(&data).iter().all(|claim| claim.holds));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// No run makes more mistakes than was promised, on rows that can be separated and on rows that cannot.
+    #[test]
+    fn mistakes_stay_below_what_is_promised(
+        count in 2..80usize,
+        features in 1..6usize,
+        classes in 2..5usize,
+        noise in 0.05..2.0f64,
+        seed in any::<u64>(),
+        learner in prop::sample::select(Learner::ONLINE.to_vec()),
+        bias in prop::sample::select(BIASES.to_vec()),
+        multiclass in prop::sample::select(vec![None, Some(Scheme::OneVsRest)]),
+        unit in any::<bool>(),
+        own in prop::sample::select(vec![None, None, Some(0.1), Some(1.0), Some(10.0)]),
+        aggressiveness in prop::sample::select(vec![Aggressiveness::Full, Aggressiveness::Capped(0.1), Aggressiveness::Damped(0.1)]),
+        epochs in prop::sample::select(vec![1usize, 3, 30]),
+    ) {
+        let data = rows(count.max(classes), features, classes, noise, seed, false);
+        let perceptron = learner != Learner::PassiveAggressive;
+        let settings = Settings {
+            learner,
+            bias,
+            multiclass,
+            length: if unit && perceptron { Length::Unit } else { Length::AsGiven },
+            own_feature: own.filter(|_| perceptron && !unit),
+            aggressiveness,
+            epochs,
+            seed,
+            ..Settings::default()
+        };
+        let fit = fitted(&data, &settings);
+        if perceptron {
+            prop_assert!(fit.promise.is_some() || fit.mistakes == 0, "{fit:?}");
+        }
+        if let Some(promise) = &fit.promise {
+            prop_assert!(fit.mistakes as f64 <= promise.bound, "{} {:?} {:?}", fit.mistakes, promise, settings);
+            if let (Some(upper), Some(geometry)) = (fit.margin_upper, fit.geometry) {
+                prop_assert!(geometry.margin <= upper * (1.0 + 1e-12), "{geometry:?} {upper}");
+            }
+        }
+        let Ok(certificate) = fit.certificate(&data, &settings) else { return Ok(()) };
+        let again = Certificate::from_text(&certificate.to_text()).unwrap();
+        for claim in again.check(&data) {
+            prop_assert!(claim.holds, "{:?}: {:?}", settings, claim);
+        }
+        let claimed: Vec<f64> =
+            again.claims.iter().filter_map(|c| if let Claim::MistakesAtMost { mistakes, .. } = c { Some(*mistakes) } else { None }).collect();
+        if !claimed.is_empty() {
+            prop_assert!(fit.mistakes as f64 <= claimed.iter().sum::<f64>(), "{} {:?}", fit.mistakes, claimed);
+        }
+    }
+
+    /// A feature of every row's own is one more column a row, whose weights nobody needs afterwards.
+    #[test]
+    fn own_features_are_columns_of_their_own(
+        raw in prop::collection::vec(prop::collection::vec(-3..4i32, 2), 2..12),
+        positive in prop::collection::vec(any::<bool>(), 12),
+        learner in prop::sample::select(vec![Learner::Perceptron, Learner::Averaged, Learner::Voted]),
+        own in prop::sample::select(vec![1.0, 2.0]),
+    ) {
+        let make = |more: usize| {
+            let mut builder = Builder::new(Layout::Dense { columns: 2 + more });
+            let indices: Vec<u32> = (0..(2 + more) as u32).collect();
+            for (i, row) in raw.iter().enumerate() {
+                let mut values: Vec<f64> = row.iter().map(|x| f64::from(*x)).collect();
+                values.extend((0..more).map(|j| if i == j { own } else { 0.0 }));
+                builder.push(&indices, &values);
+            }
+            Dataset {
+                rows: builder.finish(),
+                labels: positive[..raw.len()].iter().map(|p| u32::from(*p)).collect(),
+                names: Labels::new(["-1", "1"]),
+                row_weights: Vec::new(),
+                schema: Schema::one_based(),
+                report: Report::default(),
+            }
+        };
+        let (plain, wide) = (make(0), make(raw.len()));
+        let settings = Settings { learner, epochs: 10_000, ..Settings::default() };
+        let offered = fitted(&plain, &Settings { own_feature: Some(own), ..settings.clone() });
+        let explicit = fitted(&wide, &settings);
+        prop_assert_eq!(offered.mistakes, explicit.mistakes);
+        prop_assert_eq!(offered.stopped, Stopped::Separated);
+        if let (Scorer::Linear(a), Scorer::Linear(b)) = (&offered.model.scorer, &explicit.model.scorer) {
+            prop_assert_eq!(&a.values[..], &b.values[..2]);
+            prop_assert_eq!(&a.bias, &b.bias);
+        }
+        prop_assert!(offered.mistakes as f64 <= offered.promise.unwrap().bound);
+    }
+}
+
+#[test]
+fn a_bound_of_one_pass_bounds_one_pass() {
+    // Generated with noise: the bound of Freund and Schapire, and more for more passes.
+    let data = Recipe { rows: 2000, features: 5, margin: 0.2, noise: 0.05, seed: 4, ..Recipe::default() }.generate();
+    let bound = |epochs: usize| {
+        let settings = Settings { learner: Learner::Averaged, epochs, ..Settings::default() };
+        let promise = fitted(&data, &settings).promise.unwrap();
+        (promise.bound, promise.unseen.unwrap())
+    };
+    let (once, unseen) = bound(1);
+    assert!(once < 2000.0 && bound(4).0 > once, "{once}");
+    assert!((0.05..1.0).contains(&unseen), "{unseen}");
+}

@@ -397,7 +397,10 @@ fn train_by<R: Rule>(
         square.sqrt() / (settings.step * trained.updates as f64)
     });
     let (promise, witness) = match (promised(&own), promised(&last)) {
-        (Some(own), Some(last)) if last.bound < own.bound => (Some(last), trained.last),
+        // Weights that separate promise something for ever; else the lower bound counts.
+        (Some(own), Some(last)) if (last.forever.is_none(), last.bound) < (own.forever.is_none(), own.bound) => {
+            (Some(last), trained.last)
+        }
         (None, Some(last)) => (Some(last), trained.last),
         (own, _) => (own, None),
     };

@@ -97,9 +97,10 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
                 LossName::HingeAtZero => (-y * s).max(0.0),
             };
     }
+    let scales = what.scale.factors(&data.rows, &data.row_weights);
     let of = |v: f64| 0.5 * what.lambda * v * v + what.l1 * v.abs();
     let penalty: f64 =
-        dense.iter().flatten().enumerate().map(|(at, w)| of(w / what.scales.get(at % columns).unwrap_or(&1.0))).sum();
+        dense.iter().flatten().enumerate().map(|(at, w)| of(w / scales.get(at % columns).unwrap_or(&1.0))).sum();
     let biases = if what.bias == Bias::Penalised { weights.iter().map(|d| of(d.bias)).sum() } else { 0.0 };
     sum / total + penalty + biases
 }
@@ -300,10 +301,19 @@ proptest! {
         for claim in again.check(&data) {
             prop_assert!(claim.holds, "{:?}: {:?}", settings, claim);
         }
-        let claimed: Vec<f64> =
-            again.claims.iter().filter_map(|c| if let Claim::MistakesAtMost { mistakes, .. } = c { Some(*mistakes) } else { None }).collect();
-        if !claimed.is_empty() {
-            prop_assert!(fit.mistakes as f64 <= claimed.iter().sum::<f64>(), "{} {:?}", fit.mistakes, claimed);
+        // One class against the rest: the mistakes of all classes, by as many claims. And the same for any number of epochs.
+        for forever in [true, false] {
+            let claimed = again.claims.iter().filter_map(|claim| match claim {
+                Claim::MistakesAtMost { mistakes, proof } if proof.passes.is_none() == forever => Some(*mistakes),
+                _ => None,
+            });
+            let claimed: Vec<f64> = claimed.collect();
+            if !claimed.is_empty() {
+                prop_assert!(fit.mistakes as f64 <= claimed.iter().sum::<f64>(), "{} {:?}", fit.mistakes, claimed);
+            }
+        }
+        if let Some(promise) = &fit.promise {
+            prop_assert!(promise.forever.is_none_or(|bound| fit.mistakes as f64 <= bound && promise.bound <= bound * (1.0 + 1e-9)));
         }
     }
 

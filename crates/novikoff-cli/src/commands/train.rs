@@ -230,6 +230,7 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
         "radius": fit.geometry.map(|g| g.radius),
         "margin_reached": fit.separation.map(|g| g.margin),
         "mistake_bound": fit.promise.as_ref().map(|promise| promise.bound),
+        "mistake_bound_forever": fit.promise.as_ref().and_then(|promise| promise.forever),
         "mistake_theorem": fit.promise.as_ref().map(|promise| promise.theorem),
         "unseen_error_bound": fit.promise.as_ref().and_then(|promise| promise.unseen),
         "train_error": fit.train_error,
@@ -288,7 +289,7 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
         lines.add("progressive", format!("{} predicted wrongly before they were learned from", percent(error)));
     }
     match fit.train_error {
-        Some(error) if error > 0.0 && fit.stopped == Stopped::Separated => {
+        Some(error) if error > 0.0 && fit.separation.is_some() => {
             // The run's last weights separate the rows; what is made of all of them need not.
             lines.add(
                 "train error",
@@ -476,19 +477,23 @@ fn mistakes_text(fit: &Fit, settings: &Settings) -> String {
         let _ = write!(text, ", {}", counted(fit.updates, "update"));
     }
     let Some(promise) = &fit.promise else { return text };
+    let shown = |bound: f64| if bound < 1e15 { count(bound.floor() as u64) } else { number(bound) };
+    let (formula, bound) = (promise.theorem.formula(), shown(promise.bound));
     let any = match promise.theorem {
         Theorem::Novikoff | Theorem::OwnFeature => true,
         Theorem::FreundSchapire => false,
         Theorem::PassiveAggressive => settings.aggressiveness == Aggressiveness::Full,
     };
-    let epochs = if any { "any number of epochs".to_owned() } else { counted(fit.trace.len() as u64, "epoch") };
-    let seen = fit.model.about.rows as f64 * fit.trace.len() as f64;
-    let bound = if promise.bound < 1e15 { count(promise.bound.floor() as u64) } else { number(promise.bound) };
-    let formula = promise.theorem.formula();
-    if promise.bound < seen {
-        let _ = write!(text, "; {formula} allows at most {bound} in {epochs}");
-    } else {
-        let _ = write!(text, "; {formula} would allow {bound}, more than there were rows to mistake");
-    }
+    let epochs = counted(fit.trace.len() as u64, "epoch");
+    let says_something = promise.bound < fit.model.about.rows as f64 * fit.trace.len() as f64;
+    let _ = match (any, promise.forever) {
+        (true, _) => write!(text, "; {formula} allows at most {bound} in any number of epochs"),
+        (false, Some(forever)) => {
+            let _ = write!(text, "; (R/γ)² allows at most {} in any number of epochs", shown(forever));
+            if says_something { write!(text, ", {formula} {bound} in {epochs}") } else { Ok(()) }
+        }
+        (false, None) if says_something => write!(text, "; {formula} allows at most {bound} in {epochs}"),
+        (false, None) => write!(text, "; {formula} would allow {bound}, more than there were rows to mistake"),
+    };
     text
 }

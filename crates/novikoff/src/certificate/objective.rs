@@ -10,11 +10,11 @@ use super::gap::balance;
 use super::joint;
 use super::proof::{Direction, Sides};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
-use crate::data::{Dataset, Row};
+use crate::data::{Dataset, Row, Scale};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
-use crate::risk::{Joint, Problem, log_sum_exp, probabilities};
+use crate::risk::{Joint, Point, Problem, log_sum_exp, probabilities};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +49,13 @@ pub struct Objective {
     /// Labels that do not count 1, and how much they count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<(String, f64)>,
-    /// What columns were multiplied by; nothing if they were left as they are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scales: Vec<f64>,
+    /// How columns were brought to one size: `scaleⱼ` follows from the rows.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub scale: Scale,
+}
+
+fn is_none(scale: &Scale) -> bool {
+    *scale == Scale::None
 }
 
 /// Two numbers that the least objective lies between.
@@ -82,7 +86,8 @@ impl Objective {
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let this = Given { objective: self, data, counts: &counts, total: total(data), within };
+        let scales = self.scale.factors(&data.rows, &data.row_weights);
+        let this = Given { objective: self, data, counts: &counts, total: total(data), within, scales: &scales };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,
             target => {
@@ -110,12 +115,6 @@ impl Objective {
         if ![self.lambda, self.l1].iter().all(|x| x.is_finite() && *x >= 0.0) {
             return Err("the strength of the penalty is not a number from 0".into());
         }
-        if !self.scales.is_empty() && self.scales.len() != data.rows.columns() {
-            return Err(format!("{} scales for {} columns", self.scales.len(), data.rows.columns()));
-        }
-        if !self.scales.iter().all(|x| x.is_finite() && *x > 0.0) {
-            return Err("a scale is not a positive number".into());
-        }
         if data.is_empty() || data.labels.len() != data.len() {
             return Err("there are no rows, or they have no labels".into());
         }
@@ -128,10 +127,6 @@ impl Objective {
             by_label[label as usize] = *weight;
         }
         Ok((0..data.len()).map(|i| data.weight(i) * by_label[data.labels[i] as usize]).collect())
-    }
-
-    fn scale(&self, column: usize) -> f64 {
-        self.scales.get(column).copied().unwrap_or(1.0)
     }
 }
 
@@ -155,11 +150,17 @@ struct Given<'a> {
     counts: &'a [f64],
     total: f64,
     within: Option<f64>,
+    /// What each column was multiplied by; nothing if they were left as they are.
+    scales: &'a [f64],
 }
 
 impl Given<'_> {
     fn len(&self) -> usize {
         self.counts.len()
+    }
+
+    fn scale(&self, column: usize) -> f64 {
+        self.scales.get(column).copied().unwrap_or(1.0)
     }
 
     /// `Σ f(i)·cᵢ/n` over rows that count.
@@ -185,7 +186,7 @@ impl Given<'_> {
         let extra = if self.objective.bias == Bias::Penalised { 1.0 } else { 0.0 };
         let of = |row: Row<'_>| {
             let mut sum = extra;
-            row.for_each_nonzero(|j, x| sum += (x * self.objective.scale(j as usize)).powi(2));
+            row.for_each_nonzero(|j, x| sum += (x * self.scale(j as usize)).powi(2));
             sum.sqrt() * (1.0 + 1e-9)
         };
         (0..self.len()).into_par_iter().with_min_len(1024).map(|i| of(self.data.rows.row(i))).collect()
@@ -195,7 +196,7 @@ impl Given<'_> {
     fn penalty(&self, weights: &[f64], bias: f64) -> f64 {
         let Objective { lambda, l1, .. } = *self.objective;
         let bias = if self.objective.bias == Bias::Penalised { bias } else { 0.0 };
-        let scaled = weights.iter().enumerate().map(|(j, w)| w / self.objective.scale(j)).chain([bias]);
+        let scaled = weights.iter().enumerate().map(|(j, w)| w / self.scale(j)).chain([bias]);
         let sum: f64 = scaled.map(|v| 0.5 * lambda * v * v + l1 * v.abs()).sum();
         Between::about(sum, sum, weights.len() + 64).high
     }
@@ -263,24 +264,47 @@ impl Given<'_> {
                 epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger) } else { 1.0 };
             }
         }
-        let pull = problem.combine(|i| problem.share(i) * duals[i]);
+        let (pull, rounded) = self.pull(&duals);
         let lengths = self.lengths();
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
         let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
         let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugate(i).abs()).high;
         let conjugate = Between::about(self.sum(conjugate), parts, 2 * self.len() + 256).high + epsilon * parts;
-        let off = self.off(size, problem.blocks()) + epsilon * size;
+        let off = self.off(size, rounded) + epsilon * size;
         let extra = (bias == Bias::Penalised).then_some(pull.bias);
-        let scaled = pull.weights.iter().enumerate().map(|(j, v)| v * self.objective.scale(j)).chain(extra);
+        let scaled = pull.weights.iter().enumerate().map(|(j, v)| v * self.scale(j)).chain(extra);
         Ok(Ends { value, least: self.below(conjugate, scaled, off) })
     }
 
-    /// What rounding may have moved a combination of rows by, whose parts' lengths add up to `size`, summed in these blocks.
-    fn off(&self, size: f64, blocks: Vec<std::ops::Range<usize>>) -> f64 {
-        let longest = blocks.iter().map(std::ops::Range::len).max().unwrap_or(0);
+    /// `Σ (cᵢ/n)·uᵢ·xᵢ`, and how often a number in it was rounded at most: few rows are summed at a time, and the sums two by two.
+    fn pull(&self, duals: &[f64]) -> (Point, usize) {
+        let rows = &self.data.rows;
+        let entries = rows.stored() / rows.rows().max(1);
+        // As many as are worth a vector of their own.
+        let few = (2 * rows.columns() / entries.max(1)).max(128);
+        let part = |chunk: usize| {
+            let mut sum = Point::zero(rows.columns());
+            for i in (chunk * few..self.len().min((chunk + 1) * few)).filter(|&i| duals[i] != 0.0) {
+                let factor = self.counts[i] / self.total * duals[i];
+                rows.row(i).add_to(&mut sum.weights, factor);
+                sum.bias += factor;
+            }
+            sum
+        };
+        let mut parts: Vec<Point> = (0..self.len().div_ceil(few)).into_par_iter().map(part).collect();
+        let mut rounded = few;
+        while parts.len() > 1 {
+            parts = parts.par_chunks(2).map(|two| two.iter().cloned().reduce(Point::plus).unwrap_or_default()).collect();
+            rounded += 1;
+        }
+        (parts.pop().unwrap_or_else(|| Point::zero(rows.columns())), rounded)
+    }
+
+    /// What rounding may have moved a combination of rows by, whose parts' lengths add up to `size`.
+    fn off(&self, size: f64, rounded: usize) -> f64 {
         // The row weights' sum is rounded as often as there are row weights.
         let total = if self.data.row_weights.is_empty() { 0 } else { self.len() };
-        Between::about(0.0, size, longest + blocks.len() + total + 64).high
+        Between::about(0.0, size, rounded + total + 64).high
     }
 
     /// Both ends of the multinomial logistic loss.
@@ -373,9 +397,11 @@ impl Given<'_> {
         let conjugate = Between::about(self.sum(entropy), size, 2 * self.len() + 64 * k).high + moved;
         let lengths = self.lengths();
         let size = 2.0 * self.sum_between(|i| lengths[i]).high;
-        let off = self.off(size, problem.blocks()) + (2.0 * epsilon + rounding) * size;
+        let blocks = problem.blocks();
+        let rounded = blocks.iter().map(std::ops::Range::len).max().unwrap_or(0) + blocks.len();
+        let off = self.off(size, rounded) + (2.0 * epsilon + rounding) * size;
         let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
-        let scaled = pull.values.iter().enumerate().map(|(at, v)| v * self.objective.scale(at / k));
+        let scaled = pull.values.iter().enumerate().map(|(at, v)| v * self.scale(at / k));
         self.below(conjugate, scaled.chain(extra.iter().copied()), off)
     }
 }

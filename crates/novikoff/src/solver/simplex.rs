@@ -23,7 +23,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simplex;
 
-/// What targets are moved by, of the mean residual.
+/// What targets are moved by, of the mean residual or a hundredth of the mean target.
 const TIE: f64 = 1e-9;
 /// Pivots between two factorisations from scratch.
 const FRESH: usize = 64;
@@ -67,7 +67,11 @@ impl Solver<Absolute, L2> for Simplex {
         let objective = problem.mean_loss(&scores) + problem.penalty_of(&point);
         // The duals pull at no weight, but for rounding.
         let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
-        let dual = (ended == Ended::Arrived && problem.penalty.l2() == 0.0).then_some(-conjugate);
+        // Rows that can be met exactly leave nothing but rounding, of which a relative gap would make something.
+        let size = problem.sum(|i| problem.share(i) * (problem.targets[i].abs() + scores[i].abs()));
+        let equal = (objective + conjugate).abs() <= 32.0 * f64::EPSILON * size;
+        let dual = if equal { objective } else { -conjugate };
+        let dual = (ended == Ended::Arrived && problem.penalty.l2() == 0.0).then_some(dual);
         let gap = Gap { objective, dual, gradient: None };
         Solution { certified: Some(Certified { scores, gap }), ..watched.finish(point, Some(duals), ended) }
     }
@@ -100,8 +104,9 @@ impl<'a> Vertex<'a> {
     fn near(problem: &'a Problem<'a, Absolute, L2>, point: &Point, seed: u64) -> Self {
         let columns = problem.rows.columns() + usize::from(problem.bias != Bias::None);
         let scores = problem.scores(point);
-        let mean = problem.mean_loss(&scores);
-        let size = if mean > 0.0 { mean } else { problem.targets.iter().map(|y| y.abs()).fold(0.0, f64::max) };
+        // Where rows are met all but exactly, what is left of them is rounding, and that is of the size of the targets.
+        let targets = problem.sum(|i| problem.share(i) * problem.targets[i].abs());
+        let size = problem.mean_loss(&scores).max(0.01 * targets);
         let mut random = Random::new(seed);
         let targets: Vec<f64> = problem.targets.iter().map(|y| y + TIE * size * (2.0 * random.unit() - 1.0)).collect();
         let off: Vec<f64> = scores.iter().zip(&targets).map(|(s, y)| (s - y).abs()).collect();

@@ -3,7 +3,7 @@
 //! Every number in it is the checker's, not the solver's or the learner's: it is computed by the code that will verify it.
 
 use super::classes::{Classes, class_weights};
-use super::{Fit, Learner, Promise, RiskFit, Settings, Theorem};
+use super::{Fit, Learner, RiskFit, Settings, Theorem};
 use crate::certificate::file::{Certificate, Claim, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
@@ -19,7 +19,7 @@ use crate::penalty::Bias;
 const SLACK: f64 = 1e-12;
 
 /// Without a penalty, claims speak of weights up to so many times as long as those returned.
-const REACH: f64 = 100.0;
+const REACH: f64 = 10.0;
 
 impl Fit {
     /// The certificate of this fit, which must be one of these rows by these settings.
@@ -66,6 +66,7 @@ impl Fit {
                 classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
             }
         };
+        let scales = settings.risk.scale.factors(&data.rows, &data.row_weights);
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             let weights = self.weights_of(&target)?;
@@ -76,10 +77,10 @@ impl Fit {
                 l1: risk.l1,
                 bias: settings.bias,
                 class_weights: class_weights.clone(),
-                scales: risk.scales.clone(),
+                scale: settings.risk.scale,
             };
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
-            let within = free.then(|| REACH * length(&weights, &risk.scales).max(1e-3));
+            let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
             let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(Error::input)?;
             let slack = SLACK * ends.value.abs();
@@ -127,39 +128,47 @@ impl Fit {
                 let signs = signs(sides, data)?;
                 claims.extend(self.at_least(&target, Stand { rows: &data.rows, signs: &signs, bias })?);
             }
-            claims.extend(self.mistake_claim(at, target, bias, data, settings));
+            claims.extend(self.mistake_claims(at, &target, bias, data, settings));
         }
         Ok(claims)
     }
 
-    fn mistake_claim(&self, at: usize, target: Target, bias: Bias, data: &Dataset, settings: &Settings) -> Option<Claim> {
-        let (Promise { theorem, margins, .. }, weights) = (self.promise.as_ref()?, self.witness.as_ref());
-        let weights = match weights {
-            Some(weights) => directions_of(weights, at, self.scheme),
-            None => self.weights_of(&target).ok()?,
+    /// How many mistakes were possible in as many epochs as there were, and in any number.
+    fn mistake_claims(&self, at: usize, target: &Target, bias: Bias, data: &Dataset, settings: &Settings) -> Vec<Claim> {
+        let Some(promise) = &self.promise else { return Vec::new() };
+        let weights = match &self.witness {
+            Some(weights) => Some(directions_of(weights, at, self.scheme)),
+            None => self.weights_of(target).ok(),
         };
-        let passes = match theorem {
-            Theorem::FreundSchapire => Some(self.trace.len().max(1) as u64),
-            Theorem::Novikoff | Theorem::OwnFeature => None,
-            Theorem::PassiveAggressive => return None,
+        let made = self.trace.len().max(1) as u64;
+        let mut wanted = match promise.theorem {
+            Theorem::FreundSchapire => vec![(Some(made), promise.margins[at])],
+            Theorem::Novikoff | Theorem::OwnFeature => vec![(None, promise.margins[at])],
+            Theorem::PassiveAggressive => Vec::new(),
         };
-        let mut proof = MistakeProof {
-            target,
-            bias,
-            normalised: settings.length == Length::Unit,
-            own_feature: settings.own_feature,
-            passes,
-            margin: margins[at],
-            weights,
-        };
-        // The margin was computed with rounding: by next to nothing less, it is surely there.
-        for _ in 0..8 {
-            if let Ok(mistakes) = proof.bound(data) {
-                return mistakes.is_finite().then_some(Claim::MistakesAtMost { mistakes, proof });
-            }
-            proof.margin *= 1.0 - 1e-9;
+        if promise.theorem == Theorem::FreundSchapire && promise.forever.is_some() {
+            wanted.push((None, promise.least_margins[at]));
         }
-        None
+        let claim = |(passes, margin): (Option<u64>, f64)| {
+            let mut proof = MistakeProof {
+                target: target.clone(),
+                bias,
+                normalised: settings.length == Length::Unit,
+                own_feature: settings.own_feature,
+                passes,
+                margin,
+                weights: weights.clone()?,
+            };
+            // The margin was computed with rounding: by next to nothing less, it is surely there.
+            for _ in 0..8 {
+                if let Ok(mistakes) = proof.bound(data) {
+                    return mistakes.is_finite().then_some(Claim::MistakesAtMost { mistakes, proof });
+                }
+                proof.margin *= 1.0 - 1e-9;
+            }
+            None
+        };
+        wanted.into_iter().filter_map(claim).collect()
     }
 
     fn weights_of(&self, target: &Target) -> Result<Vec<Direction>> {

@@ -42,6 +42,10 @@ pub struct Promise {
     pub theorem: Theorem,
     /// γ, of every weight vector.
     pub margins: Vec<f64>,
+    /// Novikoff's bound, `(R/γ)²` for any number of epochs, where the rows are separated.
+    pub forever: Option<f64>,
+    /// The γ of that, of every weight vector.
+    pub least_margins: Vec<f64>,
     /// The expected share of mistakes on rows like these that were never seen, of the voted perceptron after one pass, at most: twice the
     /// bound for one pass over one row more (the leave-one-out form).
     pub unseen: Option<f64>,
@@ -55,7 +59,7 @@ pub(super) fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: 
     let passes = passes as f64;
     if settings.learner == Learner::PassiveAggressive {
         let bounds: Vec<(f64, f64)> = each.iter().map(|margins| aggressive(margins, scheme, passes, settings)).collect();
-        return collected(&bounds, Theorem::PassiveAggressive, None);
+        return collected(&bounds, Theorem::PassiveAggressive);
     }
     let separated = each.iter().all(|margins| margins.least() > 0.0);
     let bounds: Vec<(f64, f64)> = each.iter().map(|margins| margins.least_bound(passes, settings.own_feature)).collect();
@@ -69,13 +73,15 @@ pub(super) fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: 
     let rows = (stands.margins.len() / stands.width.max(1)) as f64;
     let once: f64 = each.iter().map(|margins| margins.least_bound(1.0, None).0).sum();
     let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
-    collected(&bounds, theorem, unseen)
+    let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
+    let forever = (separated && settings.own_feature.is_none()).then(|| least_margins.iter().map(|margin| (stands.radius / margin).powi(2)).sum());
+    Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
 }
 
-fn collected(bounds: &[(f64, f64)], theorem: Theorem, unseen: Option<f64>) -> Option<Promise> {
+fn collected(bounds: &[(f64, f64)], theorem: Theorem) -> Option<Promise> {
     let bound: f64 = bounds.iter().map(|(bound, _)| bound).sum();
     let margins = bounds.iter().map(|(_, margin)| *margin).collect();
-    bound.is_finite().then_some(Promise { bound, theorem, margins, unseen })
+    bound.is_finite().then_some(Promise { bound, theorem, margins, forever: None, least_margins: Vec::new(), unseen: None })
 }
 
 /// Of losses `max(0, 1 − y<u, x>)` with `‖u‖ = 1/γ`: PA makes at most `R²‖u‖²` mistakes if there are none, PA-I at most

@@ -173,8 +173,6 @@ pub struct RiskFit {
     pub obstacle: Option<String>,
     /// The duals that the solver ended with, of each weight vector; empty where it has none.
     pub duals: Vec<Vec<f64>>,
-    /// What columns were multiplied by; nothing if they were left as they are.
-    pub scales: Vec<f64>,
 }
 
 /// A loss, with the solvers that work for it.
@@ -411,7 +409,6 @@ fn train_by<L: Offered>(
     };
     let mut risk = report(L::NAME, lambda, solver, why, known, data, train_error, settings);
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
-    risk.scales = scaling.factors;
     let stopped = match (&risk.obstacle, interrupted) {
         (_, true) => Stopped::Interrupted,
         (None, _) => Stopped::Converged,
@@ -705,7 +702,6 @@ fn report(
         regression: None,
         margin,
         duals: Vec::new(),
-        scales: Vec::new(),
     }
 }
 

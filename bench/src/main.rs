@@ -5,6 +5,7 @@
 //! novikoff-bench only-read FILE THREADS        the same, and nothing else
 //! novikoff-bench bytes FILE                    take the same bytes from the system and do nothing with them
 //! novikoff-bench epochs FILE EPOCHS REPEAT     perceptron epochs over rows in memory
+//! novikoff-bench decide FILE REPEAT            whether rows in memory can be separated, with the proof
 //! novikoff-bench scale ROWS TOLERANCE REPEAT   hinge and logistic loss of generated rows, to a relative gap
 //! ```
 
@@ -13,9 +14,11 @@ mod allocator;
 mod memory;
 
 use memory::Memory;
+use novikoff::certificate::proof::Sides;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::data::generate::Recipe;
+use novikoff::margin;
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::{Length, Perceptron, Tie};
 use novikoff::penalty::Bias;
@@ -36,7 +39,7 @@ static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: novikoff-bench read FILE THREADS REPEAT | only-read FILE THREADS | bytes FILE | \
-                     epochs FILE EPOCHS REPEAT | scale ROWS TOLERANCE REPEAT";
+                     epochs FILE EPOCHS REPEAT | decide FILE REPEAT | scale ROWS TOLERANCE REPEAT";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -46,6 +49,7 @@ fn main() -> Result<()> {
         ["only-read", file, threads] => json!({ "rows": load(file, threads.parse()?)?.len() }),
         ["bytes", file] => bytes(file)?,
         ["epochs", file, most, repeat] => epochs(file, most.parse()?, repeat.parse()?)?,
+        ["decide", file, repeat] => decide(file, repeat.parse()?)?,
         ["scale", rows, tolerance, repeat] => scale(rows.parse()?, tolerance.parse()?, repeat.parse()?)?,
         _ => return Err(USAGE.into()),
     };
@@ -127,6 +131,25 @@ fn epochs(file: &str, epochs: usize, repeat: usize) -> Result<Value> {
         "mistakes": trained.mistakes,
     });
     Ok(with_seconds(answer, seconds))
+}
+
+/// The sides are the two labels. The proof is computed, and not written.
+fn decide(file: &str, repeat: usize) -> Result<Value> {
+    let data = load(file, Options::default().threads)?;
+    let order = class_order(&data.names, None);
+    let name = |class: usize| vec![data.names.names()[order[class] as usize].clone()];
+    let sides = Sides { positive: name(1), negative: name(0) };
+    let settings = margin::Settings { decide: true, ..margin::Settings::default() };
+    let run = || Ok(margin::margin(&data, &sides, &settings, &mut Unwatched)?);
+    run()?;
+    let (seconds, found) = fastest(repeat, run)?;
+    let claims = found.claims(&sides, settings.bias).len();
+    let separable = match found.separable {
+        margin::Separable::Yes => "yes",
+        margin::Separable::No => "no",
+        margin::Separable::Unknown => "unknown",
+    };
+    Ok(with_seconds(json!({ "separable": separable, "claims": claims, "rounds": found.rounds }), seconds))
 }
 
 /// Some 20 of 1000 features a row, a tenth of the labels flipped; C = 1 and no bias, as in the section `fit`.

@@ -259,6 +259,9 @@ pub struct MarginCommand {
     /// How much wider than the margin the interval may be, relatively.
     #[arg(long, value_name = "E", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub tolerance: f64,
+    /// Only say whether the rows can be separated, with the proof: do not close the interval of the margin.
+    #[arg(long)]
+    pub decide: bool,
     /// Most rounds over all rows.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = at_least_one)]
     pub rounds: usize,

@@ -99,8 +99,7 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
     }
     let scales = what.scale.factors(&data.rows, &data.row_weights);
     let of = |v: f64| 0.5 * what.lambda * v * v + what.l1 * v.abs();
-    let penalty: f64 =
-        dense.iter().flatten().enumerate().map(|(at, w)| of(w / scales.get(at % columns).unwrap_or(&1.0))).sum();
+    let penalty: f64 = dense.iter().flatten().enumerate().map(|(at, w)| of(w / scales.get(at % columns).unwrap_or(&1.0))).sum();
     let biases = if what.bias == Bias::Penalised { weights.iter().map(|d| of(d.bias)).sum() } else { 0.0 };
     sum / total + penalty + biases
 }

@@ -29,6 +29,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         tolerance: arguments.tolerance,
         rounds: arguments.rounds,
         seed: arguments.seed,
+        decide: arguments.decide,
     };
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
@@ -214,7 +215,16 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));
         lines.add("mistakes", format!("a perceptron makes at most {most}, however often it goes over the rows"));
-        lines.add("", format!("(R/γ)², of which no margin can promise less than {least}"));
+        let what = "(R/γ)², or R²‖w*‖² with the shortest w* that has margins of 1; no margin can promise less than";
+        lines.add("", format!("{what} {least}"));
+    }
+    let (low, high) = found.normalised;
+    if low > 0.0 && (1.0 / low).powi(2) < 1e15 {
+        let most = count((1.0 / low).powi(2).next_up().floor() as u64);
+        lines.add(
+            "normalised",
+            format!("[{}, {}] with rows of length 1: at most {most} mistakes, 1/γ²", number(low), number(high)),
+        );
     }
     lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
     certificate_line(&mut lines, arguments);

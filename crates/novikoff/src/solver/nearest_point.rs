@@ -35,22 +35,26 @@ pub struct NearestPoint {
     pub steps: usize,
 }
 
-/// Rows that join the working set in a round.
-const JOINING: usize = 256;
+/// Rows that join the working set in a round, at least and at most: an eighth of all in between, so that looking at all rows and
+/// looking at these take about as long.
+const JOINING: (usize, usize) = (32, 256);
 /// A point this short, beside the longest row, is the origin, as far as these numbers tell: with a basis, and without.
 const NOTHING: [f64; 2] = [1e-15, 1e-8];
 
 impl Signed<'_> {
-    fn dot(&self, i: u32, point: &Point) -> f64 {
+    /// The margin of a row.
+    pub fn dot(&self, i: u32, point: &Point) -> f64 {
         let i = i as usize;
         self.signs[i] * (self.rows.row(i).dot(&point.weights) + self.extra * point.bias)
     }
 
-    fn norm_sq(&self, i: u32) -> f64 {
+    /// The square of a row's length.
+    pub fn norm_sq(&self, i: u32) -> f64 {
         self.rows.row(i as usize).norm_sq() + self.extra * self.extra
     }
 
-    fn add_to(&self, i: u32, factor: f64, point: &mut Point) {
+    /// Adds so many times a row, with its sign.
+    pub fn add_to(&self, i: u32, factor: f64, point: &mut Point) {
         let factor = factor * self.signs[i as usize];
         self.rows.row(i as usize).add_to(&mut point.weights, factor);
         point.bias += factor * self.extra;
@@ -100,7 +104,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         // Those with the least margins, least first; among equals the first ones.
         let mut order: Vec<u32> = (0..counted.len() as u32).collect();
         let by_margin = |&a: &u32, &b: &u32| margins[a as usize].total_cmp(&margins[b as usize]).then(a.cmp(&b));
-        let joining = JOINING.max(corral.len()).min(order.len());
+        let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len()).min(order.len());
         if joining < order.len() {
             order.select_nth_unstable_by(joining, by_margin);
             order.truncate(joining);

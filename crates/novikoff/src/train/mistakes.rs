@@ -74,7 +74,8 @@ pub(super) fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: 
     let once: f64 = each.iter().map(|margins| margins.least_bound(1.0, None).0).sum();
     let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
     let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
-    let forever = (separated && settings.own_feature.is_none()).then(|| least_margins.iter().map(|margin| (stands.radius / margin).powi(2)).sum());
+    let forever = (separated && settings.own_feature.is_none())
+        .then(|| least_margins.iter().map(|margin| (stands.radius / margin).powi(2)).sum());
     Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
 }
 

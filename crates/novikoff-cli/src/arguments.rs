@@ -239,7 +239,7 @@ pub struct Inspect {
 const MARGIN_EXAMPLES: &str = "\
 Examples:
   novikoff margin mushrooms.svm --certificate mushrooms.proof
-  novikoff margin a9a.svm --bias none
+  novikoff margin a9a.svm --bias none --decide
   novikoff margin iris.csv --multiclass pairs --tolerance 1e-6";
 
 #[derive(Debug, Args)]

@@ -135,6 +135,40 @@ impl Margin {
         (least, bound(self.radius.high, self.homogeneous.0) * (1.0 + 4.0 * f64::EPSILON))
     }
 
+    /// Weights under which every row has a margin of at least 1, `y·(<w, x> + b) ≥ 1`, where the rows can be separated: what the
+    /// linear program `Aw ≥ 1` asks for. They are longer by a power of two than those that were found, which rounds nothing.
+    ///
+    /// ```
+    /// use novikoff::{certificate::proof::Sides, control::Unwatched, data::generate::Recipe};
+    /// use novikoff::margin::{Settings, margin};
+    /// let data = Recipe { rows: 50, features: 3, margin: 0.1, ..Recipe::default() }.generate();
+    /// let sides = Sides { positive: vec!["1".into()], negative: vec!["-1".into()] };
+    /// let found = margin(&data, &sides, &Settings { decide: true, ..Settings::default() }, &mut Unwatched)?;
+    /// let halfspace = found.halfspace().expect("these rows are separable");
+    /// let mut weights = vec![0.0; 3];
+    /// halfspace.columns.iter().zip(&halfspace.weights).for_each(|(&j, &w)| weights[j as usize] = w);
+    /// for i in 0..50 {
+    ///     let score = data.rows.row(i).dot(&weights) + halfspace.bias;
+    ///     assert!(if data.labels[i] == 1 { score >= 1.0 } else { score <= -1.0 });
+    /// }
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn halfspace(&self) -> Option<Direction> {
+        let direction = self.direction.as_ref().filter(|_| self.separable == Separable::Yes)?;
+        let length = direction.weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+        // The margin is over the length of the weights, or of weights and bias, which is no less.
+        let least = if length > 0.0 { self.interval.0 * length } else { direction.bias.abs() };
+        // Twice as long as it would have to be, so that no rounding of these few numbers matters.
+        let exponent = (1.0 - least.log2()).ceil();
+        let factor = (exponent.is_finite() && exponent.abs() < 1000.0).then(|| 2f64.powi(exponent as i32))?;
+        let longer = |w: &f64| Some(w * factor).filter(|w| w.is_finite());
+        Some(Direction {
+            columns: direction.columns.clone(),
+            weights: direction.weights.iter().map(longer).collect::<Option<_>>()?,
+            bias: longer(&direction.bias)?,
+        })
+    }
+
     /// What is known, as claims with their witnesses.
     pub fn claims(&self, sides: &Sides, bias: Bias) -> Vec<Claim> {
         let sides = || sides.clone();

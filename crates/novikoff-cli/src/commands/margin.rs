@@ -226,7 +226,9 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
             format!("[{}, {}] with rows of length 1: at most {most} mistakes, 1/γ²", number(low), number(high)),
         );
     }
-    lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
+    if support(found) > 0 {
+        lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
+    }
     certificate_line(&mut lines, arguments);
     lines.text()
 }

@@ -162,9 +162,9 @@ fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> 
     least
 }
 
-fn interval(found: &Margin) -> String {
+fn interval((low, high): (f64, f64)) -> String {
     let end = |x: f64| if x.is_finite() { number(x) } else { "∞".into() };
-    format!("[{}, {}]", end(found.interval.0.max(0.0)), end(found.interval.1))
+    format!("[{}, {}]", end(low.max(0.0)), end(high))
 }
 
 fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> String {
@@ -179,7 +179,7 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
                 sides.positive.join(", "),
                 negative,
                 answer(found.separable).into(),
-                interval(found),
+                interval(found.interval),
                 support(found).to_string(),
             ]);
         }
@@ -208,23 +208,20 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         BiasName::Penalised => "rows with a coordinate of 1 for the bias",
         BiasName::None => "hyperplanes through the origin",
     };
-    lines.add("margin", format!("{}; {form}", interval(found)));
+    lines.add("margin", format!("{}; {form}", interval(found.interval)));
     let with = if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
     lines.add("radius", format!("{}{with}", number(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));
         lines.add("mistakes", format!("a perceptron makes at most {most}, however often it goes over the rows"));
-        let what = "(R/γ)², or R²‖w*‖² with the shortest w* that has margins of 1; no margin can promise less than";
-        lines.add("", format!("{what} {least}"));
+        let less = if least == "0" { String::new() } else { format!("; no margin can promise less than {least}") };
+        lines.add("", format!("(R/γ)², or R²‖w*‖² with the shortest w* that has margins of 1{less}"));
     }
-    let (low, high) = found.normalised;
+    let low = found.normalised.0;
     if low > 0.0 && (1.0 / low).powi(2) < 1e15 {
         let most = count((1.0 / low).powi(2).next_up().floor() as u64);
-        lines.add(
-            "normalised",
-            format!("[{}, {}] with rows of length 1: at most {most} mistakes, 1/γ²", number(low), number(high)),
-        );
+        lines.add("normalised", format!("{} with rows of length 1: at most {most} mistakes, 1/γ²", interval(found.normalised)));
     }
     if support(found) > 0 {
         lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));

@@ -90,7 +90,6 @@ pub fn margin(data: &Dataset, sides: &Sides, settings: &Settings, observer: &mut
         return Err(Error::usage(format!("the tolerance must lie between 0 and 1, not {}", settings.tolerance)));
     }
     let signs = sides.signs(data).map_err(Error::input)?;
-    let signs: Vec<f64> = signs.into_iter().enumerate().map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 }).collect();
     if signs.iter().all(|sign| *sign == 0.0) {
         return Err(Error::input("there are no rows to separate"));
     }

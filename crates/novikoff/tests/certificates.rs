@@ -170,6 +170,7 @@ proptest! {
             let Claim::NearLeast { objective: what, value, least, weights, .. } = claim else { panic!("{claim:?}") };
             let naive = objective(what, &data, weights);
             prop_assert!(naive <= value * (1.0 + 1e-13) && *value <= naive * (1.0 + 1e-9) + 1e-11, "{naive} {value}");
+            prop_assert!(least.unwrap() <= value + 1e-9 * value.abs(), "{least:?} {value}");
             apart += value - least.unwrap();
             sum += value;
         }

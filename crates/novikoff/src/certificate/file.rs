@@ -210,10 +210,7 @@ impl Certificate {
 /// The weights by which a linear model decides this, if it does.
 pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
     let Scorer::Linear(weights) = &model.scorer else { return None };
-    let of = |output: usize| {
-        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
-        Direction::new(&values, weights.bias[output])
-    };
+    let of = |output: usize| Direction::of_output(weights, output);
     match target {
         Target::Numbers => model.labels.is_empty().then(|| vec![of(0)]),
         Target::Classes(names) => (model.labels.names() == names).then(|| (0..weights.outputs()).map(of).collect()),
@@ -329,7 +326,6 @@ fn told(target: &Target) -> String {
 
 /// With the rows of two sides that count.
 fn with_stand<T>(data: &Dataset, sides: &Sides, bias: Bias, f: impl FnOnce(Stand<'_>) -> Result<T, String>) -> Result<T, String> {
-    let signs = (0..).zip(sides.signs(data)?).map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 });
-    let signs: Vec<f64> = signs.collect();
+    let signs = sides.signs(data)?;
     f(Stand { rows: &data.rows, signs: &signs, bias })
 }

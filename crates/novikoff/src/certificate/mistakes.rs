@@ -8,7 +8,7 @@
 //! All of it speaks of steps of one size from zero, and of rows with the bias's coordinate, 1, where there is a bias.
 
 use super::objective::Target;
-use super::proof::{Direction, Stand, over_length};
+use super::proof::{Direction, Stand, classes, over_length};
 use super::rigorous::{length, quotient_up, score};
 use crate::data::Dataset;
 use crate::penalty::Bias;
@@ -74,8 +74,7 @@ impl MistakeProof {
 
     fn of_two(&self, signs: &[f64], data: &Dataset) -> Result<(Vec<f64>, f64), String> {
         let [direction] = &self.weights[..] else { return Err("two sides need one weight vector".into()) };
-        let signs: Vec<f64> = signs.iter().enumerate().map(|(i, sign)| if data.weight(i) > 0.0 { *sign } else { 0.0 }).collect();
-        let stand = Stand { rows: &data.rows, signs: &signs, bias: self.bias };
+        let stand = Stand { rows: &data.rows, signs, bias: self.bias };
         let radius = if self.normalised { 1.0 } else { stand.radius().high };
         Ok((stand.margins(direction, self.normalised)?, radius))
     }
@@ -85,30 +84,22 @@ impl MistakeProof {
         if names.len() < 2 || self.weights.len() != names.len() {
             return Err(format!("{} weight vectors for {} classes", self.weights.len(), names.len()));
         }
-        let mut by_label = vec![usize::MAX; data.names.len()];
-        for (class, name) in names.iter().enumerate() {
-            let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
-            if by_label[label as usize] != usize::MAX {
-                return Err(format!("the label {name:?} is named twice"));
-            }
-            by_label[label as usize] = class;
-        }
+        let classes = classes(names, data)?;
         if self.bias == Bias::None && self.weights.iter().any(|w| w.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
         let dense: Vec<Vec<f64>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
         let whole = length(numbers.into_iter());
-        let signs: Vec<f64> = (0..data.len())
-            .map(|i| if data.weight(i) > 0.0 && by_label[data.labels[i] as usize] != usize::MAX { 1.0 } else { 0.0 })
-            .collect();
+        let signs: Vec<f64> =
+            (0..data.len()).map(|i| if data.weight(i) > 0.0 && classes[i] != u32::MAX { 1.0 } else { 0.0 }).collect();
         let stand = Stand { rows: &data.rows, signs: &signs, bias: self.bias };
         let lead = |i: usize| {
             if signs[i] == 0.0 {
                 return f64::INFINITY;
             }
             let row = data.rows.row(i);
-            let own = by_label[data.labels[i] as usize];
+            let own = classes[i] as usize;
             let scores: Vec<_> = dense.iter().zip(&self.weights).map(|(w, d)| score(row, w, d.bias)).collect();
             let rival = (0..scores.len()).filter(|c| *c != own).map(|c| scores[c].high).fold(f64::NEG_INFINITY, f64::max);
             let low = (scores[own].low - rival).next_down();

@@ -8,7 +8,7 @@
 
 use super::gap::balance;
 use super::joint;
-use super::proof::{Direction, Sides};
+use super::proof::{Direction, Sides, classes};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
 use crate::data::{Dataset, Row, Scale};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
@@ -316,7 +316,10 @@ impl Given<'_> {
         if directions.len() != k || k < 2 {
             return Err(format!("{} weight vectors for {k} classes", directions.len()));
         }
-        let classes = self.classes(names)?;
+        let classes = classes(names, self.data)?;
+        if classes.contains(&u32::MAX) {
+            return Err("a row has none of the labels".into());
+        }
         let mut weights = Weights::zero(self.data.rows.columns(), k);
         for (c, values) in dense.iter().enumerate() {
             weights.values.iter_mut().skip(c).step_by(k).zip(values).for_each(|(place, w)| *place = *w);
@@ -341,20 +344,6 @@ impl Given<'_> {
         }
         let least = self.jointly_below(&classes, probabilities(scored.into_iter().flat_map(|(s, _)| s).collect(), k), k);
         Ok(Ends { value, least })
-    }
-
-    /// The class of each row.
-    fn classes(&self, names: &[String]) -> Result<Vec<u32>, String> {
-        let mut by_label = vec![u32::MAX; self.data.names.len()];
-        for (class, name) in (0..).zip(names) {
-            let label = self.data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
-            if by_label[label as usize] != u32::MAX {
-                return Err(format!("the label {name:?} is named twice"));
-            }
-            by_label[label as usize] = class;
-        }
-        let classes: Vec<u32> = self.data.labels.iter().map(|&label| by_label[label as usize]).collect();
-        if classes.contains(&u32::MAX) { Err("a row has none of the labels".into()) } else { Ok(classes) }
     }
 
     /// What no weights fall below, by these distributions over classes, a row after the other.

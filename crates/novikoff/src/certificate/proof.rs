@@ -7,6 +7,7 @@
 use super::exact::Dyadic;
 use super::rigorous::{Between, length, quotient_down, quotient_up, score};
 use crate::data::{Dataset, Matrix, Row};
+use crate::model::Weights;
 use crate::penalty::Bias;
 use num_bigint::BigInt;
 use rayon::prelude::*;
@@ -24,7 +25,7 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// +1, −1 or 0 for each row, or what is wrong with these sides.
+    /// +1, −1 or 0 for each row, or what is wrong with these sides. Rows of weight 0 stand on neither.
     pub fn signs(&self, data: &Dataset) -> Result<Vec<f64>, String> {
         let mut by_label = vec![0.0; data.names.len()];
         for (names, sign) in [(&self.positive, 1.0), (&self.negative, -1.0)] {
@@ -39,8 +40,22 @@ impl Sides {
         if data.labels.len() != data.len() {
             return Err("the rows have no labels".into());
         }
-        Ok(data.labels.iter().map(|&label| by_label[label as usize]).collect())
+        let sign = |(i, &label): (usize, &u32)| if data.weight(i) > 0.0 { by_label[label as usize] } else { 0.0 };
+        Ok(data.labels.iter().enumerate().map(sign).collect())
     }
+}
+
+/// The class of each row by the order of these labels, `u32::MAX` for rows with others; or what is wrong with the labels.
+pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, String> {
+    let mut by_label = vec![u32::MAX; data.names.len()];
+    for (class, name) in (0..).zip(names) {
+        let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
+        if by_label[label as usize] != u32::MAX {
+            return Err(format!("the label {name:?} is named twice"));
+        }
+        by_label[label as usize] = class;
+    }
+    Ok(data.labels.iter().map(|&label| by_label[label as usize]).collect())
 }
 
 /// Weights that are not zero, by their columns.
@@ -60,6 +75,12 @@ impl Direction {
     pub fn new(weights: &[f64], bias: f64) -> Self {
         let (columns, weights) = (0..).zip(weights).filter(|(_, w)| **w != 0.0).unzip();
         Self { columns, weights, bias }
+    }
+
+    /// Of one output of a model.
+    pub fn of_output(weights: &Weights, output: usize) -> Self {
+        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
+        Self::new(&values, weights.bias[output])
     }
 
     /// A weight for each of `columns` columns, or what is wrong.

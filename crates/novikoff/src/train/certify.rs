@@ -94,7 +94,7 @@ impl Fit {
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             let Target::Sides(sides) = &target else { continue };
-            let signs = signs(sides, data)?;
+            let signs = sides.signs(data).map_err(Error::input)?;
             let stand = Stand { rows: &data.rows, signs: &signs, bias: settings.bias };
             claims.extend(self.at_least(&target, stand)?);
             let duals = risk.duals.get(at).map_or(&[][..], Vec::as_slice);
@@ -125,7 +125,7 @@ impl Fit {
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             if let Target::Sides(sides) = &target {
-                let signs = signs(sides, data)?;
+                let signs = sides.signs(data).map_err(Error::input)?;
                 claims.extend(self.at_least(&target, Stand { rows: &data.rows, signs: &signs, bias })?);
             }
             claims.extend(self.mistake_claims(at, &target, bias, data, settings));
@@ -183,17 +183,8 @@ fn sides(labels: &Labels, class: usize) -> Sides {
     Sides { positive: vec![names[class].clone()], negative }
 }
 
-/// On which side each row that counts stands.
-fn signs(sides: &Sides, data: &Dataset) -> Result<Vec<f64>> {
-    let signs = sides.signs(data).map_err(Error::input)?;
-    Ok((0..).zip(signs).map(|(i, sign)| if data.weight(i) > 0.0 { sign } else { 0.0 }).collect())
-}
-
 fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction> {
-    let of = |output: usize| {
-        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
-        Direction::new(&values, weights.bias[output])
-    };
+    let of = |output: usize| Direction::of_output(weights, output);
     if scheme == Scheme::Joint { (0..weights.outputs()).map(of).collect() } else { vec![of(at)] }
 }
 

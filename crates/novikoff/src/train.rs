@@ -25,8 +25,7 @@ use crate::online::{self, Keep, Order, Plan, Stopped};
 use crate::penalty::Bias;
 use crate::read::Reader;
 use classes::{Classes, check_size, effective_weights, refuse_targets, scheme, weightless};
-use geometry::{Stands, overflow};
-use mistakes::promise;
+use mistakes::{Account, account};
 use serde_json::json;
 use std::collections::BTreeMap;
 use stream::train_stream;
@@ -367,43 +366,9 @@ fn train_by<R: Rule>(
     let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
     let validate = held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
-    let trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
+    let mut trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
 
-    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, settings);
-    let own = match &trained.scorer {
-        Scorer::Linear(weights) => Some(stands(weights)?),
-        Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
-        Scorer::Voted(_) => return Err(overflow()),
-    };
-    let last = trained.last.as_ref().map(stands).transpose()?;
-    let geometry = own.as_ref().map(Stands::geometry);
-    // With a feature of their own, rows may be separated by that alone.
-    let separated = trained.stopped == Stopped::Separated && settings.own_feature.is_none();
-    let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
-    // The theorems speak of steps of one size, from zero.
-    let speaks = weights.is_empty();
-    let promised = |stands: &Option<Stands>| {
-        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, trained.trace.len(), settings))
-    };
-    let ended_with = trained.last.as_ref().or(match &trained.scorer {
-        Scorer::Linear(weights) if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() => {
-            Some(weights)
-        }
-        _ => None,
-    });
-    let sums_up = speaks && scheme != Scheme::OneVsRest && settings.learner != Learner::PassiveAggressive && trained.updates > 0;
-    let margin_upper = ended_with.filter(|_| sums_up).map(|weights| {
-        let square: f64 = (0..weights.outputs()).map(|output| weights.norm_sq(output)).sum();
-        square.sqrt() / (settings.step * trained.updates as f64)
-    });
-    let (promise, witness) = match (promised(&own), promised(&last)) {
-        // Weights that separate promise something for ever; else the lower bound counts.
-        (Some(own), Some(last)) if (last.forever.is_none(), last.bound) < (own.forever.is_none(), own.bound) => {
-            (Some(last), trained.last)
-        }
-        (None, Some(last)) => (Some(last), trained.last),
-        (own, _) => (own, None),
-    };
+    let Account { geometry, separation, margin_upper, promise, witness } = account(&mut trained, batch, scheme, settings)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let mut results = BTreeMap::from([

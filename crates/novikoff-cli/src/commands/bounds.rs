@@ -5,7 +5,19 @@ use crate::render::{Lines, count, counted, number, percent};
 use crate::{Ending, print};
 use novikoff::certificate::learnability::{Setting, error_bound, rows_needed, rows_not_enough, vc_dimension};
 use novikoff::{Error, Result};
-use serde_json::json;
+use serde_json::{Value, json};
+
+/// What theory says.
+struct Told {
+    dimension: u64,
+    realizable: u64,
+    agnostic: u64,
+    /// Rows after which whoever has the least training error is within ε of the best.
+    best: u64,
+    too_few: Option<u64>,
+    /// Rows, and what they are worth: realizable and agnostic.
+    worth: Option<(u64, f64, f64)>,
+}
 
 /// Runs the command.
 pub fn run(arguments: &Bounds) -> Result<Ending> {
@@ -16,80 +28,64 @@ pub fn run(arguments: &Bounds) -> Result<Ending> {
         }
     }
     let dimension = vc_dimension(arguments.features, !matches!(arguments.bias, BiasName::None));
-    let realizable = rows_needed(Setting::Realizable, dimension, epsilon, delta);
-    let agnostic = rows_needed(Setting::Agnostic, dimension, epsilon, delta);
-    // Who minimises the training error is within twice the deviation of the best.
-    let best = rows_needed(Setting::Agnostic, dimension, epsilon / 2.0, delta);
-    let too_few = rows_not_enough(dimension, epsilon, delta);
-    let worth = arguments.rows.map(|rows| {
-        let of = |setting| error_bound(setting, dimension, rows, delta);
-        (rows, of(Setting::Realizable), of(Setting::Agnostic))
-    });
-    let text = if arguments.output_form.json {
-        let told = json!({
-            "command": "bounds",
-            "features": arguments.features,
-            "vc_dimension": dimension,
-            "epsilon": epsilon,
-            "delta": delta,
-            "rows": arguments.rows,
-            "rows_realizable": realizable,
-            "rows_realizable_at_least": too_few,
-            "rows_agnostic": agnostic,
-            "rows_agnostic_best": best,
-            "error_realizable": worth.map(|(_, error, _)| error),
-            "deviation_agnostic": worth.map(|(_, _, deviation)| deviation),
-        });
-        format!("{told}\n")
-    } else {
-        let mut lines = Lines::default();
-        let with = if matches!(arguments.bias, BiasName::None) { "without a bias" } else { "with a bias" };
-        lines.add(
-            "VC dimension",
-            format!("{} (halfspaces over {}, {with})", count(dimension), counted(arguments.features, "feature")),
-        );
-        let sure = percent(1.0 - delta);
-        lines.add(
-            "realizable",
-            format!(
-                "{} are enough: whoever errs on none of them errs on at most {} of all, {sure} sure",
-                counted(realizable, "row"),
-                percent(epsilon)
-            ),
-        );
-        lines.add("", "max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε)): Blumer, Ehrenfeucht, Haussler, Warmuth 1989");
-        if let Some(too_few) = too_few {
-            lines.add(
-                "",
-                format!(
-                    "fewer than {} are not enough for any learner: Ehrenfeucht, Haussler, Kearns, Valiant 1989",
-                    count(too_few)
-                ),
-            );
-        }
-        lines.add(
-            "agnostic",
-            format!(
-                "{} are enough: every training error is within {} of the true one, {sure} sure",
-                counted(agnostic, "row"),
-                percent(epsilon)
-            ),
-        );
-        lines.add(
-            "",
-            format!("{}: whoever has the least training error is within {} of the best", counted(best, "row"), percent(epsilon)),
-        );
-        lines.add("", "n ≥ (8/ε²)·ln(4((2n)^v + 1)/δ): Vapnik, Chervonenkis 1971");
-        if let Some((rows, error, deviation)) = worth {
-            let told = |x: f64| if x >= 1.0 { "nothing".to_owned() } else { percent(x) };
-            lines.add(
-                &counted(rows, "row"),
-                format!("realizable: an error of at most {}; agnostic: within {}", told(error), told(deviation)),
-            );
-        }
-        lines.add("ε, δ", format!("{}, {}", number(epsilon), number(delta)));
-        lines.text()
+    let told = Told {
+        dimension,
+        realizable: rows_needed(Setting::Realizable, dimension, epsilon, delta),
+        agnostic: rows_needed(Setting::Agnostic, dimension, epsilon, delta),
+        // Who minimises the training error is within twice the deviation of the best.
+        best: rows_needed(Setting::Agnostic, dimension, epsilon / 2.0, delta),
+        too_few: rows_not_enough(dimension, epsilon, delta),
+        worth: arguments.rows.map(|rows| {
+            let of = |setting| error_bound(setting, dimension, rows, delta);
+            (rows, of(Setting::Realizable), of(Setting::Agnostic))
+        }),
     };
-    print(&text)?;
+    let json = arguments.output_form.json;
+    print(&if json { format!("{}\n", as_json(&told, arguments)) } else { as_text(&told, arguments) })?;
     Ok(Ending::Done)
+}
+
+fn as_json(told: &Told, arguments: &Bounds) -> Value {
+    json!({
+        "command": "bounds",
+        "features": arguments.features,
+        "vc_dimension": told.dimension,
+        "epsilon": arguments.epsilon,
+        "delta": arguments.delta,
+        "rows": arguments.rows,
+        "rows_realizable": told.realizable,
+        "rows_realizable_at_least": told.too_few,
+        "rows_agnostic": told.agnostic,
+        "rows_agnostic_best": told.best,
+        "error_realizable": told.worth.map(|(_, error, _)| error),
+        "deviation_agnostic": told.worth.map(|(_, _, deviation)| deviation),
+    })
+}
+
+fn as_text(told: &Told, arguments: &Bounds) -> String {
+    let (error, sure) = (percent(arguments.epsilon), percent(1.0 - arguments.delta));
+    let (dimension, features) = (count(told.dimension), counted(arguments.features, "feature"));
+    let with = if matches!(arguments.bias, BiasName::None) { "without a bias" } else { "with a bias" };
+    let mut lines = Lines::default();
+    lines.add("VC dimension", format!("{dimension} (halfspaces over {features}, {with})"));
+    let rows = counted(told.realizable, "row");
+    let what = "are enough: whoever errs on none of them errs on at most";
+    lines.add("realizable", format!("{rows} {what} {error} of all, {sure} sure"));
+    lines.add("", "max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε)): Blumer, Ehrenfeucht, Haussler, Warmuth 1989");
+    if let Some(too_few) = told.too_few {
+        let what = "are not enough for any learner: Ehrenfeucht, Haussler, Kearns, Valiant 1989";
+        lines.add("", format!("fewer than {} {what}", count(too_few)));
+    }
+    let rows = counted(told.agnostic, "row");
+    lines.add("agnostic", format!("{rows} are enough: every training error is within {error} of the true one, {sure} sure"));
+    let rows = counted(told.best, "row");
+    lines.add("", format!("{rows}: whoever has the least training error is within {error} of the best"));
+    lines.add("", "n ≥ (8/ε²)·ln(4((2n)^v + 1)/δ): Vapnik, Chervonenkis 1971");
+    if let Some((rows, error, deviation)) = told.worth {
+        let share = |x: f64| if x >= 1.0 { "nothing".to_owned() } else { percent(x) };
+        let what = format!("realizable: an error of at most {}; agnostic: within {}", share(error), share(deviation));
+        lines.add(&counted(rows, "row"), what);
+    }
+    lines.add("ε, δ", format!("{}, {}", number(arguments.epsilon), number(arguments.delta)));
+    lines.text()
 }

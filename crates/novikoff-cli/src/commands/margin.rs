@@ -136,17 +136,25 @@ fn part_json(sides: &Sides, found: &Margin) -> Value {
         "normalised": [finite(found.normalised.0.max(0.0)), finite(found.normalised.1)],
         "mistake_bound": [finite(least), finite(most)],
         "support": support(found),
+        "support_rows": support_rows(found),
         "obstacle": found.obstacle,
         "rounds": found.rounds,
     })
 }
 
+/// How many rows prove the upper end.
 fn support(found: &Margin) -> usize {
-    match (&found.zero, &found.combination) {
-        (Some(zero), _) => zero.rows.len(),
-        (None, Some(combination)) => combination.rows.len(),
-        (None, None) => 0,
-    }
+    support_rows(found).len()
+}
+
+/// Which: numbers from 1, in the order of the file.
+fn support_rows(found: &Margin) -> Vec<u64> {
+    let rows = match (&found.zero, &found.combination) {
+        (Some(zero), _) => &zero.rows[..],
+        (None, Some(combination)) => &combination.rows[..],
+        (None, None) => &[],
+    };
+    rows.iter().map(|&row| u64::from(row) + 1).collect()
 }
 
 fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Value {

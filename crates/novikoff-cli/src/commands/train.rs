@@ -467,6 +467,9 @@ fn margin_text(fit: &Fit) -> Option<String> {
         (Some(own), _) if own.margin > 0.0 => {
             Some(format!("{} of the model returned{most}; radius {}", number(own.margin), number(own.radius)))
         }
+        (Some(own), None) if fit.promise.is_some() => {
+            Some(format!("the model returned does not separate the rows{most}; radius {}", number(own.radius)))
+        }
         _ => None,
     }
 }

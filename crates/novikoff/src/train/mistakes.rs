@@ -1,10 +1,13 @@
 //! What theory promises about the mistakes of a run, for the best weights at hand.
 
-use super::geometry::Stands;
+use super::geometry::{Geometry, Stands, overflow};
 use super::{Learner, Settings};
 use crate::certificate::mistakes::Margins;
+use crate::error::Result;
+use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
+use crate::online::{Batch, Stopped, Trained};
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -51,8 +54,61 @@ pub struct Promise {
     pub unseen: Option<f64>,
 }
 
+/// What is known of a run besides its model.
+pub(super) struct Account {
+    pub(super) geometry: Option<Geometry>,
+    pub(super) separation: Option<Geometry>,
+    pub(super) margin_upper: Option<f64>,
+    pub(super) promise: Option<Promise>,
+    pub(super) witness: Option<Weights>,
+}
+
+/// Looks at all rows once more, under the weights that are returned and under the last ones where these are at hand.
+pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Account> {
+    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, settings);
+    let own = match &trained.scorer {
+        Scorer::Linear(weights) => Some(stands(weights)?),
+        Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
+        Scorer::Voted(_) => return Err(overflow()),
+    };
+    let last = trained.last.as_ref().map(stands).transpose()?;
+    let geometry = own.as_ref().map(Stands::geometry);
+    // With a feature of their own, rows may be separated by that alone.
+    let separated = trained.stopped == Stopped::Separated && settings.own_feature.is_none();
+    let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
+    let margin_upper = margin_upper(trained, batch, scheme, settings);
+    // The theorems speak of steps of one size, from zero.
+    let speaks = batch.weights.is_empty();
+    let passes = trained.trace.len();
+    let promised =
+        |stands: &Option<Stands>| stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, settings));
+    let (promise, witness) = match (promised(&own), promised(&last)) {
+        // Weights that separate promise something for ever; else the lower bound counts.
+        (Some(own), Some(last)) if (last.forever.is_none(), last.bound) < (own.forever.is_none(), own.bound) => {
+            (Some(last), trained.last.take())
+        }
+        (None, Some(last)) => (Some(last), trained.last.take()),
+        (own, _) => (own, None),
+    };
+    Ok(Account { geometry, separation, margin_upper, promise, witness })
+}
+
+/// The length of the mean of all updates, where the run's last weights are their sum and at hand.
+fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Option<f64> {
+    let sums_up = batch.weights.is_empty() && scheme != Scheme::OneVsRest && settings.learner != Learner::PassiveAggressive;
+    let weights = match (&trained.last, &trained.scorer) {
+        (Some(last), _) => last,
+        (None, Scorer::Linear(weights)) if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() => {
+            weights
+        }
+        _ => return None,
+    };
+    let square: f64 = (0..weights.outputs()).map(|output| weights.norm_sq(output)).sum();
+    (sums_up && trained.updates > 0).then(|| square.sqrt() / (settings.step * trained.updates as f64))
+}
+
 /// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such a run.
-pub(super) fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
+fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
     let each: Vec<Margins> = (0..stands.width)
         .map(|output| Margins::new(stands.margins.iter().skip(output).step_by(stands.width).copied().collect(), stands.radius))
         .collect();

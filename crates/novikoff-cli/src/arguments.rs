@@ -46,6 +46,8 @@ Examples:
   novikoff train bank.csv --label y --drop duration --validation 0.2
   novikoff train adult.csv --no-header --label 15 --learner passive-aggressive
   novikoff train train-images-idx3-ubyte.gz --multiclass one-vs-rest --epochs 5
+  novikoff train mail.tsv -o mail.model               (label, tab, text)
+  novikoff train reviews.csv --text review --label stars --words 1-2
   zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model";
 
 #[derive(Debug, Args)]
@@ -55,6 +57,8 @@ pub struct Train {
     pub data: PathBuf,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub documents: Documents,
     /// Rows to measure the model on when it is done.
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
@@ -62,8 +66,8 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// What learns [default: logistic, with --scale max-abs; averaged where an option asks for passes over the rows, as
-    /// --online, --epochs and --validation do].
+    /// What learns [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an option asks for
+    /// passes over the rows, as --online, --epochs and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a gap within the
@@ -189,6 +193,7 @@ const PREDICT_EXAMPLES: &str = "\
 Examples:
   novikoff predict spam.model mail.csv > labels.txt
   novikoff predict digits.model digits.csv --top 3 --probabilities
+  echo 'Call now to claim your prize' | novikoff predict mail.model - --explain
   tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores";
 
 #[derive(Debug, Args)]
@@ -209,6 +214,10 @@ pub struct Predict {
     /// The N best labels, each with its score; with --probabilities, each with its probability.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
+    /// After the label the N features that decided most, each with what it added to the label's score (for more than two
+    /// classes: more than to the score of the second best) [default of N: 5].
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "top"])]
+    pub explain: Option<usize>,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -249,6 +258,8 @@ pub struct MarginCommand {
     pub data: PathBuf,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub documents: Documents,
     /// Where to write the proof.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
@@ -294,6 +305,8 @@ pub struct Verify {
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub documents: Documents,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -350,16 +363,19 @@ pub struct Reading {
     /// The largest index or number of features allowed.
     #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
     pub max_index: u32,
-    /// vw: number features by N bits of their names' hashes; 0: by a dictionary, which keeps the names [default: 0, with
-    /// --online 22, so that memory stays constant].
+    /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps the names
+    /// [default: 0, with --online 22, so that memory stays constant].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=30), help_heading = "Reading")]
     pub hash_bits: Option<u8>,
     /// idx: the labels' file [default: found beside the images].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
-    /// Tables: the label's column, by name or number from 1 [default: label, target, class or y].
+    /// Tables: the label's column, by name or number from 1; JSON lines: its key [default: label, target, class or y].
     #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
     pub label: Option<String>,
+    /// Tables: columns that hold documents, beside the others; JSON lines: their keys [default: text].
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
+    pub text: Vec<String>,
     /// Tables: columns to leave out.
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading tables")]
     pub drop: Vec<String>,
@@ -378,6 +394,72 @@ pub struct Reading {
     /// Tables: what a missing value ("", NA, ?, nan) is.
     #[arg(long, value_enum, default_value_t = MissingName::Error, help_heading = "Reading tables")]
     pub missing: MissingName,
+}
+
+/// How documents become features; a model knows how its own did.
+#[derive(Debug, Args)]
+pub struct Documents {
+    /// How many neighbouring words make a term: 1, 1-2, none [default: 1].
+    #[arg(long, value_name = "N-M", value_parser = lengths, help_heading = "Documents")]
+    pub words: Option<Span>,
+    /// How many neighbouring characters of a word make a term, as 3-5 [default: none].
+    #[arg(long, value_name = "N-M", value_parser = lengths, help_heading = "Documents")]
+    pub characters: Option<Span>,
+    /// Do not make words lower case.
+    #[arg(long, help_heading = "Documents")]
+    pub keep_case: bool,
+    /// Words to leave out: english, or a file with a word a line.
+    #[arg(long, value_name = "english|FILE", help_heading = "Documents")]
+    pub stop_words: Option<PathBuf>,
+    /// What becomes of how often a term stands in a document [default: sublinear; bayes: counts].
+    #[arg(long, value_enum, help_heading = "Documents")]
+    pub counting: Option<CountingName>,
+    /// Whether terms weigh the more the fewer documents have them [default: yes; no with --online and bayes].
+    #[arg(long, value_enum, help_heading = "Documents")]
+    pub idf: Option<YesNo>,
+    /// Whether every document is brought to length 1 [default: yes; bayes: no].
+    #[arg(long, value_enum, help_heading = "Documents")]
+    pub unit_length: Option<YesNo>,
+    /// Leave out terms of fewer documents [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Documents")]
+    pub min_documents: Option<u64>,
+    /// Leave out terms of more than this share of the documents [default: 1].
+    #[arg(long, value_name = "F", help_heading = "Documents")]
+    pub max_documents: Option<f64>,
+    /// With --hash-bits: keep the terms' names for `inspect` and --explain.
+    #[arg(long, help_heading = "Documents")]
+    pub keep_names: bool,
+}
+
+/// Lengths of terms; none of them, if so wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Span(pub Option<(u8, u8)>);
+
+fn lengths(text: &str) -> Result<Span, String> {
+    if text == "none" {
+        return Ok(Span(None));
+    }
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) if 1 <= from && from <= to => Ok(Span(Some((from, to)))),
+        _ => Err("a length, two of them as in 1-2, or none is needed".into()),
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum CountingName {
+    /// the number of times
+    Counts,
+    /// 1, however often
+    Binary,
+    /// 1 + ln(number of times)
+    Sublinear,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
@@ -497,6 +579,10 @@ pub enum FormatName {
     Tsv,
     Vw,
     Idx,
+    /// documents: label, tab, text; or a folder of them
+    Text,
+    /// documents: a JSON object a line
+    Jsonl,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,17 +1,18 @@
 //! From what the user wrote to what the library wants.
 
 use crate::arguments::{
-    BiasName, CalibrationName, FormatName, LearnerName, LossArgument, MissingName, OrderName, PenaltyArgument, Reading,
-    ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName,
+    BiasName, CalibrationName, CountingName, Documents, FormatName, LearnerName, LossArgument, MissingName, OrderName,
+    PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName, YesNo,
 };
 use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::Missing;
+use novikoff::features::text::{Counting, ENGLISH_STOP_WORDS, Lengths, TextRecipe};
 use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length, Tie};
 use novikoff::penalty::Bias;
-use novikoff::read::{Format, Header, Options, TableOptions};
+use novikoff::read::{Contents, Format, Header, Options, TableOptions};
 use novikoff::solver::Schedule;
 use novikoff::train::{ClassWeight, Learner, Risk, Settings, SolverName, Strength};
 use novikoff::{Error, Result};
@@ -30,6 +31,8 @@ pub fn options(reading: &Reading) -> Result<Options> {
         FormatName::Tsv => Format::Tsv,
         FormatName::Vw => Format::Vw,
         FormatName::Idx => Format::Idx,
+        FormatName::Text => Format::Text,
+        FormatName::Jsonl => Format::Jsonl,
     });
     options.base = reading.zero_based.then_some(0);
     options.max_index = reading.max_index;
@@ -38,6 +41,48 @@ pub fn options(reading: &Reading) -> Result<Options> {
     options.skip_bad_rows = reading.skip_bad_rows;
     options.table = table_options(reading)?;
     Ok(options)
+}
+
+/// How to read rows to learn from: where they are documents, they become features by what is asked for, and for the rest by
+/// the usual recipe.
+pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRecipe) -> Result<Options> {
+    let lengths = |(from, to)| Lengths { from, to };
+    let is_yes = |answer: YesNo| answer == YesNo::Yes;
+    let recipe = TextRecipe {
+        words: documents.words.map_or(usual.words, |span| span.0.map(lengths)),
+        characters: documents.characters.and_then(|span| span.0.map(lengths)),
+        keep_case: documents.keep_case,
+        stop_words: stop_words(documents)?,
+        counting: match documents.counting {
+            None => usual.counting,
+            Some(CountingName::Counts) => Counting::Counts,
+            Some(CountingName::Binary) => Counting::Binary,
+            Some(CountingName::Sublinear) => Counting::Sublinear,
+        },
+        idf: documents.idf.map_or(usual.idf, is_yes),
+        unit_length: documents.unit_length.map_or(usual.unit_length, is_yes),
+        min_documents: documents.min_documents.unwrap_or(usual.min_documents),
+        max_share: documents.max_documents.unwrap_or(usual.max_share),
+    };
+    recipe.validate().map_err(Error::usage)?;
+    Ok(Options { recipe, keep_names: documents.keep_names, ..options(reading)? })
+}
+
+fn stop_words(documents: &Documents) -> Result<Vec<String>> {
+    let Some(path) = &documents.stop_words else { return Ok(Vec::new()) };
+    let in_case = |word: &str| if documents.keep_case { word.to_owned() } else { word.to_lowercase() };
+    if path.as_os_str() == "english" {
+        return Ok(ENGLISH_STOP_WORDS.map(str::to_owned).to_vec());
+    }
+    let name = path.display().to_string();
+    let listed = std::fs::read(path).map_err(|error| Error::io(&name, &error).hint("english is a list of its own"))?;
+    let listed = String::from_utf8(listed).map_err(|_| Error::input("this list of words is not UTF-8").at(&name, 0, 0))?;
+    Ok(listed.lines().map(str::trim).filter(|word| !word.is_empty()).map(in_case).collect())
+}
+
+/// The recipe where nobody asks for another: streams are not seen as a whole.
+pub fn usual_recipe(online: bool) -> TextRecipe {
+    if online { TextRecipe::stream() } else { TextRecipe::default() }
 }
 
 fn table_options(reading: &Reading) -> Result<TableOptions> {
@@ -63,12 +108,13 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
         },
         delimiter,
         row_weights: reading.row_weights.clone(),
+        text: reading.text.clone(),
     })
 }
 
-/// What learns where nobody says: what serves best on the most data sets, or, where an option speaks of passes over the rows,
-/// what best makes use of them.
-pub fn usual(train: &Train) -> LearnerName {
+/// What learns where nobody says: what serves best on the most data sets, or on documents, or, where an option speaks of
+/// passes over the rows, what best makes use of them.
+fn usual(train: &Train, contents: Contents) -> LearnerName {
     let passes = [
         train.online,
         train.validation.is_some(),
@@ -79,7 +125,11 @@ pub fn usual(train: &Train) -> LearnerName {
         matches!(train.order, OrderName::Given),
         !matches!(train.tie, TieName::Mistake),
     ];
-    if batch_option(train).is_none() && passes.contains(&true) { LearnerName::Averaged } else { LearnerName::Logistic }
+    match () {
+        _ if batch_option(train).is_none() && passes.contains(&true) => LearnerName::Averaged,
+        _ if contents != Contents::Rows => LearnerName::SquaredSvm,
+        _ => LearnerName::Logistic,
+    }
 }
 
 /// An option that was given and that only learners which minimise a loss understand.
@@ -96,8 +146,13 @@ fn batch_option(train: &Train) -> Option<&'static str> {
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
-/// What to learn.
-pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
+/// What to learn from an input that holds this.
+pub fn settings(train: &Train, contents: Contents) -> Result<Settings> {
+    settings_with(train, usual(train, contents), contents)
+}
+
+/// What to learn if nobody says, and everything else as asked for.
+pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> Result<Settings> {
     let learner = learner(train, usual);
     if let (None, Some(option)) = (learner.loss(), batch_option(train)) {
         let what = format!("{option} is for learners that minimise a loss; {} does not", learner.name());
@@ -140,7 +195,7 @@ pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
             CalibrationName::Platt => CalibrationMethod::Platt,
             CalibrationName::Isotonic => CalibrationMethod::Isotonic,
         }),
-        risk: risk(train)?,
+        risk: risk(train, contents)?,
         trace: train.trace.is_some(),
     })
 }
@@ -172,7 +227,7 @@ fn learner(train: &Train, usual: LearnerName) -> Learner {
     }
 }
 
-fn risk(train: &Train) -> Result<Risk> {
+fn risk(train: &Train, contents: Contents) -> Result<Risk> {
     let mut strength = train.lambda.map(Strength::Lambda).or(train.cost.map(Strength::Cost));
     let (l1, given) = (train.l1, strength.is_some());
     let refuse = |what: &str, hint: &str| Err(Error::usage(format!("--penalty {what}")).hint(hint));
@@ -212,7 +267,7 @@ fn risk(train: &Train) -> Result<Risk> {
         },
         scale: match train.scale {
             // Who names what is minimised means the columns as they are.
-            None if train.learner.is_some() || train.loss.is_some() => Scale::None,
+            None if train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents => Scale::None,
             None | Some(ScaleName::MaxAbs) => Scale::MaxAbs,
             Some(ScaleName::None) => Scale::None,
             Some(ScaleName::UnitVariance) => Scale::UnitVariance,

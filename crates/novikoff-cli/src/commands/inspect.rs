@@ -6,6 +6,7 @@ use crate::render::{Lines, count, counted, number, table};
 use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::features::Schema;
+use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
 use novikoff::model::{self, Calibration, Model, Scorer, Task, Weights};
 use serde_json::{Value, json};
 
@@ -82,7 +83,39 @@ fn schema_text(schema: &Schema) -> String {
         Schema::Named(dictionary) => format!("{} by name", count(dictionary.len() as u64)),
         Schema::Hashed { bits } => format!("hashed to {bits} bits"),
         Schema::Table(table) => format!("columns of a table: {}", counted(table.columns.len() as u64, "column")),
+        Schema::Text(text) => text_schema(text),
     }
+}
+
+fn text_schema(text: &TextSchema) -> String {
+    let recipe = text.recipe();
+    let span = |lengths: Lengths, what: &str| match lengths {
+        Lengths { from, to } if from == to && to == 1 => what.to_owned(),
+        Lengths { from, to } if from == to => format!("{from} {what}"),
+        Lengths { from, to } => format!("{from} to {to} {what}"),
+    };
+    let words = recipe.words.map(|lengths| span(lengths, "words"));
+    let characters = recipe.characters.map(|lengths| span(lengths, "characters"));
+    let mut parts: Vec<String> = words.into_iter().chain(characters).collect();
+    match text.vocabulary() {
+        Vocabulary::Named(_) => {}
+        Vocabulary::Hashed { bits, names } => {
+            parts.push(format!("hashed to {bits} bits{}", if names.is_some() { ", names kept" } else { "" }));
+        }
+    }
+    parts.push(if recipe.keep_case { "case kept".into() } else { "in lower case".into() });
+    parts.push(match recipe.counting {
+        Counting::Counts => "counted".into(),
+        Counting::Binary => "there or not".into(),
+        Counting::Sublinear => "counted sublinearly".into(),
+    });
+    parts.extend(recipe.idf.then(|| "the rarer the heavier".to_owned()));
+    parts.extend(recipe.unit_length.then(|| "rows of length 1".to_owned()));
+    if !recipe.stop_words.is_empty() {
+        parts.push(format!("without {}", counted(recipe.stop_words.len() as u64, "stop word")));
+    }
+    let beside = text.table().map(|table| format!("{} of a table, and ", counted(table.features() as u64, "feature")));
+    format!("{}terms of documents: {}", beside.unwrap_or_default(), parts.join(", "))
 }
 
 fn settings_text(model: &Model) -> String {

@@ -4,7 +4,7 @@ use super::{dimensions, warn};
 use crate::arguments::{BiasName, MarginCommand, PairsName};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, seconds, table};
-use crate::settings::options;
+use crate::settings::{training_options, usual_recipe};
 use crate::{Ending, print};
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::{ExactCombination, Sides};
@@ -33,7 +33,8 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     };
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
-    let data = Reader::open(&input, &options(&arguments.reading)?, &Purpose::Training)?.read(&mut watch)?;
+    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(false))?;
+    let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
     warn(&input.name(), &data.report);
     let started = Instant::now();
     let mut parts = Vec::new();

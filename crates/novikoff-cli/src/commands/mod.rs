@@ -26,7 +26,7 @@ pub fn for_evaluation(model: &Model) -> Purpose<'_> {
 
 /// What a model asks of rows that it is to label.
 pub fn for_prediction(model: &Model) -> Purpose<'_> {
-    Purpose::Prediction { schema: &model.schema, features: model.features() }
+    Purpose::Prediction { labels: &model.labels, schema: &model.schema, features: model.features() }
 }
 
 /// Says on standard error what the reader noticed and the user should know.

@@ -6,7 +6,8 @@ use crate::progress::Watch;
 use crate::settings::options;
 use crate::{Ending, print};
 use novikoff::control::Flow;
-use novikoff::model::{self, Calibration, Model, Scratch, Task};
+use novikoff::data::Row;
+use novikoff::model::{self, Calibration, Model, Scorer, Scratch, Task, explain};
 use novikoff::multiclass::{best, decide};
 use novikoff::read::{Input, Reader, pipeline::Outcome};
 use novikoff::{Error, Result};
@@ -22,6 +23,8 @@ enum Form<'a> {
     Probabilities(&'a Calibration),
     /// The best labels, with their scores or their probabilities.
     Top(usize, Option<&'a Calibration>),
+    /// The features that decided most.
+    Explained(usize),
 }
 
 /// What is asked for, if the model can give it.
@@ -38,7 +41,10 @@ fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
             return refuse("--top", "the best of several labels");
         }
         // The score is the number itself.
-        return Ok(Form::Plain);
+        return Ok(arguments.explain.map_or(Form::Plain, Form::Explained));
+    }
+    if let Some(count) = arguments.explain {
+        return Ok(Form::Explained(count));
     }
     let calibration = if arguments.probabilities { Some(calibration(model)?) } else { None };
     Ok(match (arguments.top, calibration) {
@@ -60,6 +66,10 @@ fn calibration(model: &Model) -> Result<&Calibration> {
 pub fn run(arguments: &Predict) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let form = form(arguments, &model)?;
+    if let (Form::Explained(_), Scorer::Voted(_)) = (form, &model.scorer) {
+        let error = Error::usage("votes are not a sum over features: nothing to explain them by");
+        return Err(error.hint("leave out --explain, or train --learner averaged"));
+    }
     let input = Input::named(&arguments.data);
     let reader = Reader::open(&input, &options(&arguments.reading)?, &for_prediction(&model))?;
     let (mut scratch, mut scores, mut text) = (Scratch::default(), Vec::new(), String::new());
@@ -69,11 +79,11 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
         let rows: Vec<_> = (0..chunk.batch.rows()).map(|r| chunk.batch.row(r)).collect();
         model.scorer.score(&rows, &mut scratch, &mut scores);
         text.clear();
-        for scores in scores.chunks_exact(model.scorer.outputs()) {
+        for (row, scores) in rows.iter().zip(scores.chunks_exact(model.scorer.outputs())) {
             if arguments.output_form.json {
-                listed.push(as_json(&model, scores, form));
+                listed.push(as_json(&model, *row, scores, form));
             } else {
-                line(&model, scores, form, &mut text);
+                line(&model, *row, scores, form, &mut text);
             }
         }
         print(&text)?;
@@ -99,7 +109,7 @@ fn ranked(scores: &[f64], count: usize, calibration: Option<&Calibration>) -> Ve
     ranked
 }
 
-fn line(model: &Model, scores: &[f64], form: Form<'_>, text: &mut String) {
+fn line(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, text: &mut String) {
     let names = model.labels.names();
     // Writing to a string cannot fail.
     match form {
@@ -122,6 +132,16 @@ fn line(model: &Model, scores: &[f64], form: Form<'_>, text: &mut String) {
                 let _ = write!(text, "{}{}\t{value}", if place > 0 { "\t" } else { "" }, names[class]);
             }
         }
+        Form::Explained(count) => {
+            let explained = explain(model, row, scores);
+            match model.task() {
+                Task::Regression => drop(write!(text, "{}", scores[0] + 0.0)),
+                Task::Classes => text.push_str(&names[decide(scores)]),
+            }
+            for part in explained.parts.iter().take(count) {
+                let _ = write!(text, "\t{} {:+.4}", model.schema.name(part.feature), part.added);
+            }
+        }
     }
     text.push('\n');
 }
@@ -132,7 +152,7 @@ fn columns(numbers: &[f64], text: &mut String) {
     }
 }
 
-fn as_json(model: &Model, scores: &[f64], form: Form<'_>) -> Value {
+fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value {
     let names = model.labels.names();
     match form {
         Form::Plain if model.task() == Task::Regression => json!(scores[0] + 0.0),
@@ -147,6 +167,16 @@ fn as_json(model: &Model, scores: &[f64], form: Form<'_>) -> Value {
             let key = if calibration.is_some() { "probability" } else { "score" };
             let ranked = ranked(scores, count, calibration).into_iter();
             json!(ranked.map(|(class, value)| json!({"label": names[class], key: value})).collect::<Vec<_>>())
+        }
+        Form::Explained(count) => {
+            let explained = explain(model, row, scores);
+            let parts = explained.parts.iter().take(count);
+            let parts: Vec<_> = parts
+                .map(|part| json!({"feature": model.schema.name(part.feature), "value": part.value, "added": part.added}))
+                .collect();
+            let label = (model.task() == Task::Classes).then(|| &names[decide(scores)]);
+            json!({"label": label, "against": explained.against.map(|class| &names[class]),
+                "difference": explained.difference, "bias": explained.bias, "because": parts})
         }
     }
 }

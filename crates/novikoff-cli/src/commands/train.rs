@@ -5,9 +5,9 @@ use super::{dimensions, for_evaluation, labels, warn};
 use crate::arguments::Train;
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, percent, seconds};
-use crate::settings::{options, settings, usual};
+use crate::settings::{settings, training_options, usual_recipe};
 use crate::{Ending, print};
-use novikoff::control::Progress;
+use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Scale};
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::Task;
@@ -15,7 +15,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
-use novikoff::read::{Input, Options, Purpose, Reader};
+use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Fit, RiskFit, Settings, Theorem, train, train_online};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
@@ -38,11 +38,12 @@ pub struct Outcome {
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
-    let (options, settings) = (options(&arguments.reading)?, settings(arguments, usual(arguments))?);
+    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(arguments.online))?;
+    let mut settings = settings(arguments, Contents::Rows)?;
     let mut outcome = if arguments.online {
         learn_online(arguments, &options, &settings)?
     } else {
-        learn_in_memory(arguments, &options, &settings)?
+        learn_in_memory(arguments, &options, &mut settings)?
     };
     if let Some(path) = &arguments.trace {
         model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
@@ -60,14 +61,15 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }
 
-fn learn_in_memory(arguments: &Train, options: &Options, settings: &Settings) -> Result<Outcome> {
+fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings) -> Result<Outcome> {
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let data = Reader::open(&input, options, &purpose)?.read(&mut watch)?;
+    let reader = Reader::open(&input, options, &purpose)?;
+    *settings = self::settings(arguments, reader.contents())?;
+    let (data, validation) = read_and_hold_back(arguments, options, settings, reader, &mut watch)?;
     warn(&input.name(), &data.report);
-    let (data, validation) = hold_back(arguments, options, settings, data)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let fit = train(&data, validation.as_ref(), settings, &mut watch).map_err(|e| place(e, &input))?;
@@ -99,22 +101,26 @@ pub fn place(error: Error, input: &Input) -> Error {
 }
 
 /// The rows to learn from and those to watch the error on.
-fn hold_back(arguments: &Train, options: &Options, settings: &Settings, data: Dataset) -> Result<(Dataset, Option<Dataset>)> {
-    let Some(wanted) = &arguments.validation else { return Ok((data, None)) };
+fn read_and_hold_back(
+    arguments: &Train,
+    options: &Options,
+    settings: &Settings,
+    reader: Reader,
+    watch: &mut dyn Observer,
+) -> Result<(Dataset, Option<Dataset>)> {
+    let Some(wanted) = &arguments.validation else { return Ok((reader.read(watch)?, None)) };
     match wanted.parse::<f64>() {
         Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
             let what = format!("with --validation {share} a certificate would speak of a part of the rows that nobody else has");
             Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
         }
         Ok(share) if share > 0.0 && share < 1.0 => {
-            if data.len() < 2 {
-                return Err(Error::input("there are too few rows to hold some back for validation"));
-            }
-            let (kept, held) = data.split(share, settings.seed);
+            let (kept, held) = reader.read_split(share, settings.seed, watch)?;
             Ok((kept, Some(held)))
         }
         Ok(share) => Err(Error::usage(format!("--validation {share} is not a fraction between 0 and 1"))),
         Err(_) => {
+            let data = reader.read(watch)?;
             let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
             let purpose = match settings.learner.predicts_numbers() {
                 true => Purpose::EvaluationOnTargets { schema, features },

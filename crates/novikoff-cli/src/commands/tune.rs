@@ -5,9 +5,9 @@ use super::{dimensions, warn};
 use crate::arguments::{LearnerName, Tune};
 use crate::progress::Watch;
 use crate::render::{number, percent, table};
-use crate::settings::{options, settings};
+use crate::settings::{settings_with, training_options, usual_recipe};
 use crate::{Ending, print};
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Contents, Input, Purpose, Reader};
 use novikoff::train::{Tuned, tune};
 use novikoff::{Error, Result, model};
 use serde_json::json;
@@ -19,13 +19,17 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     if train.online || train.validation.is_some() {
         return Err(Error::usage("tune holds rows back by itself, fold after fold").hint("leave out --online and --validation"));
     }
-    let options = options(&train.reading)?;
-    let settings = settings(train, LearnerName::Logistic)?;
+    let options = training_options(&train.reading, &train.documents, usual_recipe(false))?;
+    let mut settings = settings_with(train, LearnerName::Logistic, Contents::Rows)?;
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&train.data);
     let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
+    let reader = Reader::open(&input, &options, &purpose)?;
+    if reader.contents() != Contents::Rows {
+        settings = settings_with(train, LearnerName::SquaredSvm, reader.contents())?;
+    }
+    let data = reader.read(&mut watch)?;
     warn(&input.name(), &data.report);
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();

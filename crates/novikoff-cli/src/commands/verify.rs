@@ -3,7 +3,7 @@
 use super::warn;
 use crate::arguments::Verify;
 use crate::progress::Watch;
-use crate::settings::options;
+use crate::settings::{training_options, usual_recipe};
 use crate::{Ending, print};
 use novikoff::certificate::file::Certificate;
 use novikoff::read::{Input, Purpose, Reader};
@@ -29,7 +29,8 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let purpose = if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let data = Reader::open(&input, &options(&arguments.reading)?, &purpose)?.read(&mut watch)?;
+    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(false))?;
+    let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let mut checked = certificate.check(&data);

@@ -86,7 +86,7 @@ impl Objective {
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let scales = self.scale.factors(&data.rows, &data.row_weights);
+        let scales = data.factors(self.scale);
         let this = Given { objective: self, data, counts: &counts, total: total(data), within, scales: &scales };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,

@@ -1,7 +1,7 @@
 //! A data set in memory: rows, their labels and weights, and what the reader noticed.
 
 use super::labels::as_number;
-use super::{Labels, Matrix, Row};
+use super::{Labels, Matrix, Row, Scale};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::random::Random;
@@ -61,6 +61,15 @@ impl Dataset {
     #[inline]
     pub fn weight(&self, i: usize) -> f64 {
         self.row_weights.get(i).copied().unwrap_or(1.0)
+    }
+
+    /// The factors that bring columns to one size. The terms of documents have been weighed already, and stay as they are.
+    pub fn factors(&self, scale: Scale) -> Vec<f64> {
+        let mut factors = scale.factors(&self.rows, &self.row_weights);
+        if let Schema::Text(text) = &self.schema {
+            factors.truncate(text.first() as usize);
+        }
+        factors
     }
 
     /// The numbers that the rows' labels spell: what regression learns from.

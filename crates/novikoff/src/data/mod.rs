@@ -1,6 +1,7 @@
-//! 2 — What a data set is: row, matrix, labels, weights; and columns of one size.
+//! 2 — What a data set is: row, matrix, labels, weights; columns of one size, and the weights of words.
 
 mod dataset;
+pub mod documents;
 pub mod generate;
 mod labels;
 pub mod matrix;

@@ -1,6 +1,9 @@
-//! 3 — How what a file says becomes numbered features: by index, by name, by hash, by column.
+//! 3 — How what a file says becomes numbered features: by index, by name, by hash, by column, by word.
 
 mod schema;
 pub mod table;
+pub mod text;
+mod words;
 
 pub use schema::{Dictionary, Missing, Schema, hash_feature, hash_namespace, hash_number};
+pub use words::for_each_word;

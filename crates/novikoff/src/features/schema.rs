@@ -1,6 +1,7 @@
 //! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what `train` read.
 
 use super::table::TableSchema;
+use super::text::TextSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub enum Schema {
     },
     /// By column of a table.
     Table(Arc<TableSchema>),
+    /// By the terms of documents, and the columns of a table beside them.
+    Text(Arc<TextSchema>),
 }
 
 impl Schema {
@@ -36,6 +39,7 @@ impl Schema {
             Schema::Named(dictionary) => dictionary.names().get(j as usize).cloned().unwrap_or_else(|| format!("#{j}")),
             Schema::Hashed { .. } => format!("hash {j}"),
             Schema::Table(table) => table.feature_name(j),
+            Schema::Text(text) => text.name(j),
         }
     }
 
@@ -46,6 +50,7 @@ impl Schema {
             Schema::Named(dictionary) => Some(dictionary.len()),
             Schema::Hashed { bits } => Some(1 << bits),
             Schema::Table(table) => Some(table.features()),
+            Schema::Text(text) => Some(text.features()),
         }
     }
 }
@@ -135,6 +140,19 @@ impl Dictionary {
         }
     }
 
+    /// Forgets the names that `keep` is false for; the others move up.
+    pub fn retain(&mut self, keep: &[bool]) {
+        self.names.truncate(self.count);
+        let mut number = 0;
+        self.names.retain(|_| {
+            number += 1;
+            keep[number - 1]
+        });
+        self.count = self.names.len();
+        let size = (self.count * 2).next_power_of_two().max(16);
+        self.rebuild(size);
+    }
+
     /// Adds the names of `other` in their order and puts the number that each has here into `numbers`.
     pub fn absorb(&mut self, other: &Dictionary, numbers: &mut Vec<u32>) {
         numbers.clear();
@@ -209,7 +227,11 @@ impl Dictionary {
 
     #[cold]
     fn grow(&mut self) {
-        let size = (self.slots.len() * 2).max(16);
+        self.rebuild((self.slots.len() * 2).max(16));
+    }
+
+    /// Gives every name its slot, of so many.
+    fn rebuild(&mut self, size: usize) {
         self.slots.clear();
         self.slots.resize(size, Slot::VACANT);
         for (id, name) in self.names[..self.count].iter().enumerate() {

@@ -40,6 +40,8 @@ pub enum Role {
     Dropped,
     /// It says how much a row counts.
     RowWeight,
+    /// It holds documents, whose terms come behind the features of all other columns.
+    Text,
     /// Its numbers are the values of one feature.
     Numeric {
         /// That feature.
@@ -64,7 +66,7 @@ impl Role {
     /// The first feature of the column and how many there are.
     fn span(&self) -> Option<(u32, u64)> {
         match self {
-            Role::Label | Role::Dropped | Role::RowWeight => None,
+            Role::Label | Role::Dropped | Role::RowWeight | Role::Text => None,
             Role::Numeric { feature, indicator, .. } => Some((*feature, 1 + u64::from(*indicator))),
             Role::Categorical { feature, categories, indicator } => {
                 Some((*feature, categories.len() as u64 + u64::from(*indicator)))
@@ -117,6 +119,11 @@ impl TableSchema {
     /// The column that holds the labels, if there is one.
     pub fn label(&self) -> Option<&Column> {
         self.columns.iter().find(|column| column.role == Role::Label)
+    }
+
+    /// Whether some of the columns hold documents.
+    pub fn has_text(&self) -> bool {
+        self.columns.iter().any(|column| column.role == Role::Text)
     }
 
     /// Whether a schema that comes from outside is one that could have been made here; `Err` says why not.

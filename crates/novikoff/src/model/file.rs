@@ -6,6 +6,7 @@
 mod calibration;
 mod check;
 mod metadata;
+mod schema;
 mod scorers;
 mod seal;
 mod tensors;
@@ -50,7 +51,8 @@ pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let refuse = |what: String| Error::input(format!("this model cannot be saved: {what}"));
     check::model(model).map_err(refuse)?;
     let metadata = metadata::write(model).map_err(refuse)?;
-    let mut tensors = scorers::tensors(model);
+    let mut tensors = scorers::tensors(&model.scorer);
+    tensors.extend(schema::tensors(&model.schema));
     tensors.extend(model.probabilities.iter().flat_map(calibration::tensors));
     let bytes = seal::seal(&metadata, tensors).map_err(refuse)?;
     check::room(model, bytes.len()).map_err(refuse)?;
@@ -69,7 +71,7 @@ fn parse(bytes: &[u8]) -> Result<Model> {
     let mut tensors = tensors::Tensors::read(bytes, header)?;
     let about = metadata.about()?;
     let labels = metadata.labels()?;
-    let schema = metadata.schema(&mut tensors)?;
+    let schema = schema::read(metadata.schema()?, &mut tensors, bytes.len())?;
     let scorer = scorers::read(&mut metadata, &mut tensors, &about, labels.len(), bytes.len())?;
     let probabilities = calibration::read(&mut metadata, &mut tensors, scorer.outputs())?;
     metadata.finish()?;

@@ -2,11 +2,13 @@
 
 pub mod atomic;
 mod calibration;
+mod explain;
 mod file;
 mod voted;
 mod weights;
 
 pub use calibration::{Calibration, Isotonic, Platt};
+pub use explain::{Explanation, Part, explain};
 pub use file::{FORMAT_VERSION, checksum, from_bytes, load, load_with_checksum, save, to_bytes};
 pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
 pub use weights::Weights;

@@ -74,6 +74,8 @@ pub struct Batch {
     pub unseen_features: u64,
     /// Missing values filled in.
     pub missing: u64,
+    /// Room for counting the terms of a document.
+    pub(super) tally: Vec<u32>,
     /// Room for sorting: indices with their positions, and values.
     order: Vec<u64>,
     unsorted: Vec<f64>,
@@ -228,11 +230,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Gives feature `j` the number `numbers[j]`, for all features, and brings every row into the new order.
+    /// Gives feature `first + j` the number `first + numbers[j]`, for all of these, and brings every row into the new order.
     /// Different features must get different numbers.
-    pub fn renumber(&mut self, numbers: &[u32]) {
-        for index in &mut self.indices {
-            *index = numbers[*index as usize];
+    pub fn renumber(&mut self, first: u32, numbers: &[u32]) {
+        for index in self.indices.iter_mut().filter(|index| **index >= first) {
+            *index = first + numbers[(*index - first) as usize];
         }
         for r in 0..self.rows() {
             self.sort_entries(self.starts[r]..self.starts[r + 1]);

@@ -15,6 +15,10 @@ pub enum Format {
     Vw,
     /// Binary images, with their labels in a file beside.
     Idx,
+    /// Documents: `label<TAB>text`, or a folder of them.
+    Text,
+    /// Documents: a JSON object a line.
+    Jsonl,
 }
 
 impl Format {
@@ -26,6 +30,8 @@ impl Format {
             Format::Tsv => "tsv",
             Format::Vw => "vw",
             Format::Idx => "idx",
+            Format::Text => "text",
+            Format::Jsonl => "jsonl",
         }
     }
 }
@@ -35,10 +41,13 @@ pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }
-    by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
+    let told = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
         let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
-        error.hint("say which: --format svmlight|csv|tsv|vw|idx")
-    })
+        error.hint("say which: --format svmlight|csv|tsv|vw|idx|text|jsonl")
+    })?;
+    // A label and a text with a tab between them are two columns of a table, and more than that.
+    let prose = told == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));
+    Ok(if prose { Format::Text } else { told })
 }
 
 fn by_name(name: &str) -> Option<Format> {
@@ -54,6 +63,7 @@ fn by_name(name: &str) -> Option<Format> {
         "csv" => Some(Format::Csv),
         "tsv" | "tab" => Some(Format::Tsv),
         "vw" => Some(Format::Vw),
+        "jsonl" | "ndjson" => Some(Format::Jsonl),
         _ => None,
     }
 }
@@ -72,6 +82,8 @@ fn by_contents(start: &[u8]) -> Option<Format> {
     }
     let has = |separator: char| line.contains(separator);
     match () {
+        _ if line.starts_with(super::text::FASTTEXT) => Some(Format::Text),
+        _ if line.starts_with('{') && line.ends_with('}') && has('"') => Some(Format::Jsonl),
         _ if has('\t') => Some(Format::Tsv),
         _ if has('|') && !line.split('|').next().unwrap_or_default().contains([',', ';']) => Some(Format::Vw),
         _ if has(',') || has(';') => Some(Format::Csv),
@@ -93,6 +105,12 @@ mod tests {
         assert_eq!(told("-", "1 0.5 'tag|f a b:2\n"), Some(Format::Vw));
         assert_eq!(told("-", "a,b|c,d\n"), Some(Format::Csv));
         assert_eq!(told("-", "a\tb\n"), Some(Format::Tsv));
+        assert_eq!(told("mail.tsv", "ham\tsee you at five then\nspam\tyou won a prize, call now\n"), Some(Format::Text));
+        assert_eq!(told("-", "ham\tsee you at five then\nspam\tyou won a pri"), Some(Format::Text));
+        assert_eq!(told("x.tsv", "y\tage\n1\t17\n0\t18\n"), Some(Format::Tsv));
+        assert_eq!(told("x.tsv", "a b c d\te f g h\ti j k l\n"), Some(Format::Tsv));
+        assert_eq!(told("-", "__label__ham see you\n__label__spam call now\n"), Some(Format::Text));
+        assert_eq!(told("-", "{\"label\": 1, \"text\": \"a\"}\n"), Some(Format::Jsonl));
         assert_eq!(told("data", "hello\n"), None);
         assert_eq!(detect("train-images", &[0, 0, 8, 3, 0, 0]).ok(), Some(Format::Idx));
     }

@@ -5,7 +5,7 @@
 //! order whatever the number of threads: training on a stream overlaps with its reading, and nothing depends on timing.
 
 use super::batch::{Batch, RowError};
-use super::source::{Blocks, Cut, Source};
+use super::source::{Blocks, Cut, Origin, Source};
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Report;
 use crate::error::{Error, ErrorKind, Result};
@@ -128,14 +128,14 @@ pub fn run(
     observer: &mut dyn Observer,
     mut consume: impl FnMut(&mut Batch, &mut dyn Observer) -> Result<Flow>,
 ) -> Result<Outcome> {
-    let name = source.name().to_owned();
+    let (name, origin) = (source.name().to_owned(), source.origin());
     let (taken, total) = (source.taken(), source.total());
     let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
     let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
     let empty_batch = || Batch::new(!setup.skip_bad_rows);
     let mut line = 1u64;
     let mut settle = |batch: &mut Batch, line: &mut u64, report: &mut Report, observer: &mut dyn Observer| {
-        note(batch, &name, *line, report)?;
+        note(batch, &origin, *line, report)?;
         *line += batch.lines;
         let flow = consume(batch, observer)?;
         let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
@@ -218,9 +218,9 @@ impl Drop for StopOnDrop<'_> {
 }
 
 /// Counts what the parser noticed; a bad row ends the reading unless bad rows are skipped.
-fn note(batch: &Batch, name: &str, first_line: u64, report: &mut Report) -> Result<()> {
+fn note(batch: &Batch, origin: &Origin, first_line: u64, report: &mut Report) -> Result<()> {
     let locate = |e: &RowError| {
-        let error = Error::input(&e.what).at(name, first_line + e.line, e.column as u64);
+        let error = origin.place(Error::input(&e.what), first_line + e.line, e.column as u64);
         if let Some(hint) = &e.hint { error.hint(hint) } else { error }
     };
     if let Some(failure) = batch.failure() {

@@ -1,18 +1,22 @@
 //! An opened data set: the right parser on the right bytes, and its batches with final numbers.
 
+use super::bag::{Bag, Terms};
 use super::batch::{Batch, Labelling};
 use super::detect::{Format, detect};
 use super::idx;
+use super::json::Json;
 use super::pipeline::{self, Outcome, Parser, Setup};
 use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
+use super::text::Text;
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::matrix::{Builder, Layout};
-use crate::data::{Dataset, Labels, Report};
+use crate::data::{Dataset, Labels, Matrix, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
+use crate::features::text::{KeptNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +37,10 @@ pub struct Options {
     pub labels: Option<PathBuf>,
     /// How tables are read.
     pub table: TableOptions,
+    /// How documents become features, for training.
+    pub recipe: TextRecipe,
+    /// Keep the names of terms that are numbered by their hash.
+    pub keep_names: bool,
     /// Leave out bad rows instead of giving up.
     pub skip_bad_rows: bool,
     /// Parsing threads.
@@ -49,6 +57,8 @@ impl Default for Options {
             hash_bits: None,
             labels: None,
             table: TableOptions::default(),
+            recipe: TextRecipe::default(),
+            keep_names: false,
             skip_bad_rows: false,
             threads,
         }
@@ -57,6 +67,17 @@ impl Default for Options {
 
 /// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million features.
 pub const STREAM_HASH_BITS: u8 = 22;
+
+/// What an input holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Rows of features.
+    Rows,
+    /// Documents alone.
+    Documents,
+    /// Rows of features, some of them documents.
+    DocumentsInRows,
+}
 
 /// What the rows are for.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +105,8 @@ pub enum Purpose<'a> {
     },
     /// Applying a model: labels are not looked at.
     Prediction {
+        /// The model's labels, by which a line of text is seen to begin with one.
+        labels: &'a Labels,
         /// The model's features.
         schema: &'a Schema,
         /// How many there are.
@@ -106,7 +129,7 @@ impl Purpose<'_> {
             Purpose::Training | Purpose::TrainingOnTargets => None,
             Purpose::Evaluation { schema, features, .. }
             | Purpose::EvaluationOnTargets { schema, features }
-            | Purpose::Prediction { schema, features } => Some((schema, *features)),
+            | Purpose::Prediction { schema, features, .. } => Some((schema, *features)),
         }
     }
 }
@@ -141,11 +164,43 @@ pub struct Reader {
     labels: Labels,
     schema: Schema,
     /// Names are being collected.
-    growing: Option<Dictionary>,
+    growing: Option<Growing>,
+    /// Documents are being read whose schema is not known yet.
+    documents: Option<Documents>,
     max_features: u32,
     /// Columns, where every row has them all.
     columns: Option<usize>,
     report: Report,
+}
+
+/// Names on their way into the schema.
+#[derive(Default)]
+struct Growing {
+    names: Dictionary,
+    /// The first feature that has one of them.
+    first: u32,
+    /// Whether features are numbered by something else than these.
+    aside: bool,
+}
+
+/// What the schema of documents will be made of, besides their terms.
+struct Documents {
+    recipe: TextRecipe,
+    table: Option<Arc<TableSchema>>,
+    bits: Option<u8>,
+    keep_names: bool,
+    /// Whether rows are counts yet, to be weighed when all are there.
+    counts: bool,
+}
+
+impl Documents {
+    fn schema(self, names: Dictionary) -> TextSchema {
+        let vocabulary = match self.bits {
+            None => Vocabulary::Named(names),
+            Some(bits) => Vocabulary::Hashed { bits, names: self.keep_names.then(|| KeptNames::new(names, bits)) },
+        };
+        TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
+    }
 }
 
 /// Whether an input may be read more than once.
@@ -169,19 +224,38 @@ impl Reader {
     }
 
     fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<Self> {
-        let mut source = Source::open(input)?;
+        let folder = match input {
+            Input::Path(path) if path.is_dir() => Some(path),
+            _ => None,
+        };
+        let labelled = !matches!(purpose, Purpose::Prediction { .. });
+        let mut source = folder.map_or_else(|| Source::open(input), |path| Source::open_folder(path, labelled))?;
         let name = source.name().to_owned();
         let start = source.peek()?;
         if start.is_empty() {
             return Err(Error::input("the file is empty").at(name, 1, 1).hint("is this the right file?"));
         }
         let format = match (options.format, purpose.schema()) {
+            (None | Some(Format::Text), _) if folder.is_some() => Format::Text,
+            (Some(format), _) if folder.is_some() => {
+                let error = Error::input(format!("this is a folder, not a file of the format {}", format.name()));
+                return Err(error.at(name, 0, 0).hint("name a file in it; a folder of documents has --format text"));
+            }
             (Some(format), _) => format,
+            (None, Some((Schema::Text(text), _))) => match (text.table(), detect(&name, start)) {
+                (Some(_), _) => Format::Csv,
+                (None, Ok(Format::Jsonl)) => Format::Jsonl,
+                (None, _) => Format::Text,
+            },
             (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
             (None, Some((Schema::Table(_), _))) => Format::Csv,
             // A file that is told to be something else must not pass for rows of labels without features.
             (None, Some((Schema::Indexed { .. }, _))) => detect(&name, start).unwrap_or(Format::Svmlight),
-            (None, _) => detect(&name, start)?,
+            // Who speaks of columns means a table, even if a column of it is prose.
+            (None, _) => match detect(&name, start)? {
+                Format::Text if options.table != TableOptions::default() => Format::Tsv,
+                format => format,
+            },
         };
         check_options(&name, format, options, purpose)?;
         let mut reader = Self {
@@ -191,6 +265,7 @@ impl Reader {
             labels: Labels::default(),
             schema: Schema::one_based(),
             growing: None,
+            documents: None,
             max_features: options.max_index,
             columns: None,
             report: Report::default(),
@@ -202,10 +277,24 @@ impl Reader {
             Format::Svmlight => reader.set_svmlight(options, purpose),
             Format::Vw => reader.set_vw(options, purpose, manner),
             Format::Idx => reader.set_idx(input, options, purpose)?,
-            Format::Csv => reader.set_table(input, &options.table, purpose, manner)?,
+            Format::Csv => reader.set_table(input, options, purpose, manner)?,
             Format::Tsv => {
                 let delimiter = options.table.delimiter.or(Some(b'\t'));
-                reader.set_table(input, &TableOptions { delimiter, ..options.table.clone() }, purpose, manner)?;
+                let table = TableOptions { delimiter, ..options.table.clone() };
+                reader.set_table(input, &Options { table, ..options.clone() }, purpose, manner)?;
+            }
+            Format::Text => {
+                let passed_over = match purpose {
+                    Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
+                    _ => None,
+                };
+                let bag = reader.bag(options, purpose, manner, None)?;
+                reader.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
+            }
+            Format::Jsonl => {
+                let bag = reader.bag(options, purpose, manner, None)?;
+                let (label, texts) = (options.table.label.clone(), options.table.text.clone());
+                reader.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
             }
         }
         Ok(reader)
@@ -229,7 +318,7 @@ impl Reader {
         match &features {
             Features::Known(dictionary) => self.schema = Schema::Named(dictionary.clone()),
             Features::Hashed { bits } => self.schema = Schema::Hashed { bits: *bits },
-            Features::Grow => self.growing = Some(Dictionary::default()),
+            Features::Grow => self.growing = Some(Growing::default()),
         }
         self.parser = Arc::new(Vw { features, labelling: purpose.labelling() });
     }
@@ -256,19 +345,78 @@ impl Reader {
         Ok(())
     }
 
-    fn set_table(&mut self, input: &Input, options: &TableOptions, purpose: &Purpose<'_>, manner: Manner) -> Result<()> {
+    fn set_table(&mut self, input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<()> {
         let labelling = purpose.labelling();
-        let schema = match purpose.schema() {
-            Some((Schema::Table(schema), _)) => schema.clone(),
-            _ => Arc::new(self.infer_columns(input, options, &labelling, manner)?),
+        let known = match purpose.schema() {
+            Some((Schema::Table(schema), _)) => Some(schema),
+            Some((Schema::Text(text), _)) => text.table(),
+            _ => None,
+        };
+        let schema = match known {
+            Some(schema) => schema.clone(),
+            None => Arc::new(self.infer_columns(input, &options.table, &labelling, manner)?),
         };
         let start = self.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
-        let table = Table::bind(schema.clone(), labelling, &options.drop, self.source.name(), &start)?;
+        let bag = if schema.has_text() { Some(self.bag(options, purpose, manner, Some(&schema))?) } else { None };
+        if bag.is_none() {
+            self.columns = Some(schema.features());
+            self.schema = Schema::Table(schema.clone());
+        }
+        let table = Table::bind(schema, labelling, bag, &options.table.drop, self.source.name(), &start)?;
         self.report.remarks.extend_from_slice(table.remarks());
-        self.columns = Some(schema.features());
-        self.schema = Schema::Table(schema);
         self.parser = Arc::new(table);
         Ok(())
+    }
+
+    /// What documents go through on their way into rows, behind the features of a table's other columns.
+    fn bag(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner, table: Option<&Arc<TableSchema>>) -> Result<Bag> {
+        if let Some((Schema::Text(schema), _)) = purpose.schema() {
+            self.schema = Schema::Text(schema.clone());
+            return Ok(Bag::of(schema));
+        }
+        let recipe = options.recipe.clone();
+        recipe.validate().map_err(Error::usage)?;
+        let bits = match options.hash_bits {
+            None if manner == Manner::Stream => Some(STREAM_HASH_BITS),
+            None | Some(0) => None,
+            bits => bits,
+        };
+        if let (Manner::Stream, Some(what)) = (manner, recipe.needs_all_documents()) {
+            let error = Error::usage(format!("{what} needs all documents at once, and a stream shows them one by one"));
+            return Err(error.hint("leave that out with --online: --idf no, --min-documents 1, --max-documents 1.0"));
+        }
+        if bits.is_some() && (recipe.min_documents > 1 || recipe.max_share < 1.0) {
+            let error = Error::usage(
+                "with --hash-bits terms are not told apart, so that none can be left out for being rare or frequent",
+            );
+            return Err(error.hint("leave out --hash-bits, or --min-documents and --max-documents"));
+        }
+        let first = table.map_or(0, |table| table.features() as u32);
+        let counts = manner == Manner::Whole;
+        if bits.is_none() || options.keep_names {
+            self.growing = Some(Growing { first, aside: bits.is_some(), ..Growing::default() });
+        }
+        if let Some(most) = bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX)) {
+            return Err(Error::usage(format!("{most} features are more than can be numbered")).hint("fewer --hash-bits"));
+        }
+        let terms = match bits {
+            None => Terms::Grow,
+            Some(bits) => Terms::Hashed { bits, names: options.keep_names },
+        };
+        self.max_features = self.max_features.min(MOST_TERMS);
+        let keep_names = options.keep_names;
+        self.documents = Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
+        Ok(Bag { recipe: Arc::new(recipe), terms, first, weighed: !counts })
+    }
+
+    /// Whether what is read are documents, alone or beside the columns of a table.
+    pub fn contents(&self) -> Contents {
+        let table = match (&self.documents, &self.schema) {
+            (Some(documents), _) => documents.table.as_ref(),
+            (None, Schema::Text(text)) => text.table(),
+            (None, _) => return Contents::Rows,
+        };
+        if table.is_some_and(|table| table.features() > 0) { Contents::DocumentsInRows } else { Contents::Documents }
     }
 
     /// What the columns of a table are, from all of it or, of a stream, from its first part.
@@ -309,12 +457,13 @@ impl Reader {
         observer: &mut dyn Observer,
         mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
     ) -> Result<End> {
-        let Self { source, parser, setup, mut labels, mut schema, mut growing, max_features, columns, mut report, .. } = self;
+        let Self { source, parser, setup, mut labels, mut schema, mut growing, documents, max_features, columns, mut report } =
+            self;
         let name = source.name().to_owned();
         let mut numbers = Vec::new();
         let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
-            if let Some(dictionary) = &mut growing {
-                vw::globalise(batch, dictionary, max_features).map_err(|e| e.at(&name, 1, 1))?;
+            if let Some(growing) = &mut growing {
+                growing.take_from(batch, max_features).map_err(|e| e.at(&name, 1, 1))?;
             }
             if !batch.local_labels.is_empty() {
                 numbers.clear();
@@ -326,8 +475,12 @@ impl Reader {
         if report.rows == 0 && outcome == Outcome::Ended {
             return Err(no_rows(&name, &report));
         }
-        if let Some(dictionary) = growing {
-            schema = Schema::Named(Arc::new(dictionary));
+        match (documents, growing) {
+            (Some(documents), growing) => {
+                schema = Schema::Text(Arc::new(documents.schema(growing.unwrap_or_default().names)));
+            }
+            (None, Some(growing)) => schema = Schema::Named(Arc::new(growing.names)),
+            (None, None) => {}
         }
         let features = columns.or(schema.features());
         Ok(End { outcome, labels, schema, features, report })
@@ -335,6 +488,39 @@ impl Reader {
 
     /// Reads the whole data set.
     pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset> {
+        let name = self.source.name().to_owned();
+        let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
+        let mut data = self.read_rows(observer)?;
+        if fits && let Schema::Text(schema) = &data.schema {
+            let fitted = documents::fit(&data.rows, schema).map_err(|e| e.at(&name, 1, 1))?;
+            data.rows = fitted.weigh(&data.rows);
+            data.schema = Schema::Text(Arc::new(fitted.schema));
+        }
+        Ok(data)
+    }
+
+    /// Reads the whole data set and splits it as [`Dataset::split`] does. The second part has no say in how documents become
+    /// features: it is to the first as documents are that nobody has seen.
+    pub fn read_split(self, fraction: f64, seed: u64, observer: &mut dyn Observer) -> Result<(Dataset, Dataset)> {
+        let name = self.source.name().to_owned();
+        let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
+        let data = self.read_rows(observer)?;
+        if data.len() < 2 {
+            return Err(Error::input("there are too few rows to hold some back").at(name, 1, 1));
+        }
+        let (mut kept, mut held) = data.split(fraction, seed);
+        if fits && let Schema::Text(schema) = &data.schema {
+            let fitted = documents::fit(&kept.rows, schema).map_err(|e| e.at(&name, 1, 1))?;
+            let weigh = |counts: &Matrix| fitted.weigh(counts);
+            (kept.rows, held.rows) = (weigh(&kept.rows), weigh(&held.rows));
+            let schema = Arc::new(fitted.schema);
+            (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
+        }
+        Ok((kept, held))
+    }
+
+    /// Reads the whole data set; documents for training as counts.
+    fn read_rows(self, observer: &mut dyn Observer) -> Result<Dataset> {
         let total = self.source.total();
         let columns = self.columns;
         let mut builder = None;
@@ -366,6 +552,26 @@ impl Reader {
     }
 }
 
+/// Most different terms: their names take some 2 GB.
+const MOST_TERMS: u32 = 1 << 24;
+
+impl Growing {
+    /// Takes the names of a batch, and gives its features their numbers.
+    fn take_from(&mut self, batch: &mut Batch, max_features: u32) -> Result<()> {
+        if !self.aside {
+            return vw::globalise(batch, &mut self.names, self.first, max_features);
+        }
+        for name in batch.local_features.names() {
+            self.names.intern(name);
+        }
+        if self.names.len() > max_features as usize {
+            let error = Error::input(format!("there are more than {max_features} different names to keep"));
+            return Err(error.hint("leave out --keep-names"));
+        }
+        Ok(())
+    }
+}
+
 /// The schema of numbered features, and how many of them a model knows.
 fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) {
     match purpose.schema() {
@@ -377,26 +583,44 @@ fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) 
 /// Options that say nothing of this format, or of what the model was trained on, are mistakes.
 fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
     let is_table = matches!(format, Format::Csv | Format::Tsv);
+    let is_text = matches!(format, Format::Text | Format::Jsonl);
     let fits = match purpose.schema() {
         None => true,
         Some((Schema::Indexed { .. }, _)) => matches!(format, Format::Svmlight | Format::Idx),
         Some((Schema::Named(_) | Schema::Hashed { .. }, _)) => format == Format::Vw,
         Some((Schema::Table(_), _)) => is_table,
+        Some((Schema::Text(text), _)) if text.table().is_some() => is_table,
+        Some((Schema::Text(_), _)) => is_text,
     };
     if !fits {
         let trained = match purpose.schema() {
             Some((Schema::Indexed { .. }, _)) => "svmlight or idx",
             Some((Schema::Table(_), _)) => "csv or tsv",
+            Some((Schema::Text(text), _)) if text.table().is_some() => "csv or tsv",
+            Some((Schema::Text(_), _)) => "text or jsonl",
             _ => "vw",
         };
         let error = Error::input(format!("this is {}, and the model was trained on {trained}", format.name())).at(name, 1, 1);
         return Err(error.hint("give rows of that format, or say by --format what these really are"));
     }
-    if options.hash_bits.is_some() && format != Format::Vw {
-        return Err(Error::usage("--hash-bits is for the format vw").hint("say --format vw if that is what this is"));
+    let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
+    if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
+        return Err(
+            Error::usage("--hash-bits is for documents and the format vw").hint("say --format vw if that is what this is")
+        );
     }
-    if (options.table.label.is_some() || options.table.row_weights.is_some()) && !is_table {
+    if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
+        return Err(
+            Error::usage("--keep-names keeps the names of terms that are hashed").hint("leave it out, or give --hash-bits")
+        );
+    }
+    let keyed = is_table || format == Format::Jsonl;
+    if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
         return Err(Error::usage("--label and --row-weights name columns of a table").hint("say --format csv if this is one"));
+    }
+    if !options.table.text.is_empty() && !keyed {
+        let error = Error::usage("--text names the columns of a table, or the keys of JSON lines, that hold documents");
+        return Err(error.hint("leave it out, or say --format csv or jsonl"));
     }
     let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
     let for_tables = !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();

@@ -1,6 +1,7 @@
 //! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where a
 //! record ends.
 
+use super::folder::{Files, Folder};
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -50,6 +51,30 @@ pub struct Source {
     compression: Option<&'static str>,
     taken: Arc<AtomicU64>,
     total: Option<u64>,
+    /// The documents that it is put together from.
+    folder: Option<Arc<Folder>>,
+}
+
+/// What an input is called in messages, and where in it something stands.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    name: String,
+    folder: Option<Arc<Folder>>,
+}
+
+impl Origin {
+    /// What messages call the input.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The error with its place: this column of this line, both from 1.
+    pub fn place(&self, error: Error, line: u64, column: u64) -> Error {
+        match self.folder.as_ref().and_then(|folder| folder.place(line, column)) {
+            Some((file, line, column)) => error.at(file, line, column),
+            None => error.at(&self.name, line, column),
+        }
+    }
 }
 
 /// Bytes looked at to tell the compression.
@@ -82,7 +107,21 @@ impl Source {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => (Some("zstd"), buffered(Zstd { input: Some(counted), frame: None })),
             _ => (None, Box::new(counted)),
         };
-        Ok(Self { name, reader, compression, taken, total })
+        Ok(Self { name, reader, compression, taken, total, folder: None })
+    }
+
+    /// Opens a folder of documents as one file with a line for each. Without labels, those lines begin with a tab.
+    pub fn open_folder(path: &Path, labelled: bool) -> Result<Self> {
+        let folder = Arc::new(Folder::list(path, labelled)?);
+        let taken = Arc::new(AtomicU64::new(0));
+        let reader = buffered(Counted { inner: Files::new(folder.clone()), taken: taken.clone() });
+        let (name, total) = (path.display().to_string(), Some(folder.bytes()));
+        Ok(Self { name, reader, compression: None, taken, total, folder: Some(folder) })
+    }
+
+    /// What it is called, and where in it something stands.
+    pub fn origin(&self) -> Origin {
+        Origin { name: self.name.clone(), folder: self.folder.clone() }
     }
 
     /// What messages call it.

@@ -43,6 +43,8 @@ pub struct TableOptions {
     pub delimiter: Option<u8>,
     /// The column that says how much a row counts.
     pub row_weights: Option<String>,
+    /// The columns that hold documents.
+    pub text: Vec<String>,
 }
 
 impl TableOptions {
@@ -59,14 +61,14 @@ impl TableOptions {
 
     /// The columns that the user mentions.
     fn mentioned(&self) -> impl Iterator<Item = &String> {
-        self.label.iter().chain(&self.drop).chain(&self.row_weights)
+        self.label.iter().chain(&self.drop).chain(&self.row_weights).chain(&self.text)
     }
 }
 
 /// Names by which a label column is known if nobody says which it is.
 const LABEL_NAMES: [&str; 4] = ["label", "target", "class", "y"];
 
-fn is_label_name(name: &str) -> bool {
+pub(super) fn is_label_name(name: &str) -> bool {
     LABEL_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 

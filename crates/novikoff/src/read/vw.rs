@@ -37,10 +37,10 @@ pub enum Features {
     },
 }
 
-/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of first appearance.
-/// Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
+/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of first appearance;
+/// those before the feature `first` have theirs already. Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
 /// features, as none does unless they [grow](Features::Grow), stays as it is.
-pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, max_features: u32) -> crate::Result<()> {
+pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, first: u32, max_features: u32) -> crate::Result<()> {
     if batch.local_features.is_empty() {
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, max_features: u
         let error = Error::input(format!("there are more than {max_features} different features"));
         return Err(error.hint("number them by hash instead: --hash-bits 24 makes 16 million of them"));
     }
-    batch.renumber(&numbers);
+    batch.renumber(first, &numbers);
     batch.local_features.clear();
     Ok(())
 }
@@ -552,9 +552,9 @@ mod tests {
     fn a_dictionary_that_grows_too_large_is_an_error_with_advice() {
         let mut dictionary = Dictionary::default();
         let parser = grow(Labelling::Open);
-        assert!(globalise(&mut parse(&parser, b"1 | a b"), &mut dictionary, 2).is_ok());
-        assert!(globalise(&mut parse(&parser, b"1 | b a"), &mut dictionary, 2).is_ok());
-        let error = globalise(&mut parse(&parser, b"1 | c"), &mut dictionary, 2).unwrap_err();
+        assert!(globalise(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
+        assert!(globalise(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
+        let error = globalise(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
         assert!(error.advice().is_some_and(|hint| hint.contains("--hash-bits")), "{error}");
     }
 
@@ -574,12 +574,12 @@ mod tests {
             let parser = grow(Labelling::Open);
             let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
             let (mut whole, mut all) = (parse(&parser, text.as_bytes()), Dictionary::default());
-            globalise(&mut whole, &mut all, 1000).unwrap();
+            globalise(&mut whole, &mut all, 0, 1000).unwrap();
             let (mut dictionary, mut rows, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
             for block in lines.chunk_by(|a, _| a.1) {
                 let block: String = block.iter().map(|(line, _)| format!("{line}\n")).collect();
                 let mut batch = parse(&parser, block.as_bytes());
-                globalise(&mut batch, &mut dictionary, 1000).unwrap();
+                globalise(&mut batch, &mut dictionary, 0, 1000).unwrap();
                 rows.extend(named(&batch, &dictionary));
                 indices.extend_from_slice(&batch.indices);
             }
@@ -635,7 +635,7 @@ mod tests {
         for features in [Features::Grow, known, Features::Hashed { bits: 3 }] {
             let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
             let mut batch = parse(&Vw { features, labelling }, bytes);
-            globalise(&mut batch, &mut Dictionary::default(), 1000).unwrap();
+            globalise(&mut batch, &mut Dictionary::default(), 0, 1000).unwrap();
             for r in 0..batch.rows() {
                 assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
             }
@@ -658,7 +658,7 @@ mod tests {
             let source = Source::open(&Input::Path(path.clone())).unwrap();
             let setup = Setup { threads, skip_bad_rows: false };
             run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {
-                globalise(batch, &mut dictionary, u32::MAX)?;
+                globalise(batch, &mut dictionary, 0, u32::MAX)?;
                 entries.extend_from_slice(&batch.indices);
                 Ok(Flow::Continue)
             })

@@ -66,7 +66,7 @@ impl Fit {
                 classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
             }
         };
-        let scales = settings.risk.scale.factors(&data.rows, &data.row_weights);
+        let scales = data.factors(settings.risk.scale);
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             let weights = self.weights_of(&target)?;

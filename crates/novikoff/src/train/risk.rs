@@ -480,7 +480,10 @@ impl Scaling {
         if settings.risk.scale == Scale::None {
             return Self { factors: Vec::new(), scaled: None };
         }
-        let factors = settings.risk.scale.factors(&data.rows, &data.row_weights);
+        let factors = data.factors(settings.risk.scale);
+        if factors.is_empty() {
+            return Self { factors, scaled: None };
+        }
         Self { scaled: Some(data.rows.scaled(&factors)), factors }
     }
 

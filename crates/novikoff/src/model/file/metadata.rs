@@ -2,36 +2,20 @@
 
 use super::super::{About, Model, Scorer, Task};
 use super::FORMAT_VERSION;
-use super::check;
-use super::tensors::{MetadataOnly, Tensors};
+use super::tensors::MetadataOnly;
+use super::{check, schema};
 use crate::data::Labels;
 use crate::error::{Error, Result};
-use crate::features::table::TableSchema;
-use crate::features::{Dictionary, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 const FORMAT: &str = "novikoff-model";
 /// The `task` of a model that stands in for labels.
 const REGRESSION: &str = "regression";
 /// Settings and results are small. What they may become in memory is many times as much, so they are kept small.
 const ABOUT_LIMIT: usize = 4 << 20;
-
-/// A schema as the file tells it; the names of features are tensors.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SchemaEntry {
-    kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    base: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bits: Option<u8>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    table: Option<TableSchema>,
-}
 
 /// All metadata of a model besides the checksum.
 pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str, String>, String> {
@@ -43,7 +27,7 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
         ("format", FORMAT.to_owned()),
         ("format_version", FORMAT_VERSION.to_string()),
         ("about", about),
-        ("schema", exact_json("schema", &schema_entry(&model.schema))?),
+        ("schema", exact_json("schema", &schema::entry(&model.schema))?),
     ]);
     metadata.extend(copies(&model.about));
     match model.task() {
@@ -86,17 +70,6 @@ fn copies(about: &About) -> [(&'static str, String); 5] {
         ("features", about.features.to_string()),
         ("data_hash", about.data_hash.clone()),
     ]
-}
-
-fn schema_entry(schema: &Schema) -> SchemaEntry {
-    let (kind, mut entry) = match schema {
-        Schema::Indexed { base } => ("indexed", SchemaEntry { base: Some(*base), ..SchemaEntry::default() }),
-        Schema::Named(_) => ("named", SchemaEntry::default()),
-        Schema::Hashed { bits } => ("hashed", SchemaEntry { bits: Some(*bits), ..SchemaEntry::default() }),
-        Schema::Table(table) => ("table", SchemaEntry { table: Some((**table).clone()), ..SchemaEntry::default() }),
-    };
-    kind.clone_into(&mut entry.kind);
-    entry
 }
 
 /// JSON with sorted keys, so that equal values give equal bytes, that reads back as it was written.
@@ -219,19 +192,8 @@ impl Metadata {
         Ok(labels)
     }
 
-    pub(super) fn schema(&mut self, tensors: &mut Tensors<'_>) -> Result<Schema> {
-        let entry: SchemaEntry = self.take_json("schema")?;
-        match entry {
-            SchemaEntry { kind, base: Some(base), bits: None, table: None } if kind == "indexed" => Ok(Schema::Indexed { base }),
-            SchemaEntry { kind, base: None, bits: Some(bits), table: None } if kind == "hashed" => Ok(Schema::Hashed { bits }),
-            SchemaEntry { kind, base: None, bits: None, table: Some(table) } if kind == "table" => {
-                Ok(Schema::Table(Arc::new(table)))
-            }
-            SchemaEntry { kind, base: None, bits: None, table: None } if kind == "named" => {
-                Ok(Schema::Named(Arc::new(dictionary(tensors)?)))
-            }
-            SchemaEntry { kind, .. } => Err(Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}"))),
-        }
+    pub(super) fn schema(&mut self) -> Result<schema::Entry> {
+        self.take_json("schema")
     }
 
     /// All entries must have been asked for.
@@ -250,34 +212,4 @@ fn from_json<T: DeserializeOwned>(key: &str, text: &str) -> Result<T> {
         let what = if deep { "is nested too deep".to_owned() } else { format!("cannot be read: {error}") };
         Error::input(format!("the metadata `{key}` {what}"))
     })
-}
-
-/// The names one behind the other, and where each ends.
-pub(super) fn dictionary_parts(dictionary: &Dictionary) -> (Vec<u8>, Vec<u64>) {
-    let (mut text, mut ends) = (Vec::new(), Vec::new());
-    for name in dictionary.names() {
-        text.extend_from_slice(name.as_bytes());
-        ends.push(text.len() as u64);
-    }
-    (text, ends)
-}
-
-fn dictionary(tensors: &mut Tensors<'_>) -> Result<Dictionary> {
-    let refuse = |what: &str| Error::input(format!("the feature names {what}"));
-    let text = tensors.list::<u8>("feature_names")?;
-    let ends = tensors.list::<u64>("feature_name_ends")?;
-    let text = std::str::from_utf8(&text).map_err(|_| refuse("are not UTF-8"))?;
-    if ends.last().copied().unwrap_or(0) != text.len() as u64 || ends.len() > u32::MAX as usize {
-        return Err(refuse("do not end where they should"));
-    }
-    let (mut dictionary, mut start) = (Dictionary::default(), 0);
-    for (number, &end) in ends.iter().enumerate() {
-        let end = usize::try_from(end).map_err(|_| refuse("do not end where they should"))?;
-        let name = text.get(start..end).ok_or_else(|| refuse("do not end where they should"))?;
-        if dictionary.intern(name) as usize != number {
-            return Err(Error::input(format!("the feature name {name:?} is there twice")));
-        }
-        start = end;
-    }
-    Ok(dictionary)
 }

@@ -1,13 +1,12 @@
 //! Scorers as tensors.
 
-use super::super::{About, Mistake, Model, Scorer, Voted, Weights};
+use super::super::{About, Mistake, Scorer, Voted, Weights};
 use super::check;
-use super::metadata::{self, Layout, Metadata};
+use super::metadata::{Layout, Metadata};
 use super::tensors::{Numbers, Tensor, Tensors};
 use crate::data::Matrix;
 use crate::data::matrix::Values;
 use crate::error::{Error, Result};
-use crate::features::Schema;
 use crate::multiclass::Scheme;
 use safetensors::Dtype;
 use serde::Deserialize;
@@ -20,18 +19,12 @@ enum Kind {
     Voted,
 }
 
-/// All tensors of a model.
-pub(super) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
-    let mut tensors = match &model.scorer {
+/// The tensors of a model's scorer.
+pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
+    match scorer {
         Scorer::Linear(weights) => linear_tensors(weights),
         Scorer::Voted(voted) => voted_tensors(voted),
-    };
-    if let Schema::Named(dictionary) = &model.schema {
-        let (text, ends) = metadata::dictionary_parts(dictionary);
-        tensors.push(Tensor::list("feature_names", Numbers::U8(text)));
-        tensors.push(Tensor::list("feature_name_ends", Numbers::U64(ends)));
     }
-    tensors
 }
 
 /// The scorer of a file of `file_bytes` bytes.

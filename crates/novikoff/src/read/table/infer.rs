@@ -171,11 +171,13 @@ struct Choice {
     label: Option<usize>,
     row_weights: Option<usize>,
     dropped: Vec<bool>,
+    /// Columns that hold documents.
+    text: Vec<bool>,
 }
 
 impl Choice {
     fn ignores(&self, j: usize) -> bool {
-        self.dropped[j] || self.label == Some(j) || self.row_weights == Some(j)
+        self.dropped[j] || self.text[j] || self.label == Some(j) || self.row_weights == Some(j)
     }
 }
 
@@ -362,6 +364,7 @@ impl<'a> Inference<'a> {
                 _ if choice.dropped[j] => Role::Dropped,
                 _ if choice.label == Some(j) => Role::Label,
                 _ if choice.row_weights == Some(j) => Role::RowWeight,
+                _ if choice.text[j] => Role::Text,
                 _ => self.feature_role(j, &name, &mut features)?,
             };
             columns.push(Column { name, role });
@@ -401,10 +404,15 @@ impl<'a> Inference<'a> {
         });
         remarks.extend(choice.label.map(|j| format!("label column: {:?}", names[j])));
         remarks.extend(choice.row_weights.map(|j| format!("row weights: column {:?}", names[j])));
+        let documents: Vec<String> = (0..names.len()).filter(|&j| choice.text[j]).map(|j| format!("{:?}", names[j])).collect();
+        if !documents.is_empty() {
+            remarks.push(format!("documents: {}", documents.join(", ")));
+        }
         let (text, numeric): (Vec<&Seen>, Vec<&Seen>) =
             self.columns.iter().filter(|seen| !seen.ignored).partition(|seen| seen.texts > 0);
         let categories: usize = text.iter().map(|seen| seen.categories.len()).sum();
         remarks.push(match (numeric.len(), text.len()) {
+            (0, 0) if !documents.is_empty() => return remarks,
             (numeric, 0) => format!("{} of numbers", plural(numeric)),
             (0, text) => format!("{} of categories ({categories} in all)", plural(text)),
             (numeric, text) => format!("{} of numbers, {} of categories ({categories} in all)", plural(numeric), plural(text)),
@@ -445,6 +453,10 @@ fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, colum
     for meant in &options.drop {
         dropped[find(meant)?] = true;
     }
+    let mut text = vec![false; names.len()];
+    for meant in &options.text {
+        text[find(meant)?] = true;
+    }
     let row_weights = options.row_weights.as_ref().map(find).transpose()?;
     let asked = options.label.as_ref().map(find).transpose()?;
     let twice = |j: usize, what: &str| Error::usage(format!("column {:?} cannot be {what} at once", names[j]));
@@ -452,13 +464,17 @@ fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, colum
         (Some(j), _) if dropped[j] => return Err(twice(j, "the label and dropped")),
         (_, Some(j)) if dropped[j] => return Err(twice(j, "the row weights and dropped")),
         (Some(j), Some(k)) if j == k => return Err(twice(j, "the label and the row weights")),
+        (Some(j), _) | (_, Some(j)) if text[j] => return Err(twice(j, "a text and something else")),
         _ => {}
+    }
+    if let Some(j) = (0..names.len()).find(|&j| text[j] && dropped[j]) {
+        return Err(twice(j, "a text and dropped"));
     }
     let label = match asked {
         Some(j) => Some(j),
-        None => label_by_name(names, |j| dropped[j] || row_weights == Some(j), labelling, columns)?,
+        None => label_by_name(names, |j| dropped[j] || text[j] || row_weights == Some(j), labelling, columns)?,
     };
-    Ok(Choice { label, row_weights, dropped })
+    Ok(Choice { label, row_weights, dropped, text })
 }
 
 fn label_by_name(names: &[String], taken: impl Fn(usize) -> bool, labelling: &Labelling, columns: &str) -> Result<Option<usize>> {

@@ -4,7 +4,8 @@ use super::{FirstRecord, is_missing, listed, shown, wrong_width};
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Role, TableSchema};
-use crate::read::batch::{Batch, Labelling, RowError};
+use crate::read::bag::{Bag, OpenBag};
+use crate::read::batch::{Batch, CONVERT, Labelling, RowError};
 use crate::read::number::{Number, whole};
 use crate::read::pipeline::Parser;
 use crate::read::records::{Fault, Field, Records};
@@ -25,6 +26,10 @@ pub struct Table {
     weight: Option<usize>,
     /// The columns that become features, in the order of the features.
     encoders: Vec<Encoder>,
+    /// The fields that hold documents, each with what its terms' names begin with.
+    texts: Vec<(usize, String)>,
+    /// What becomes of those.
+    bag: Option<Bag>,
     remarks: Vec<String>,
 }
 
@@ -52,7 +57,16 @@ impl Table {
     /// With a header, columns are matched by name: they may stand in any order, the label (if nobody asks for it), row
     /// weights and dropped columns may lack, and columns in `drop` may come on top. Without, they are matched by position,
     /// and only the label may lack. A schema that comes from outside must have been [validated](TableSchema::validate).
-    pub fn bind(schema: Arc<TableSchema>, labelling: Labelling, drop: &[String], file: &str, start: &[u8]) -> Result<Self> {
+    ///
+    /// The bag is for columns that hold documents; without, they are not looked at.
+    pub fn bind(
+        schema: Arc<TableSchema>,
+        labelling: Labelling,
+        bag: Option<Bag>,
+        drop: &[String],
+        file: &str,
+        start: &[u8],
+    ) -> Result<Self> {
         let first = FirstRecord::find(start, schema.delimiter);
         let fields = match &first {
             Some(first) if schema.header => by_name(&schema, drop, first, file)?,
@@ -68,10 +82,16 @@ impl Table {
             label: None,
             weight: None,
             encoders: Vec::new(),
+            texts: Vec::new(),
+            bag,
             remarks: Vec::new(),
         };
         for (j, field) in fields.into_iter().enumerate() {
             table.bind_column(j, field).map_err(|error| error.at(file, 1, 1))?;
+        }
+        // Several texts may have a word in common, and mean different things by it.
+        if let [(_, only)] = &mut table.texts[..] {
+            only.clear();
         }
         Ok(table)
     }
@@ -87,7 +107,8 @@ impl Table {
             (Role::Label, Some(_)) => self.label = field,
             (Role::RowWeight, None) => self.remarks.push(format!("no column {name:?}: every row counts once")),
             (Role::RowWeight, Some(_)) => self.weight = field,
-            (Role::Numeric { .. } | Role::Categorical { .. }, None) => {
+            (Role::Text, Some(field)) => self.texts.push((field, format!("{name}:"))),
+            (Role::Numeric { .. } | Role::Categorical { .. } | Role::Text, None) => {
                 return Err(Error::input(format!("column {name:?} is not in the table")));
             }
             (Role::Numeric { feature, mean, indicator }, Some(field)) => {
@@ -120,7 +141,7 @@ fn by_name(schema: &TableSchema, drop: &[String], first: &FirstRecord, file: &st
     let names = first.names(file)?;
     let places: FxHashMap<&str, usize> = names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
     let fields: Vec<Option<usize>> = schema.columns.iter().map(|column| places.get(column.name.as_str()).copied()).collect();
-    let is_feature = |role: &Role| matches!(role, Role::Numeric { .. } | Role::Categorical { .. });
+    let is_feature = |role: &Role| matches!(role, Role::Numeric { .. } | Role::Categorical { .. } | Role::Text);
     let lacking: Vec<&str> = (schema.columns.iter().zip(&fields))
         .filter(|(column, field)| field.is_none() && is_feature(&column.role))
         .map(|(column, _)| column.name.as_str())
@@ -172,10 +193,11 @@ impl Parser for Table {
         let mut records = Records::new(block, self.schema.delimiter);
         let mut fields = Vec::with_capacity(self.width);
         let mut header_ahead = self.schema.header && offset == 0;
+        let mut bag = self.bag.as_ref().map(|bag| bag.open(batch));
         while let Some(outcome) = records.next_into(&mut fields) {
             let outcome = match outcome {
                 Ok(()) if std::mem::take(&mut header_ahead) => continue,
-                Ok(()) => self.row(block, &fields, batch),
+                Ok(()) => self.row(block, &fields, bag.as_mut(), batch),
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = outcome {
@@ -184,6 +206,9 @@ impl Parser for Table {
                     return;
                 }
             }
+        }
+        if let Some(bag) = bag {
+            bag.close(batch);
         }
     }
 }
@@ -200,7 +225,13 @@ struct Noticed {
 
 impl Table {
     #[inline]
-    fn row(&self, block: &[u8], fields: &[Field], batch: &mut Batch) -> std::result::Result<(), Fault> {
+    fn row(
+        &self,
+        block: &[u8],
+        fields: &[Field],
+        bag: Option<&mut OpenBag<'_>>,
+        batch: &mut Batch,
+    ) -> std::result::Result<(), Fault> {
         if fields.len() != self.width {
             return Err(wrong_width(fields, self.width));
         }
@@ -210,12 +241,23 @@ impl Table {
             let field = &fields[encoder.field];
             self.encode(encoder, &field.text(block), batch, &mut noticed).map_err(|(what, hint)| fault(field, what, hint))?;
         }
-        // The label comes last, so that a row given up for another reason leaves no new label behind.
+        let texts = self.texts.iter().map(|(field, prefix)| (&fields[*field], fields[*field].text(block), prefix));
+        let texts: Vec<_> = if bag.is_some() { texts.collect() } else { Vec::new() };
+        for (field, text, _) in &texts {
+            std::str::from_utf8(text).map_err(|_| fault(field, "this text is not UTF-8".into(), Some(CONVERT.into())))?;
+        }
+        // The label comes last, so that a row given up for another reason leaves no new label behind; nor new words.
         if let Some(label) = self.label {
             self.set_label(block, &fields[label], batch)?;
         }
         if let Some(weight) = weight {
             batch.set_weight(weight);
+        }
+        if let Some(bag) = bag {
+            for (_, text, prefix) in &texts {
+                bag.add(std::str::from_utf8(text).unwrap_or_default(), prefix, batch);
+            }
+            bag.pour(batch);
         }
         batch.missing += noticed.missing;
         batch.unseen_features += noticed.unseen;
@@ -334,7 +376,7 @@ mod tests {
     }
 
     fn bind(schema: &Arc<TableSchema>, labelling: Labelling, text: &str) -> Result<Table> {
-        Table::bind(schema.clone(), labelling, &[], "t", text.as_bytes())
+        Table::bind(schema.clone(), labelling, None, &[], "t", text.as_bytes())
     }
 
     fn parsed(table: &Table, text: &[u8], strict: bool) -> Batch {
@@ -442,7 +484,7 @@ mod tests {
         let error = bind(&schema, Labelling::Open, extra).unwrap_err();
         assert_eq!(error.to_string(), "t:1:9: the header has columns that were not trained on: \"town\"");
         assert_eq!(error.advice(), Some("leave them out: --drop town"));
-        let table = Table::bind(schema, Labelling::Open, &["town".into()], "t", extra.as_bytes()).unwrap();
+        let table = Table::bind(schema, Labelling::Open, None, &["town".into()], "t", extra.as_bytes()).unwrap();
         assert_eq!(rows(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);
     }
 
@@ -490,7 +532,7 @@ mod tests {
         let read = |input: &Input, threads: usize| {
             let mut source = Source::open(input).unwrap();
             let start = source.look_ahead(Cut::Record { delimiter: b',' }, 0).unwrap();
-            let table = Arc::new(Table::bind(schema.clone(), Labelling::Open, &[], "t", &start).unwrap());
+            let table = Arc::new(Table::bind(schema.clone(), Labelling::Open, None, &[], "t", &start).unwrap());
             let (mut found, mut report) = (Vec::new(), Report::default());
             let setup = Setup { threads, ..STRICT };
             run(source, table, setup, &mut report, &mut Unwatched, |batch, _| {

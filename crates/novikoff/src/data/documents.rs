@@ -1,0 +1,122 @@
+//! From the counts of terms in documents to values: what only the whole collection can tell.
+
+use super::matrix::{Values, fits_f32};
+use super::{Matrix, Row};
+use crate::error::{Error, Result};
+use crate::features::text::{TextSchema, Vocabulary};
+use rayon::prelude::*;
+
+/// What a collection of documents has told: which terms are features, and how much each of them weighs.
+pub struct Fitted {
+    /// The schema of documents like these.
+    pub schema: TextSchema,
+    /// The new number of each term of the counts.
+    numbers: Vec<u32>,
+}
+
+/// The number of a term that is no feature.
+const LEFT_OUT: u32 = u32::MAX;
+
+/// Learns from the counts of all documents, numbered by a schema that knows the terms, but not how frequent they are.
+pub fn fit(counts: &Matrix, schema: &TextSchema) -> Result<Fitted> {
+    let (recipe, first) = (schema.recipe(), schema.first());
+    let mut frequencies = vec![0u32; schema.vocabulary().len()];
+    for i in 0..counts.rows() {
+        let mut met = |j: u32| frequencies[(j - first) as usize] += 1;
+        indices(counts.row(i)).iter().filter(|&&j| j >= first).for_each(|&j| met(j));
+    }
+    if frequencies.iter().all(|&with| with == 0) {
+        let error = Error::input("there is not a single word in the documents");
+        return Err(error.hint("a word has a letter or a digit; is this the right file, and the right --format?"));
+    }
+    let all = counts.rows() as f64;
+    let keep = |with: u32| u64::from(with) >= recipe.min_documents && f64::from(with) <= recipe.max_share * all;
+    let kept: Vec<bool> = frequencies.iter().map(|&with| keep(with)).collect();
+    let mut vocabulary = schema.vocabulary().clone();
+    let mut numbers: Vec<u32> = (0..frequencies.len() as u32).collect();
+    if let (Vocabulary::Named(names), true) = (&mut vocabulary, kept.contains(&false)) {
+        names.retain(&kept);
+        let mut next = 0;
+        for (number, kept) in numbers.iter_mut().zip(&kept) {
+            *number = if *kept { next } else { LEFT_OUT };
+            next += u32::from(*kept);
+        }
+        let mut at = kept.iter();
+        frequencies.retain(|_| at.next().copied().unwrap_or(false));
+        if names.is_empty() {
+            let error = Error::input("no term is in as many documents as it takes to be a feature");
+            return Err(error.hint("leave out --min-documents and --max-documents, or make them milder"));
+        }
+    }
+    if !recipe.idf {
+        frequencies.clear();
+    }
+    let schema = TextSchema::new(recipe.clone(), schema.table().cloned(), vocabulary, counts.rows() as u64, frequencies);
+    Ok(Fitted { schema, numbers })
+}
+
+/// The indices of a row of counts, which is sparse.
+fn indices(row: Row<'_>) -> &[u32] {
+    match row {
+        Row::Sparse32(indices, _) | Row::Even(indices, _) | Row::Sparse64(indices, _) => indices,
+        Row::Dense32(_) | Row::Dense64(_) => &[],
+    }
+}
+
+/// Some rows.
+struct Piece {
+    lengths: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Fitted {
+    /// The values of documents whose counts were numbered as those learned from.
+    pub fn weigh(&self, counts: &Matrix) -> Matrix {
+        const ROWS: usize = 256;
+        let blocks = (0..counts.rows().div_ceil(ROWS)).into_par_iter();
+        let pieces: Vec<Piece> =
+            blocks.map(|block| self.piece(counts, block * ROWS..counts.rows().min((block + 1) * ROWS))).collect();
+        let stored = pieces.iter().map(|piece| piece.indices.len()).sum();
+        let (mut starts, mut indices) = (Vec::with_capacity(counts.rows() + 1), Vec::with_capacity(stored));
+        starts.push(0);
+        for piece in &pieces {
+            starts.extend(piece.lengths.iter().scan(indices.len(), |end, length| {
+                *end += length;
+                Some(*end)
+            }));
+            indices.extend_from_slice(&piece.indices);
+        }
+        let all = || pieces.iter().flat_map(|piece| &piece.values);
+        let values = match all().all(|&x| fits_f32(x)) {
+            true => Values::F32(all().map(|&x| x as f32).collect()),
+            false => Values::F64(all().copied().collect()),
+        };
+        // Rows stay in order, and numbers rise with the old ones: the parts fit together.
+        Matrix::from_compressed(self.schema.features(), starts, indices, values).unwrap_or_else(|what| unreachable!("{what}"))
+    }
+
+    fn piece(&self, counts: &Matrix, rows: std::ops::Range<usize>) -> Piece {
+        let first = self.schema.first();
+        let (mut lengths, mut indices, mut values) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
+        for i in rows {
+            let start = indices.len();
+            let mut terms = start;
+            counts.row(i).for_each_nonzero(|j, x| match j.checked_sub(first) {
+                None => {
+                    indices.push(j);
+                    values.push(x);
+                    terms = indices.len();
+                }
+                Some(term) if self.numbers[term as usize] != LEFT_OUT => {
+                    indices.push(first + self.numbers[term as usize]);
+                    values.push(x);
+                }
+                Some(_) => {}
+            });
+            self.schema.recipe().weigh(self.schema.idf(), first, &indices[terms..], &mut values[terms..]);
+            lengths.push(indices.len() - start);
+        }
+        Piece { lengths, indices, values }
+    }
+}

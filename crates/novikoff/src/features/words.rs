@@ -1,0 +1,122 @@
+//! Where words begin and end: Unicode's word boundaries (UAX #29).
+
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Gives every word of a text to `each`, in order: what stands between word boundaries and has a letter or a digit in it.
+///
+/// `don't`, `3.14` and `example.com` are one word each, `rock-and-roll` is three.
+///
+/// ```
+/// let mut words = Vec::new();
+/// novikoff::features::for_each_word("Don't panic: 3.14 ≠ π!", |word| words.push(word));
+/// assert_eq!(words, ["Don't", "panic", "3.14", "π"]);
+/// ```
+pub fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
+    if text.is_ascii() {
+        return ascii_words(text, &mut each);
+    }
+    // No word crosses a space, so only what is not ASCII between two of them needs the tables of Unicode.
+    for part in text.split([' ', '\t', '\n', '\r']) {
+        if part.is_ascii() {
+            ascii_words(part, &mut each);
+        } else {
+            part.unicode_words().for_each(&mut each);
+        }
+    }
+}
+
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+/// The underscore joins words, but is none by itself.
+const UNDERSCORE: u8 = 4;
+const IN_WORD: u8 = LETTER | DIGIT | UNDERSCORE;
+/// Marks between two letters, or between two digits, belong to the word: shifted by this they are `LETTER` or `DIGIT`.
+const JOINS: u8 = 3;
+
+/// What an ASCII character does in a word.
+const KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut at = 0;
+    while at < 128 {
+        kinds[at] = match at as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+            b'0'..=b'9' => DIGIT,
+            b'_' => UNDERSCORE,
+            b'.' | b'\'' => (LETTER | DIGIT) << JOINS,
+            b':' => LETTER << JOINS,
+            b',' | b';' => DIGIT << JOINS,
+            _ => 0,
+        };
+        at += 1;
+    }
+    kinds
+};
+
+#[inline]
+fn ascii_words<'a>(text: &'a str, each: &mut impl FnMut(&'a str)) {
+    let bytes = text.as_bytes();
+    let kind = |at: usize| bytes.get(at).map_or(0, |&byte| KINDS[byte as usize]);
+    let mut at = 0;
+    while at < bytes.len() {
+        let first = kind(at);
+        if first & IN_WORD == 0 {
+            at += 1;
+            continue;
+        }
+        let (start, mut before, mut seen) = (at, first, first);
+        at += 1;
+        loop {
+            let next = kind(at);
+            if next & IN_WORD != 0 {
+                (before, seen) = (next, seen | next);
+                at += 1;
+            } else if next >> JOINS & before & kind(at + 1) != 0 {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        if seen & (LETTER | DIGIT) != 0 {
+            each(&text[start..at]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        for_each_word(text, |word| words.push(word));
+        words
+    }
+
+    /// Characters that the rules treat differently, and some that they do not.
+    fn text() -> impl Strategy<Value = String> {
+        let special = prop::sample::select(
+            " \t.,;:'_-@aZ09\u{301}\u{200d}\u{ad}\u{feff}éßÅקא\"ーカひ漢字ไทย🇩🇪👩‍🚀\u{2019}\u{b7}\u{85}\u{a0}\u{2028}"
+                .chars()
+                .collect::<Vec<_>>(),
+        );
+        let any = prop_oneof![6 => special, 2 => prop::char::range(' ', '~'), 1 => any::<char>()];
+        prop::collection::vec(any, 0..24).prop_map(|all| all.into_iter().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn words_are_those_of_unicode(text in text()) {
+            prop_assert_eq!(words(&text), text.unicode_words().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn marks_join_what_stands_on_both_sides() {
+        assert_eq!(
+            words("a.b.c 1,2.3 a.1 1.a a:b a;b 1:2 _ __ a_ _1 'tis dogs' x..y"),
+            ["a.b.c", "1,2.3", "a", "1", "1", "a", "a:b", "a", "b", "1", "2", "a_", "_1", "tis", "dogs", "x", "y"]
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! Why a row gets its label: what each of its features adds to the score.
+
+use super::{Model, Scorer, Task};
+use crate::data::Row;
+use crate::multiclass::{best, decide};
+
+/// Why a row gets its label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The label that comes second; none where a number is predicted.
+    pub against: Option<usize>,
+    /// How far the label is ahead of the second one: its score less the other's, or the number that is predicted. It is the
+    /// sum of the bias and of all parts.
+    pub difference: f64,
+    /// What the bias adds to that.
+    pub bias: f64,
+    /// What each feature of the row adds, those that add or take away most first.
+    pub parts: Vec<Part>,
+}
+
+/// What a feature adds to the score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The feature.
+    pub feature: u32,
+    /// Its value in the row.
+    pub value: f64,
+    /// What that adds.
+    pub added: f64,
+}
+
+/// Why a row with these scores gets the label that it gets. Votes are no sum over features, and have no parts.
+pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
+    let Scorer::Linear(weights) = &model.scorer else {
+        return Explanation { against: None, difference: 0.0, bias: 0.0, parts: Vec::new() };
+    };
+    // Two classes with one score: the positive label speaks for itself, the negative one is what the score takes away.
+    let (winner, second) = match (model.task(), scores) {
+        (Task::Regression, _) => ((0, 1.0), None),
+        (Task::Classes, [_]) if decide(scores) == 1 => ((0, 1.0), Some(0)),
+        (Task::Classes, [_]) => ((0, -1.0), Some(1)),
+        (Task::Classes, _) => {
+            let ranked = best(scores, 2);
+            ((ranked[0].0, 1.0), ranked.get(1).map(|(class, _)| *class))
+        }
+    };
+    let against = second.filter(|_| scores.len() > 1);
+    let of = |value: &dyn Fn(usize) -> f64| winner.1 * (value(winner.0) - against.map_or(0.0, value));
+    let mut parts = Vec::new();
+    row.for_each_nonzero(|feature, value| {
+        let added = value * of(&|output| weights.weight(feature as usize, output));
+        if added != 0.0 {
+            parts.push(Part { feature, value, added });
+        }
+    });
+    parts.sort_by(|a, b| b.added.abs().total_cmp(&a.added.abs()).then(a.feature.cmp(&b.feature)));
+    Explanation { against: second, difference: of(&|output| scores[output]), bias: of(&|output| weights.bias[output]), parts }
+}

@@ -1,0 +1,149 @@
+//! The terms of a row's documents, counted, numbered and weighed: what documents of every format go through.
+
+use super::batch::Batch;
+use crate::features::hash_feature;
+use crate::features::text::{Splitter, TextRecipe, TextSchema, Vocabulary};
+use std::sync::Arc;
+
+/// How the terms of documents become entries of rows.
+#[derive(Clone, Debug)]
+pub struct Bag {
+    /// How documents become terms.
+    pub recipe: Arc<TextRecipe>,
+    /// How terms are numbered.
+    pub terms: Terms,
+    /// The first feature that is a term.
+    pub first: u32,
+    /// Whether the entries are values already; otherwise they are counts, which somebody will weigh once all are known.
+    pub weighed: bool,
+}
+
+/// How terms become numbers.
+#[derive(Clone, Debug)]
+pub enum Terms {
+    /// New terms are welcome: every batch numbers its own, and [`globalise`](super::vw::globalise) makes the numbers those of
+    /// the whole file.
+    Grow,
+    /// Only the terms of this schema count.
+    Known(Arc<TextSchema>),
+    /// By hash.
+    Hashed {
+        /// There are `2^bits` of them.
+        bits: u8,
+        /// Whether the batch is to list the names, too.
+        names: bool,
+    },
+}
+
+impl Bag {
+    /// The bag of a schema.
+    pub fn of(schema: &Arc<TextSchema>) -> Self {
+        let recipe = Arc::new(schema.recipe().clone());
+        Self { recipe, terms: Terms::Known(schema.clone()), first: schema.first(), weighed: true }
+    }
+
+    /// To be filled with the rows of one block, which go to `batch`.
+    pub fn open(&self, batch: &mut Batch) -> OpenBag<'_> {
+        let tally = std::mem::take(&mut batch.tally);
+        let splitter = Splitter::new(&self.recipe);
+        OpenBag { bag: self, splitter, tally, met: Vec::new(), indices: Vec::new(), values: Vec::new(), name: String::new() }
+    }
+}
+
+/// A bag that is being filled.
+pub struct OpenBag<'b> {
+    bag: &'b Bag,
+    splitter: Splitter<'b>,
+    /// How often each term stands in the row, where terms are few enough to have a place each; zero between rows.
+    tally: Vec<u32>,
+    /// Terms of the row: once each where they are tallied, otherwise as often as they stand in it.
+    met: Vec<u32>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    /// A term with its prefix.
+    name: String,
+}
+
+impl OpenBag<'_> {
+    /// Adds the terms of a document, each with a prefix to its name.
+    #[inline]
+    pub fn add(&mut self, document: &str, prefix: &str, batch: &mut Batch) {
+        let Self { bag, splitter, tally, met, name, .. } = self;
+        let mut each = |term: &str| {
+            let number = match &bag.terms {
+                Terms::Grow => batch.local_features.intern(term),
+                Terms::Known(schema) => match schema.vocabulary() {
+                    Vocabulary::Named(names) => match names.find(term) {
+                        Some(number) => number,
+                        None => return,
+                    },
+                    Vocabulary::Hashed { bits, .. } => return met.push(hash_feature(0, term.as_bytes(), *bits)),
+                },
+                Terms::Hashed { bits, names } => {
+                    if *names {
+                        batch.local_features.intern(term);
+                    }
+                    return met.push(hash_feature(0, term.as_bytes(), *bits));
+                }
+            };
+            let at = number as usize;
+            if at >= tally.len() {
+                tally.resize((at + 1).next_power_of_two(), 0);
+            }
+            if tally[at] == 0 {
+                met.push(number);
+            }
+            tally[at] = tally[at].saturating_add(1);
+        };
+        if prefix.is_empty() {
+            splitter.for_each(document, each);
+        } else {
+            splitter.for_each(document, |term| {
+                name.clear();
+                name.push_str(prefix);
+                name.push_str(term);
+                each(name);
+            });
+        }
+    }
+
+    /// Puts what was added into the row under way.
+    #[inline]
+    pub fn pour(&mut self, batch: &mut Batch) {
+        let Self { bag, tally, met, indices, values, .. } = self;
+        indices.clear();
+        values.clear();
+        // Names that grow are sorted when they have their final numbers.
+        if !matches!(bag.terms, Terms::Grow) {
+            met.sort_unstable();
+        }
+        let tallied = match &bag.terms {
+            Terms::Grow => true,
+            Terms::Known(schema) => matches!(schema.vocabulary(), Vocabulary::Named(_)),
+            Terms::Hashed { .. } => false,
+        };
+        if tallied {
+            indices.extend(met.iter().map(|number| bag.first + number));
+            values.extend(met.iter().map(|&number| f64::from(std::mem::take(&mut tally[number as usize]))));
+        } else {
+            for run in met.chunk_by(|a, b| a == b) {
+                indices.push(bag.first + run[0]);
+                values.push(run.len() as f64);
+            }
+        }
+        met.clear();
+        if bag.weighed {
+            let idf = match &bag.terms {
+                Terms::Known(schema) => schema.idf(),
+                Terms::Grow | Terms::Hashed { .. } => &[],
+            };
+            bag.recipe.weigh(idf, bag.first, indices, values);
+        }
+        batch.entries(indices, values);
+    }
+
+    /// Gives its memory back for the next block.
+    pub fn close(self, batch: &mut Batch) {
+        batch.tally = self.tally;
+    }
+}

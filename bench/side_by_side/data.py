@@ -2,13 +2,15 @@
 
 import os
 import random
+import re
 import struct
 import subprocess
 from pathlib import Path
 
 NEEDED = ["census.train.svm", "census.test.svm", "covtype.binary.svm", "news20b.train.svm", "news20b.test.svm",
           "news20.svm", "a9a.svm", "a9a.t.svm", "heart_scale.svm", "breast_cancer.svm", "iris.svm", "digits.svm",
-          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm"] + [
+          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm",
+          "sms.tsv", "r8.train.tsv", "r8.test.tsv", "20news.train.tsv", "20news.test.tsv"] + [
     f"mnist/{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
 
 SOURCES = """\
@@ -21,6 +23,7 @@ SOURCES = """\
   agaricus.train.svm                    the mushrooms that come with XGBoost
   breast_cancer.svm, iris.svm, digits.svm, diabetes_regression.svm   scikit-learn's toy data sets, as they are
   rcv1_small_cocoa.train.svm            the small part of RCV1 that comes with CoCoA
+  20news.*.tsv, r8.*.tsv, sms.tsv       label, tab, text: 20 Newsgroups by date without headers, Reuters R8, the SMS Spam Collection
   mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte   MNIST, uncompressed"""
 
 
@@ -74,6 +77,16 @@ class Data:
             random.Random(1).shuffle(lines)
             out.writelines(lines)
         return self.once(Path(path).name.replace(".svm", ".shuffled.svm"), write)
+
+    def fasttext(self, path):
+        """Documents as fastText wants them: `__label__name text`, in lower case, marks apart, in a seeded order."""
+        def write(out):
+            lines = [line.split("\t", 1) for line in Path(path).read_text().splitlines()]
+            random.Random(1).shuffle(lines)
+            for label, text in lines:
+                words = re.sub(r"([^\w\s])", r" \1 ", text.lower())
+                out.write(f"__label__{label.replace(' ', '_')} {' '.join(words.split())}\n")
+        return self.once(Path(path).name.replace(".tsv", ".fasttext"), write)
 
     def once(self, name, write):
         target = self.made / name

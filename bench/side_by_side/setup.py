@@ -23,6 +23,7 @@ class Tools:
     library: str
     python: str | None
     read_problem: str | None
+    fasttext: str | None
     log: Path
     reasons: dict
 
@@ -40,7 +41,8 @@ class Tools:
                 versions = peer.call("versions")["versions"]
         except Skipped as reason:
             versions = {"Python peers": f"skipped ({reason})"}
-        return {**versions, "liblinear-tools": debian_version("liblinear-tools"), "Python": platform.python_version()}
+        debians = {package: debian_version(package) for package in ("liblinear-tools", "fasttext")}
+        return {**versions, **debians, "Python": platform.python_version()}
 
 
 def prepare(bench):
@@ -55,7 +57,8 @@ def prepare(bench):
     print("installing the peers", flush=True)
     python = attempt(reasons, "Python peers", lambda: environment(peers, bench / "requirements.txt"))
     read_problem = attempt(reasons, "LIBLINEAR's reading", lambda: liblinear(peers))
-    return Tools(novikoff, library, python, read_problem, log, reasons)
+    fasttext = attempt(reasons, "fastText", lambda: debian("fasttext", "fasttext"))
+    return Tools(novikoff, library, python, read_problem, fasttext, log, reasons)
 
 
 def attempt(reasons, what, work):
@@ -90,13 +93,19 @@ def environment(peers, requirements):
 
 def liblinear(peers):
     """The library that makes `liblinear-train` tell how long its reading took."""
-    if not shutil.which("liblinear-train"):
-        if os.geteuid() != 0:
-            raise Skipped("there is no liblinear-train (Debian: liblinear-tools), and only root may install it")
-        run(["apt-get", "install", "--yes", "--no-install-recommends", "liblinear-tools"], timeout=600)
+    debian("liblinear-train", "liblinear-tools")
     source, library = Path(__file__).with_name("read_problem.c"), peers / "read_problem.so"
     run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(source)])
     return str(library)
+
+
+def debian(program, package):
+    """A program of Debian's, installed if it is missing and that may be done."""
+    if not shutil.which(program):
+        if os.geteuid() != 0:
+            raise Skipped(f"there is no {program} (Debian: {package}), and only root may install it")
+        run(["apt-get", "install", "--yes", "--no-install-recommends", package], timeout=600)
+    return shutil.which(program)
 
 
 def machine(tools, root):

@@ -245,8 +245,26 @@ def deviations(train):
     return {"seconds": seconds, "objective": float(np.abs(wide @ weights - targets).mean())}
 
 
+def tfidf_svc(train, test):
+    """Text to model: lines `label<TAB>text`, sublinear tf-idf, a linear support vector machine."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.svm import LinearSVC
+
+    def lines(path):
+        with open(path, encoding="utf-8") as file:
+            return list(zip(*(line.rstrip("\n").split("\t", 1) for line in file)))
+
+    def learn():
+        labels, texts = lines(train)
+        vectorizer = TfidfVectorizer(sublinear_tf=True)
+        return vectorizer, LinearSVC().fit(vectorizer.fit_transform(texts), labels)
+    seconds, (vectorizer, learner) = timed(learn)
+    labels, texts = lines(test)
+    return {"seconds": seconds, "error": 1 - float(learner.score(vectorizer.transform(texts), labels))}
+
+
 FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit,
-             separable, svc_margin, quantile, deviations)
+             separable, svc_margin, quantile, deviations, tfidf_svc)
 
 
 def main():

@@ -237,6 +237,26 @@ fn how_a_stream_comes_in_changes_no_byte_of_a_model() {
 }
 
 #[test]
+fn a_line_of_text_is_answered_before_the_next_one_comes() {
+    let folder = folder();
+    let here = folder.path();
+    fs::write(here.join("mail.tsv"), "ham\tsee you at five\nspam\tyou won a prize\nham\tcook at five\n").unwrap();
+    succeed(&["train", "mail.tsv", "-o", "it.model", "--format", "text"], here);
+    let mut child = novikoff(&["predict", "it.model", "-"], here).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap());
+    for (line, label) in [("a prize", "spam"), ("see you", "ham"), ("spam\tcook for five", "ham"), ("won", "spam")] {
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+        let mut answer = String::new();
+        told.read_line(&mut answer).unwrap();
+        assert_eq!(answer.trim_end(), label, "{line}");
+    }
+    drop(input);
+    assert!(end(child).status.success());
+}
+
+#[test]
 fn predicting_into_a_closed_pipe_ends_without_a_complaint() {
     let folder = folder();
     let here = folder.path();
@@ -311,20 +331,22 @@ fn memory_stays_constant_while_a_stream_is_learned_from() {
 #[test]
 fn memory_stays_constant_while_a_stream_brings_new_words_without_end() {
     let folder = folder();
-    let arguments = ["train", "-", "--online", "--format", "vw", "-o", "it.model"];
-    let mut child = novikoff(&arguments, folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut input = std::io::BufWriter::new(child.stdin.take().unwrap());
-    let (mut fed, mut word) = (0, 0u64);
-    while fed < 50 << 20 {
-        let words: String = (word..word + 20).map(|word| format!(" w{word:x}")).collect();
-        let line = format!("{} |{words}\n", if word % 40 == 0 { 1 } else { -1 });
-        input.write_all(line.as_bytes()).unwrap();
-        fed += line.len();
-        word += 20;
+    for (format, before) in [("vw", " |"), ("text", "\t")] {
+        let arguments = ["train", "-", "--online", "--format", format, "-o", "it.model"];
+        let mut child = novikoff(&arguments, folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut input = std::io::BufWriter::new(child.stdin.take().unwrap());
+        let (mut fed, mut word) = (0, 0u64);
+        while fed < 50 << 20 {
+            let words: String = (word..word + 20).map(|word| format!(" w{word:x}")).collect();
+            let line = format!("{}{before}{words}\n", if word % 40 == 0 { 1 } else { -1 });
+            input.write_all(line.as_bytes()).unwrap();
+            fed += line.len();
+            word += 20;
+        }
+        input.flush().unwrap();
+        let peak = peak_memory(&child);
+        drop(input);
+        assert!(end(child).status.success());
+        assert!(peak < 150, "{format}: {peak} MB for {word} different words");
     }
-    input.flush().unwrap();
-    let peak = peak_memory(&child);
-    drop(input);
-    assert!(end(child).status.success());
-    assert!(peak < 150, "{peak} MB for {word} different words");
 }

@@ -73,6 +73,17 @@ fn the_default_learner_does_well_on_news20b() {
 }
 
 #[test]
+fn documents_need_no_option() {
+    for (name, least) in [("r8", 0.970), ("20news", 0.82)] {
+        let (Some(rows), Some(test)) = (file(&format!("{name}.train.tsv")), file(&format!("{name}.test.tsv"))) else { return };
+        let told = train(&rows, &["--test", test.to_str().unwrap()]);
+        let accuracy = 1.0 - told["test_error"].as_f64().unwrap();
+        println!("{name}: accuracy {accuracy}");
+        assert!(accuracy >= least, "{name}: {accuracy} < {least}");
+    }
+}
+
+#[test]
 fn mushrooms_are_separated() {
     for name in ["mushrooms.svm", "agaricus.train.svm"] {
         let Some(rows) = file(name) else { return };

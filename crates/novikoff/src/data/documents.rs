@@ -18,8 +18,8 @@ pub struct Fitted {
 const LEFT_OUT: u32 = u32::MAX;
 
 /// Learns from the counts of all documents, numbered by a schema that knows the terms, but not how frequent they are.
-pub fn fit(counts: &Matrix, schema: &TextSchema) -> Result<Fitted> {
-    let (recipe, first) = (schema.recipe(), schema.first());
+pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<Fitted> {
+    let first = schema.first();
     let mut frequencies = vec![0u32; schema.vocabulary().len()];
     for i in 0..counts.rows() {
         let mut met = |j: u32| frequencies[(j - first) as usize] += 1;
@@ -29,10 +29,10 @@ pub fn fit(counts: &Matrix, schema: &TextSchema) -> Result<Fitted> {
         let error = Error::input("there is not a single word in the documents");
         return Err(error.hint("a word has a letter or a digit; is this the right file, and the right --format?"));
     }
+    let (recipe, table, mut vocabulary) = schema.into_parts();
     let all = counts.rows() as f64;
     let keep = |with: u32| u64::from(with) >= recipe.min_documents && f64::from(with) <= recipe.max_share * all;
     let kept: Vec<bool> = frequencies.iter().map(|&with| keep(with)).collect();
-    let mut vocabulary = schema.vocabulary().clone();
     let mut numbers: Vec<u32> = (0..frequencies.len() as u32).collect();
     if let (Vocabulary::Named(names), true) = (&mut vocabulary, kept.contains(&false)) {
         names.retain(&kept);
@@ -51,7 +51,7 @@ pub fn fit(counts: &Matrix, schema: &TextSchema) -> Result<Fitted> {
     if !recipe.idf {
         frequencies.clear();
     }
-    let schema = TextSchema::new(recipe.clone(), schema.table().cloned(), vocabulary, counts.rows() as u64, frequencies);
+    let schema = TextSchema::new(recipe, table, vocabulary, counts.rows() as u64, frequencies);
     Ok(Fitted { schema, numbers })
 }
 

@@ -355,6 +355,11 @@ impl TextSchema {
         Self { recipe, table, vocabulary, documents, frequencies, idf }
     }
 
+    /// The recipe, the table and the terms.
+    pub fn into_parts(self) -> (TextRecipe, Option<Arc<TableSchema>>, Vocabulary) {
+        (self.recipe, self.table, self.vocabulary)
+    }
+
     /// How documents become terms with values.
     pub fn recipe(&self) -> &TextRecipe {
         &self.recipe

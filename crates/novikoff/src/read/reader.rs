@@ -13,7 +13,7 @@ use super::text::Text;
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::matrix::{Builder, Layout};
-use crate::data::{Dataset, Labels, Matrix, Report, documents};
+use crate::data::{Dataset, Labels, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{KeptNames, TextRecipe, TextSchema, Vocabulary};
@@ -491,8 +491,8 @@ impl Reader {
         let name = self.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
-        if fits && let Schema::Text(schema) = &data.schema {
-            let fitted = documents::fit(&data.rows, schema).map_err(|e| e.at(&name, 1, 1))?;
+        if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
+            let fitted = documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
             data.rows = fitted.weigh(&data.rows);
             data.schema = Schema::Text(Arc::new(fitted.schema));
         }
@@ -509,10 +509,9 @@ impl Reader {
             return Err(Error::input("there are too few rows to hold some back").at(name, 1, 1));
         }
         let (mut kept, mut held) = data.split(fraction, seed);
-        if fits && let Schema::Text(schema) = &data.schema {
-            let fitted = documents::fit(&kept.rows, schema).map_err(|e| e.at(&name, 1, 1))?;
-            let weigh = |counts: &Matrix| fitted.weigh(counts);
-            (kept.rows, held.rows) = (weigh(&kept.rows), weigh(&held.rows));
+        if fits && let Schema::Text(schema) = data.schema {
+            let fitted = documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            (kept.rows, held.rows) = (fitted.weigh(&kept.rows), fitted.weigh(&held.rows));
             let schema = Arc::new(fitted.schema);
             (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
         }

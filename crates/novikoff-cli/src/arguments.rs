@@ -206,7 +206,10 @@ pub struct Predict {
     /// After the label the probabilities of all, in the order of `inspect`, for models that have them.
     #[arg(long)]
     pub probabilities: bool,
-    /// The N best labels, each with its score; with --probabilities, each with its probability.
+    /// After the label the natural logarithms of the probabilities: small ones keep their digits.
+    #[arg(long, conflicts_with_all = ["scores", "probabilities"])]
+    pub log_probabilities: bool,
+    /// The N best labels, each with its score; with --probabilities or --log-probabilities, each with that.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
     #[command(flatten)]

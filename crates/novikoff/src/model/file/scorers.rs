@@ -17,13 +17,14 @@ use std::borrow::Cow;
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Linear,
+    Presence,
     Voted,
 }
 
 /// All tensors of a model.
 pub(super) fn tensors(model: &Model) -> Vec<Tensor<'_>> {
     let mut tensors = match &model.scorer {
-        Scorer::Linear(weights) => linear_tensors(weights),
+        Scorer::Linear(weights) | Scorer::Presence(weights) => linear_tensors(weights),
         Scorer::Voted(voted) => voted_tensors(voted),
     };
     if let Schema::Named(dictionary) = &model.schema {
@@ -45,6 +46,7 @@ pub(super) fn read(
     let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
     match metadata.take_word("scorer")? {
         Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
+        Kind::Presence => read_linear(tensors, features, classes, file_bytes).map(Scorer::Presence),
         Kind::Voted if classes == 0 => Err(Error::input(check::VOTES_FOR_NUMBERS)),
         Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),
     }

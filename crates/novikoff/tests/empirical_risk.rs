@@ -303,7 +303,7 @@ fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
     let path = |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
     let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
     for tried in &whole {
-        assert_eq!(path(&[tried.lambda])[0], *tried);
+        assert_eq!(path(&[tried.value])[0], *tried);
     }
 }
 

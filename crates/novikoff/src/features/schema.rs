@@ -39,6 +39,11 @@ impl Schema {
         }
     }
 
+    /// Whether features are numbered by hashes: then most numbers may be those of no feature.
+    pub fn is_hashed(&self) -> bool {
+        matches!(self, Schema::Hashed { .. })
+    }
+
     /// Number of features, where the schema fixes it.
     pub fn features(&self) -> Option<usize> {
         match self {

@@ -303,6 +303,11 @@ impl Reader {
         Ok(inferred.schema)
     }
 
+    /// How features are numbered, as far as that is known: names that are yet to be collected are not.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
     /// Gives every part of the data set to `consume`, in order; holds none of it.
     pub fn for_each(
         self,

@@ -34,27 +34,31 @@ pub struct Counts {
     likelihood: Likelihood,
     vocabulary: Vocabulary,
     features: usize,
-    /// Room for classes: more than there are while they turn up one by one, so that few of them make all cells move.
-    stride: usize,
-    /// How much of feature j the rows of class c have: `cells[j·stride + c]`.
-    cells: Vec<f64>,
-    /// What the rows of each class weigh.
-    rows: Vec<f64>,
+    classes: Vec<Class>,
+}
+
+/// What the rows of one class come to. Each has memory of its own: while its rows are counted, all of that is near.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Class {
+    /// How much they have of each feature.
+    pub(super) cells: Vec<f64>,
+    /// What they weigh.
+    pub(super) rows: f64,
 }
 
 /// Features that one task makes weights of.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 256;
 
 impl Counts {
     /// Nothing counted yet.
     pub fn new(likelihood: Likelihood, vocabulary: Vocabulary) -> Self {
-        Self { likelihood, vocabulary, features: 0, stride: 0, cells: Vec::new(), rows: Vec::new() }
+        Self { likelihood, vocabulary, features: 0, classes: Vec::new() }
     }
 
     /// Counts rows of so many classes. Empty `weights` mean 1 for every row.
     ///
-    /// Each task takes some of the features, of all rows: so every cell is a sum in the order of the rows, whatever the number
-    /// of tasks, and the same as one by one.
+    /// Tasks take the rows of one class each or, where a class has more than its share, some of its features: so every cell is
+    /// a sum in the order of the rows, whatever the number of tasks, and the same as one by one.
     pub fn of(
         (likelihood, vocabulary): (Likelihood, Vocabulary),
         rows: &Matrix,
@@ -62,68 +66,56 @@ impl Counts {
         weights: &[f64],
         count: usize,
     ) -> Result<Self, Negative> {
-        let mut counts = Self::new(likelihood, vocabulary);
-        counts.expect(rows.columns(), count);
-        // More tasks than cores, as the frequent features may be neighbours; not many more, as each looks at every row.
-        let tasks = if rayon::current_num_threads() == 1 { 1 } else { 2 * rayon::current_num_threads() };
-        let share = rows.columns().div_ceil(tasks).max(1);
+        let mut members = vec![Vec::new(); count];
+        (0..rows.rows()).for_each(|i| members[classes[i] as usize].push(i));
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        let found: Vec<bool> = (counts.cells.par_chunks_mut(share * count))
-            .enumerate()
-            .map(|(task, cells)| {
-                let (span, mut negative) = (task * share..(task + 1) * share, false);
-                for (i, &class) in classes.iter().enumerate() {
-                    negative |= add(likelihood, rows.row(i), span.clone(), &mut cells[class as usize..], count, weight(i));
-                }
-                negative
-            })
-            .collect();
-        if found.contains(&true) {
+        let columns = rows.columns();
+        let tasks = 2 * rayon::current_num_threads();
+        let counted = members.par_iter().map(|members| {
+            let mut class = Class { cells: vec![0.0; columns], rows: members.iter().map(|&i| weight(i)).sum() };
+            let parts = (members.len() * tasks).div_ceil(rows.rows()).max(1);
+            let share = columns.div_ceil(parts).max(1);
+            let count_part = |(part, cells): (usize, &mut [f64])| {
+                let span = part * share..part * share + cells.len();
+                members.iter().fold(false, |found, &i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)) || found)
+            };
+            let parts: Vec<bool> = class.cells.par_chunks_mut(share).enumerate().map(count_part).collect();
+            (class, parts.contains(&true))
+        });
+        let counted: Vec<(Class, bool)> = counted.collect();
+        if counted.iter().any(|(_, found)| *found) {
             let entry = |row: usize| negative(rows.row(row)).map(|(feature, value)| Negative { row, feature, value });
             (0..rows.rows()).find_map(entry).map_or(Ok(()), Err)?;
         }
-        for (i, &class) in classes.iter().enumerate() {
-            counts.rows[class as usize] += weight(i);
-        }
-        Ok(counts)
+        let classes = counted.into_iter().map(|(class, _)| class).collect();
+        Ok(Self { likelihood, vocabulary, features: columns, classes })
     }
 
     /// Makes room for so many features and classes.
     pub fn expect(&mut self, features: usize, classes: usize) {
-        let (features, known) = (features.max(self.features), self.rows.len());
-        if classes > self.stride {
-            let stride = classes.max(if known > 0 { 2 * self.stride } else { 0 });
-            let mut cells = vec![0.0; features * stride];
-            for (to, from) in cells.chunks_exact_mut(stride).zip(self.cells.chunks_exact(self.stride.max(1))) {
-                to[..known].copy_from_slice(&from[..known]);
-            }
-            (self.cells, self.stride, self.features) = (cells, stride, features);
-        }
         if features > self.features {
-            grow_zeroed(&mut self.cells, features * self.stride);
+            self.classes.iter_mut().for_each(|class| grow_zeroed(&mut class.cells, features));
             self.features = features;
         }
-        self.rows.resize(classes.max(known), 0.0);
+        let fresh = || Class { cells: vec![0.0; self.features], rows: 0.0 };
+        self.classes.resize_with(classes.max(self.classes.len()), fresh);
     }
 
     /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
-        let class = class as usize;
-        if self.features > 0 {
-            add(self.likelihood, row, 0..self.features, &mut self.cells[class..], self.stride, weight);
-        }
-        self.rows[class] += weight;
+        let class = &mut self.classes[class as usize];
+        add(self.likelihood, row, 0..class.cells.len(), &mut class.cells, weight);
+        class.rows += weight;
     }
 
-    /// How much of a feature the rows of each class have.
-    #[inline]
-    pub(super) fn cells(&self, feature: u32) -> &[f64] {
-        &self.cells[feature as usize * self.stride..][..self.rows.len()]
+    /// What the rows of each class come to.
+    pub(super) fn classes(&self) -> &[Class] {
+        &self.classes
     }
 
-    /// What the rows of each class weigh.
-    pub fn rows(&self) -> &[f64] {
-        &self.rows
+    /// What all rows weigh.
+    pub fn rows(&self) -> f64 {
+        self.classes.iter().map(|class| class.rows).sum()
     }
 
     /// The likelihood that they are counted for.
@@ -135,25 +127,18 @@ impl Counts {
         self.vocabulary
     }
 
-    /// The same counts with classes in this order, and so many features.
+    /// The same counts with classes in this order, which has each once, and at least so many features.
     #[must_use]
     pub fn arranged(mut self, order: &[u32], features: usize) -> Self {
-        self.expect(features, self.rows.len());
-        let mut cells = vec![0.0; self.features * order.len()];
-        for (to, from) in cells.chunks_exact_mut(order.len().max(1)).zip(self.cells.chunks_exact(self.stride.max(1))) {
-            // Memory that was never written stays so: of millions of hashed features most are never met.
-            if from.iter().any(|n| *n != 0.0) {
-                to.iter_mut().zip(order).for_each(|(to, &class)| *to = from[class as usize]);
-            }
-        }
-        let rows = order.iter().map(|&class| self.rows[class as usize]).collect();
-        Self { stride: order.len(), cells, rows, ..self }
+        self.expect(features, self.classes.len());
+        let classes = order.iter().map(|&class| std::mem::take(&mut self.classes[class as usize])).collect();
+        Self { classes, ..self }
     }
 
     /// `ln p(c)` of priors as frequent as the rows.
     pub fn log_priors(&self) -> Vec<f64> {
-        let all: f64 = self.rows.iter().sum();
-        self.rows.iter().map(|&rows| if rows > 0.0 { (rows / all).ln() } else { IMPOSSIBLE }).collect()
+        let all = self.rows();
+        self.classes.iter().map(|class| if class.rows > 0.0 { (class.rows / all).ln() } else { IMPOSSIBLE }).collect()
     }
 
     /// The weights by which a row's scores are `ln p(c) + ln p(x|c)`, up to what all classes share; for [`Scheme::Two`] the
@@ -174,36 +159,27 @@ impl Counts {
     /// assert_eq!(weights.bias, [0.0]);
     /// ```
     pub fn weights(&self, smoothing: f64, log_priors: &[f64], scheme: Scheme) -> Weights {
-        let classes = self.rows.len();
-        let mut weights = Weights::zero(self.features, scheme.outputs(classes));
-        let mut bias = match self.likelihood {
-            Likelihood::Complement => vec![0.0; classes],
-            Likelihood::Multinomial | Likelihood::Bernoulli => log_priors.to_vec(),
-        };
-        if self.features > 0 {
-            let terms = Terms::new(self, smoothing);
-            let (cells, outputs) = (self.cells.par_chunks(BLOCK * self.stride), weights.outputs());
-            let make = |(cells, weights): (&[f64], &mut [f64])| terms.block(cells, weights, outputs);
-            // Blocks are cut by number alone and their sums put together in order.
-            let parts: Vec<Vec<f64>> = cells.zip(weights.values.par_chunks_mut(BLOCK * outputs)).map(make).collect();
-            parts.iter().for_each(|part| bias.iter_mut().zip(part).for_each(|(sum, part)| *sum += part));
+        let outputs = scheme.outputs(self.classes.len());
+        let mut weights = Weights::zero(self.features, outputs);
+        let terms = Terms::new(self, smoothing);
+        let make = |(block, weights): (usize, &mut [f64])| terms.block(block * BLOCK, weights, outputs);
+        // Blocks are cut by number alone and their sums put together in order.
+        let parts: Vec<Vec<f64>> = weights.values.par_chunks_mut(BLOCK * outputs).enumerate().map(make).collect();
+        for c in 0..self.classes.len() {
+            let prior = if self.likelihood == Likelihood::Complement { 0.0 } else { log_priors[c] };
+            let bias = parts.iter().map(|part| part[c]).sum::<f64>() + prior;
+            put(&mut weights.bias, c, outputs, bias);
         }
-        write(&bias, &mut weights.bias);
         weights
-    }
-
-    /// Whether some row of a class has a feature with these cells, or need not to.
-    fn has(&self, cells: &[f64]) -> bool {
-        self.vocabulary == Vocabulary::Columns || cells.iter().any(|n| *n != 0.0)
     }
 }
 
-/// Adds what a row has of the features within `span` to every `stride`-th cell. Whether an entry was negative.
+/// Adds what a row has of the features within `span`, whose cells these are. Whether an entry was negative.
 #[inline]
-fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f64], stride: usize, weight: f64) -> bool {
+fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f64], weight: f64) -> bool {
     let (start, mut negative) = (span.start, false);
     row.for_each_within(span, |j, x| {
-        cells[(j as usize - start) * stride] += weight * likelihood.count(x);
+        cells[j as usize - start] += weight * likelihood.count(x);
         negative |= x < 0.0;
     });
     negative
@@ -220,98 +196,80 @@ pub(super) fn negative(row: Row<'_>) -> Option<(u32, f64)> {
     first
 }
 
+/// Puts class `c`'s number where it belongs: each class has an output, or two share one, which is their difference.
+#[inline(always)]
+fn put(numbers: &mut [f64], c: usize, outputs: usize, number: f64) {
+    match (outputs, c) {
+        (1, 1) => numbers[0] = number - numbers[0],
+        _ => numbers[c] = number,
+    }
+}
+
 /// What the weights of all features have in common.
 struct Terms<'a> {
     counts: &'a Counts,
     smoothing: f64,
-    /// `ln α`.
-    none: f64,
     /// For each class the logarithm of what its counts are divided by.
-    whole: Vec<f64>,
-    /// Bernoulli's: for each class the logarithm of `1 − p` for a feature that none of its rows has, undivided.
-    absent: Vec<f64>,
+    wholes: Vec<f64>,
 }
 
 impl<'a> Terms<'a> {
     fn new(counts: &'a Counts, smoothing: f64) -> Self {
-        let sum = |cells: &[f64]| {
-            let (mut totals, mut features) = (vec![0.0; counts.rows.len()], 0.0);
-            for cells in cells.chunks_exact(counts.stride) {
-                features += f64::from(u8::from(counts.has(cells)));
-                totals.iter_mut().zip(cells).for_each(|(total, n)| *total += n);
-            }
-            (totals, features)
+        let totals: Vec<f64> = counts.classes.par_iter().map(|class| class.cells.iter().sum()).collect();
+        let features = match counts.vocabulary {
+            Vocabulary::Columns => counts.features,
+            Vocabulary::Met => (0..counts.features).filter(|&j| counts.classes.iter().any(|class| class.cells[j] != 0.0)).count(),
         };
-        let parts: Vec<(Vec<f64>, f64)> = counts.cells.par_chunks(BLOCK * counts.stride).map(sum).collect();
-        let (mut totals, mut features) = (vec![0.0; counts.rows.len()], 0.0);
-        for (part, met) in &parts {
-            features += met;
-            totals.iter_mut().zip(part).for_each(|(total, n)| *total += n);
-        }
-        let all: f64 = totals.iter().sum();
-        let whole = |(total, rows): (&f64, &f64)| match counts.likelihood {
-            Likelihood::Multinomial => (total + smoothing * features).ln(),
-            Likelihood::Complement => ((all - total).max(0.0) + smoothing * features).ln(),
-            Likelihood::Bernoulli => (rows + 2.0 * smoothing).ln(),
+        let (all, shares): (f64, f64) = (totals.iter().sum(), smoothing * features as f64);
+        let whole = |(total, class): (&f64, &Class)| match counts.likelihood {
+            Likelihood::Multinomial => (total + shares).ln(),
+            Likelihood::Complement => ((all - total).max(0.0) + shares).ln(),
+            Likelihood::Bernoulli => (class.rows + 2.0 * smoothing).ln(),
         };
-        Self {
-            counts,
-            smoothing,
-            none: smoothing.ln(),
-            whole: totals.iter().zip(&counts.rows).map(whole).collect(),
-            absent: counts.rows.iter().map(|rows| (rows + smoothing).ln()).collect(),
-        }
+        Self { counts, smoothing, wholes: totals.iter().zip(&counts.classes).map(whole).collect() }
     }
 
-    /// The weights of some features, and what they add to each class's bias.
-    fn block(&self, cells: &[f64], weights: &mut [f64], outputs: usize) -> Vec<f64> {
-        let classes = self.whole.len();
-        let (mut bias, mut logs) = (vec![0.0; classes], vec![0.0; classes]);
-        for (cells, weights) in cells.chunks_exact(self.counts.stride).zip(weights.chunks_exact_mut(outputs)) {
-            let cells = &cells[..classes];
-            if self.counts.has(cells) {
-                match self.counts.likelihood {
-                    Likelihood::Multinomial => self.multinomial(cells, &mut logs),
-                    Likelihood::Complement => self.complement(cells, &mut logs),
-                    Likelihood::Bernoulli => self.bernoulli(cells, &mut logs, &mut bias),
+    /// The weights of some features from `start` on, and what they add to each class's bias.
+    fn block(&self, start: usize, weights: &mut [f64], outputs: usize) -> Vec<f64> {
+        let Self { counts: Counts { likelihood, vocabulary, classes, .. }, smoothing, wholes } = self;
+        let span = start..start + weights.len() / outputs;
+        let mut all = vec![0.0; span.len()];
+        if (likelihood, vocabulary) != (&Likelihood::Multinomial, &Vocabulary::Columns) {
+            for class in classes {
+                all.iter_mut().zip(&class.cells[span.clone()]).for_each(|(all, n)| *all += n);
+            }
+        }
+        // Most features occur in few classes: the logarithms that belong to a count of 0 are taken once.
+        let none = smoothing.ln();
+        let nowhere: Vec<f64> = match likelihood {
+            Likelihood::Complement => all.iter().map(|all| (all + smoothing).ln()).collect(),
+            _ => Vec::new(),
+        };
+        let class_block = |(c, (class, whole)): (usize, (&Class, &f64))| {
+            let (absent, mut bias) = ((class.rows + smoothing).ln(), 0.0);
+            for (j, &n) in class.cells[span.clone()].iter().enumerate() {
+                if *vocabulary == Vocabulary::Met && all[j] == 0.0 {
+                    continue;
                 }
-                write(&logs, weights);
+                let log = match (likelihood, n == 0.0) {
+                    (Likelihood::Multinomial, true) => none - whole,
+                    (Likelihood::Multinomial, false) => (n + smoothing).ln() - whole,
+                    (Likelihood::Complement, true) => whole - nowhere[j],
+                    // What rounding leaves of a feature that no other class has must not be negative.
+                    (Likelihood::Complement, false) => whole - ((all[j] - n).max(0.0) + smoothing).ln(),
+                    (Likelihood::Bernoulli, _) => {
+                        let (there, not) = match n == 0.0 {
+                            true => (none, absent),
+                            false => ((n + smoothing).ln(), ((class.rows - n).max(0.0) + smoothing).ln()),
+                        };
+                        bias += not - whole;
+                        there - not
+                    }
+                };
+                put(&mut weights[j * outputs..][..outputs], c, outputs, log);
             }
-        }
-        bias
-    }
-
-    fn multinomial(&self, cells: &[f64], logs: &mut [f64]) {
-        for ((log, &n), whole) in logs.iter_mut().zip(cells).zip(&self.whole) {
-            *log = if n == 0.0 { self.none } else { (n + self.smoothing).ln() } - whole;
-        }
-    }
-
-    fn complement(&self, cells: &[f64], logs: &mut [f64]) {
-        let all: f64 = cells.iter().sum();
-        let none = (all + self.smoothing).ln();
-        for ((log, &n), whole) in logs.iter_mut().zip(cells).zip(&self.whole) {
-            // What rounding leaves of a feature that no other class has must not be negative.
-            *log = whole - if n == 0.0 { none } else { ((all - n).max(0.0) + self.smoothing).ln() };
-        }
-    }
-
-    fn bernoulli(&self, cells: &[f64], logs: &mut [f64], bias: &mut [f64]) {
-        for (c, &n) in cells.iter().enumerate() {
-            let (there, not) = match n == 0.0 {
-                true => (self.none, self.absent[c]),
-                false => ((n + self.smoothing).ln(), ((self.counts.rows[c] - n).max(0.0) + self.smoothing).ln()),
-            };
-            logs[c] = there - not;
-            bias[c] += not - self.whole[c];
-        }
-    }
-}
-
-/// A number per class as a number per output: the difference of two, or all.
-fn write(classes: &[f64], outputs: &mut [f64]) {
-    match (classes, &mut *outputs) {
-        ([first, second], [output]) => *output = second - first,
-        _ => outputs.copy_from_slice(classes),
+            bias
+        };
+        classes.iter().zip(wholes).enumerate().map(class_block).collect()
     }
 }

@@ -1,15 +1,16 @@
 //! Rows that are predicted before they are counted.
 
-use super::counts::negative;
+use super::counts::{Class, negative};
 use super::{Counts, IMPOSSIBLE, Likelihood, Vocabulary};
 use crate::data::Row;
+use crate::model::grow_zeroed;
 use crate::multiclass::best_except;
 use std::collections::BTreeMap;
 
 /// Learns from a stream, and predicts each row by those before it. Features and classes are those that have turned up so far.
 ///
-/// Nothing is kept but counts: the logarithms that a row needs, one for each of its entries and each class, are taken when it
-/// comes. Only Bernoulli's likelihood speaks of features that a row does not have; [`Absent`] keeps that sum at hand.
+/// Nothing is kept but counts: the logarithms that a row needs, at most one for each of its entries and each class, are taken
+/// when it comes. Only Bernoulli's likelihood speaks of features that a row does not have; [`Absent`] keeps that sum at hand.
 #[derive(Clone, Debug)]
 pub struct Stream {
     counts: Counts,
@@ -18,10 +19,14 @@ pub struct Stream {
     fixed: Option<Vec<f64>>,
     /// The sum of each class's counts.
     totals: Vec<f64>,
+    /// The sum of each feature's counts.
+    all: Vec<f64>,
     /// How many features there are so far.
     features: usize,
     /// Bernoulli's: what each class says of features that a row does not have.
     absent: Vec<Absent>,
+    /// Memory for a row: its entries of known features, and the scores of all classes.
+    known: Vec<(u32, f64)>,
     scores: Vec<f64>,
     rows: u64,
     wrong: u64,
@@ -67,8 +72,10 @@ impl Stream {
             smoothing,
             fixed: None,
             totals: Vec::new(),
+            all: Vec::new(),
             features: 0,
             absent: Vec::new(),
+            known: Vec::new(),
             scores: Vec::new(),
             rows: 0,
             wrong: 0,
@@ -79,6 +86,9 @@ impl Stream {
     pub fn expect(&mut self, features: usize, classes: usize) {
         self.counts.expect(features, classes);
         self.totals.resize(classes.max(self.totals.len()), 0.0);
+        if features > self.all.len() {
+            grow_zeroed(&mut self.all, features);
+        }
         if self.counts.likelihood() == Likelihood::Bernoulli {
             self.absent.resize_with(self.totals.len(), Absent::default);
         }
@@ -117,77 +127,74 @@ impl Stream {
 
     fn count(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let (c, likelihood) = (class as usize, self.counts.likelihood());
+        let cells = &self.counts.classes()[c].cells;
         row.for_each_nonzero(|j, x| {
-            let (cells, added) = (self.counts.cells(j), weight * likelihood.count(x));
+            let (j, added) = (j as usize, weight * likelihood.count(x));
             match self.counts.vocabulary() {
-                Vocabulary::Columns => self.features = self.features.max(j as usize + 1),
-                Vocabulary::Met => self.features += usize::from(cells.iter().all(|n| *n == 0.0)),
+                Vocabulary::Columns => self.features = self.features.max(j + 1),
+                Vocabulary::Met => self.features += usize::from(self.all[j] == 0.0),
             }
             self.totals[c] += added;
+            self.all[j] += added;
             if let Some(absent) = self.absent.get_mut(c) {
-                absent.moved(cells[c], cells[c] + added);
+                absent.moved(cells[j], cells[j] + added);
             }
         });
         self.counts.add(row, class, weight);
         if let Some(absent) = self.absent.get_mut(c) {
-            absent.sum_up(self.counts.rows()[c], self.smoothing);
+            absent.sum_up(self.counts.classes()[c].rows, self.smoothing);
         }
     }
 
     /// The class that the rows so far say a row has; none if there were none.
     fn predict(&mut self, row: Row<'_>) -> Option<usize> {
-        let Self { counts, smoothing, totals, absent, scores, .. } = self;
-        let (alpha, rows, known) = (*smoothing, counts.rows(), self.features);
-        scores.clear();
-        scores.resize(rows.len(), 0.0);
-        // How much the row has of the features that are known.
-        let mut mass = 0.0;
+        self.known.clear();
+        let (features, met) = (self.features, self.counts.vocabulary() == Vocabulary::Met);
         row.for_each_nonzero(|j, x| {
-            let cells = counts.cells(j);
-            let known = match counts.vocabulary() {
-                Vocabulary::Columns => (j as usize) < known,
-                Vocabulary::Met => cells.iter().any(|n| *n != 0.0),
-            };
-            if !known {
-                return;
-            }
-            mass += x;
-            let each = scores.iter_mut().zip(cells);
-            match counts.likelihood() {
-                Likelihood::Multinomial => each.for_each(|(score, n)| *score += x * (n + alpha).ln()),
-                Likelihood::Complement => {
-                    let all: f64 = cells.iter().sum();
-                    each.for_each(|(score, n)| *score -= x * ((all - n).max(0.0) + alpha).ln());
-                }
-                Likelihood::Bernoulli => each.zip(rows).for_each(|((score, n), rows)| {
-                    *score += (n + alpha).ln() - ((rows - n).max(0.0) + alpha).ln();
-                }),
+            if if met { self.all[j as usize] != 0.0 } else { (j as usize) < features } {
+                self.known.push((j, x));
             }
         });
-        let (all, features): (f64, f64) = (totals.iter().sum(), known as f64);
-        for (c, score) in scores.iter_mut().enumerate() {
-            match counts.likelihood() {
-                Likelihood::Multinomial if mass > 0.0 => *score -= mass * (totals[c] + alpha * features).ln(),
-                Likelihood::Complement if mass > 0.0 => {
-                    *score += mass * ((all - totals[c]).max(0.0) + alpha * features).ln();
-                }
-                Likelihood::Bernoulli => {
-                    let never = (features - absent[c].met as f64) * (rows[c] + alpha).ln();
-                    *score += absent[c].sum + never - features * (rows[c] + 2.0 * alpha).ln();
-                }
-                _ => {}
-            }
-        }
-        let all_rows: f64 = rows.iter().sum();
-        for (c, score) in scores.iter_mut().enumerate() {
-            *score += match (&self.fixed, counts.likelihood()) {
+        let all_rows = self.counts.rows();
+        self.scores.clear();
+        for (c, class) in self.counts.classes().iter().enumerate() {
+            let prior = match (&self.fixed, self.counts.likelihood()) {
                 // A class that has not been seen yet is nothing to guess.
-                _ if rows[c] == 0.0 => IMPOSSIBLE,
+                _ if class.rows == 0.0 => IMPOSSIBLE,
                 (_, Likelihood::Complement) => 0.0,
                 (Some(fixed), _) => fixed[c],
-                (None, _) => (rows[c] / all_rows).ln(),
+                (None, _) => (class.rows / all_rows).ln(),
             };
+            self.scores.push(prior + self.likelihood(c, class));
         }
-        (all_rows > 0.0).then(|| best_except(scores, usize::MAX))
+        (all_rows > 0.0).then(|| best_except(&self.scores, usize::MAX))
+    }
+
+    /// What a class says of the row at hand.
+    fn likelihood(&self, c: usize, class: &Class) -> f64 {
+        let (alpha, features) = (self.smoothing, self.features as f64);
+        let none = alpha.ln();
+        let log = |n: f64| if n == 0.0 { none } else { (n + alpha).ln() };
+        let entries = || self.known.iter().map(|&(j, x)| (x, class.cells[j as usize], self.all[j as usize]));
+        // Without it there is nothing to divide.
+        let mass: f64 = self.known.iter().map(|(_, x)| x).sum();
+        match self.counts.likelihood() {
+            _ if mass == 0.0 && self.absent.is_empty() => 0.0,
+            Likelihood::Multinomial => {
+                entries().map(|(x, n, _)| x * log(n)).sum::<f64>() - mass * (self.totals[c] + alpha * features).ln()
+            }
+            Likelihood::Complement => {
+                let others = (self.totals.iter().sum::<f64>() - self.totals[c]).max(0.0);
+                mass * (others + alpha * features).ln() - entries().map(|(x, n, all)| x * log((all - n).max(0.0))).sum::<f64>()
+            }
+            Likelihood::Bernoulli => {
+                let never = (class.rows + alpha).ln();
+                let not = |n: f64| if n == 0.0 { never } else { ((class.rows - n).max(0.0) + alpha).ln() };
+                let there: f64 = entries().map(|(_, n, _)| log(n) - not(n)).sum();
+                let absent = &self.absent[c];
+                let everywhere = absent.sum + (features - absent.met as f64) * never;
+                there + everywhere - features * (class.rows + 2.0 * alpha).ln()
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! From what the user wrote to what the library wants.
 
 use crate::arguments::{
-    BiasName, CalibrationName, FormatName, LearnerName, LikelihoodName, LossArgument, MissingName, OrderName, PenaltyArgument, Reading,
-    ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName,
+    BiasName, CalibrationName, FormatName, LearnerName, LikelihoodName, LossArgument, MissingName, OrderName, PenaltyArgument,
+    Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName,
 };
 use novikoff::bayes::{Bayes, Likelihood, Priors};
 use novikoff::data::Scale;

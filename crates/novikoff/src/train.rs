@@ -259,7 +259,8 @@ fn calibrated(method: CalibrationMethod, data: &Dataset, settings: &Settings, mo
         return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out --calibrate"));
     }
     if settings.learner == Learner::Bayes && model.scorer.outputs() > 1 {
-        let what = "the likelihood of a row in one class means nothing without those in the others: no class can be calibrated alone";
+        let what =
+            "the likelihood of a row in one class means nothing without those in the others: no class can be calibrated alone";
         return Err(Error::usage(what).hint("leave out --calibrate: bayes has probabilities of its own"));
     }
     let classes = Classes::new(&data.names, settings)?;
@@ -292,7 +293,9 @@ fn train_uncalibrated(
 pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
     if settings.learner.loss().is_some() {
         let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
-        return Err(Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes"));
+        return Err(
+            Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes")
+        );
     }
     if settings.own_feature.is_some() {
         return Err(Error::usage("rows of a stream come once: a feature of their own would never be met again")
@@ -303,7 +306,9 @@ pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Obse
             let learner = bayes::CountedStream::new(settings, reader.schema())?;
             train_stream(learner, reader, settings, observer)
         }
-        Learner::PassiveAggressive => train_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer),
+        Learner::PassiveAggressive => {
+            train_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
+        }
         _ => train_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer),
     }
 }

@@ -171,10 +171,7 @@ fn settings(learner: Learner) -> Settings {
 }
 
 fn weights(scorer: &Scorer) -> Vec<f64> {
-    match scorer {
-        Scorer::Linear(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
-        Scorer::Voted(_) => Vec::new(),
-    }
+    scorer.weights().map_or_else(Vec::new, |weights| weights.values.iter().chain(&weights.bias).copied().collect())
 }
 
 const MINIMISERS: [Learner; 5] =

@@ -26,7 +26,9 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
             return Err(Error::usage("bayes has no λ to choose").hint("leave out --lambdas, or give a path by --smoothings"));
         }
         (Learner::Bayes, None, _) if train.smoothing.is_some() => {
-            return Err(Error::usage("the smoothing is what tune chooses").hint("leave out --smoothing, or give a path by --smoothings"));
+            return Err(
+                Error::usage("the smoothing is what tune chooses").hint("leave out --smoothing, or give a path by --smoothings")
+            );
         }
         (Learner::Bayes, None, smoothings) => smoothings.clone(),
         (learner, _, Some(_)) => {

@@ -1,8 +1,8 @@
 //! The formulas once more, as they stand in the literature, on rows of all kinds.
 
 use super::*;
-use crate::data::matrix::{Builder, Layout, Matrix};
 use crate::data::Row;
+use crate::data::matrix::{Builder, Layout, Matrix};
 use crate::model::Weights;
 use crate::multiclass::{Scheme, best_except};
 use crate::random::Random;
@@ -56,7 +56,8 @@ impl Naive {
         let has = |x: f64| f64::from(u8::from(x > 0.0));
         let score = |c: usize| {
             let (rows, mut score) = (self.sum(seen, c, |_| 1.0), 0.0);
-            let others = |f: &dyn Fn(&[f64]) -> f64| -> f64 { (0..self.count).filter(|o| *o != c).map(|o| self.sum(seen, o, f)).sum() };
+            let others =
+                |f: &dyn Fn(&[f64]) -> f64| -> f64 { (0..self.count).filter(|o| *o != c).map(|o| self.sum(seen, o, f)).sum() };
             let whole = |row: &[f64]| vocabulary.iter().map(|&j| row[j]).sum::<f64>();
             for &j in vocabulary {
                 score += match likelihood {

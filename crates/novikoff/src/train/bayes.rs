@@ -181,7 +181,9 @@ fn check(settings: &Settings) -> Result<()> {
         }
         let sum: f64 = given.iter().map(|(_, p)| p).sum();
         if (sum - 1.0).abs() > PRIORS_WITHIN {
-            return Err(Error::usage(format!("the priors sum to {sum}, not to 1")).hint("give one for each label: --priors A=0.9,B=0.1"));
+            return Err(
+                Error::usage(format!("the priors sum to {sum}, not to 1")).hint("give one for each label: --priors A=0.9,B=0.1")
+            );
         }
     }
     Ok(())
@@ -221,7 +223,8 @@ fn log_priors(priors: &Priors, labels: &Labels, counts: &Counts) -> Result<Vec<f
 fn prior(given: &[(String, f64)], label: &str) -> Result<f64> {
     let own = Labels::new([label]);
     given.iter().find(|(name, _)| own.find(name).is_some()).map(|(_, prior)| *prior).ok_or_else(|| {
-        Error::usage(format!("the label {label:?} has no prior")).hint("give one for each label, or say --priors learned or uniform")
+        Error::usage(format!("the label {label:?} has no prior"))
+            .hint("give one for each label, or say --priors learned or uniform")
     })
 }
 

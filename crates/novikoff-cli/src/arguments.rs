@@ -26,7 +26,7 @@ pub enum Command {
     Train(Box<Train>),
     /// Print a label (or, of a regression model, a number) for each row.
     Predict(Predict),
-    /// Choose λ by cross-validation, and learn with it.
+    /// Choose λ, or the smoothing of bayes, by cross-validation, and learn with it.
     Tune(Box<Tune>),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
@@ -48,7 +48,8 @@ Examples:
   novikoff train train-images-idx3-ubyte.gz --multiclass one-vs-rest --epochs 5
   novikoff train mail.tsv -o mail.model               (label, tab, text)
   novikoff train reviews.csv --text review --label stars --words 1-2
-  zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model";
+  zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model
+  novikoff train words.svm --learner bayes --likelihood complement --smoothing 0.1";
 
 #[derive(Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
@@ -126,6 +127,17 @@ pub struct Train {
     #[arg(long, value_name = "E", default_value_t = 1e-4, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub tolerance: f64,
 
+    /// Bayes: what is said of a row, given its class [default: multinomial].
+    #[arg(long, value_enum, help_heading = "Bayes' rule")]
+    pub likelihood: Option<LikelihoodName>,
+    /// Bayes: what is added to every count; positive [default: 1].
+    #[arg(long, value_name = "A", allow_negative_numbers = true, help_heading = "Bayes' rule")]
+    pub smoothing: Option<f64>,
+    /// Bayes: how probable classes are before a row is seen: learned (as frequent as their rows), uniform, or LABEL=P,… for all
+    /// labels, which sum to 1 [default: learned].
+    #[arg(long, value_name = "PRIORS", allow_hyphen_values = true, help_heading = "Bayes' rule")]
+    pub priors: Option<String>,
+
     /// How more than two classes are told apart [default: joint; where a loss is minimised one-vs-rest].
     #[arg(long, value_enum, help_heading = "Classes and weights")]
     pub multiclass: Option<SchemeName>,
@@ -174,7 +186,8 @@ const TUNE_EXAMPLES: &str = "\
 Examples:
   novikoff tune a9a.svm --learner logistic -o a9a.model
   novikoff tune prices.csv --learner least-squares --scale unit-variance --folds 10
-  novikoff tune a9a.svm --lambdas 1e-6,1e-5,1e-4,1e-3";
+  novikoff tune a9a.svm --lambdas 1e-6,1e-5,1e-4,1e-3
+  novikoff tune words.svm --learner bayes --smoothings 0.01,0.1,1";
 
 #[derive(Debug, Args)]
 #[command(after_help = TUNE_EXAMPLES)]
@@ -187,6 +200,9 @@ pub struct Tune {
     /// The values of λ to try [default: those of costs from 0.001 to 1000, two a decade].
     #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
     pub lambdas: Option<Vec<f64>>,
+    /// Bayes: the values of the smoothing to try [default: from 10 to 0.0001, two a decade].
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
+    pub smoothings: Option<Vec<f64>>,
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -211,7 +227,10 @@ pub struct Predict {
     /// After the label the probabilities of all, in the order of `inspect`, for models that have them.
     #[arg(long)]
     pub probabilities: bool,
-    /// The N best labels, each with its score; with --probabilities, each with its probability.
+    /// After the label the natural logarithms of the probabilities: small ones keep their digits.
+    #[arg(long, conflicts_with_all = ["scores", "probabilities"])]
+    pub log_probabilities: bool,
+    /// The N best labels, each with its score; with --probabilities or --log-probabilities, each with that.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
     /// After the label the N features that decided most, each with what it added to the label's score (for more than two
@@ -495,6 +514,18 @@ pub enum LearnerName {
     Boosting,
     /// the hyperplane with the largest margin, for rows that can be separated
     MaxMargin,
+    /// Bayes' rule, by counts; see --likelihood, --smoothing and --priors
+    Bayes,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LikelihoodName {
+    /// each count is so many draws of its feature
+    Multinomial,
+    /// each feature is there or not, however much of it
+    Bernoulli,
+    /// multinomial, by what the other classes' rows have; no priors
+    Complement,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,9 +1,10 @@
 //! From what the user wrote to what the library wants.
 
 use crate::arguments::{
-    BiasName, CalibrationName, CountingName, Documents, FormatName, LearnerName, LossArgument, MissingName, OrderName,
-    PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName, YesNo,
+    BiasName, CalibrationName, CountingName, Documents, FormatName, LearnerName, LikelihoodName, LossArgument, MissingName,
+    OrderName, PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName, YesNo,
 };
+use novikoff::bayes::{Bayes, Likelihood, Priors};
 use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::Missing;
@@ -80,9 +81,13 @@ fn stop_words(documents: &Documents) -> Result<Vec<String>> {
     Ok(listed.lines().map(str::trim).filter(|word| !word.is_empty()).map(in_case).collect())
 }
 
-/// The recipe where nobody asks for another: streams are not seen as a whole.
-pub fn usual_recipe(online: bool) -> TextRecipe {
-    if online { TextRecipe::stream() } else { TextRecipe::default() }
+/// The recipe where nobody asks for another: Bayes' rule is about counts, and streams are not seen as a whole.
+pub fn usual_recipe(learner: Learner, online: bool) -> TextRecipe {
+    match learner {
+        Learner::Bayes => TextRecipe::counts(),
+        _ if online => TextRecipe::stream(),
+        _ => TextRecipe::default(),
+    }
 }
 
 fn table_options(reading: &Reading) -> Result<TableOptions> {
@@ -146,6 +151,36 @@ fn batch_option(train: &Train) -> Option<&'static str> {
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
+/// An option that was given and that only bayes understands.
+fn bayes_option(train: &Train) -> Option<&'static str> {
+    let given = [
+        ("--likelihood", train.likelihood.is_some()),
+        ("--smoothing", train.smoothing.is_some()),
+        ("--priors", train.priors.is_some()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
+/// An option that was given and that says how weights are corrected, or what is known of it: nothing for who counts.
+fn correcting_option(train: &Train) -> Option<&'static str> {
+    let given = [
+        ("--epochs", train.epochs.is_some()),
+        ("--order", !matches!(train.order, OrderName::Shuffled)),
+        ("--bias", !matches!(train.bias, BiasName::Free)),
+        ("--tolerance", train.tolerance != 1e-4),
+        ("--batch", train.batch != 1),
+        ("--normalise", train.normalise),
+        ("--own-feature", train.own_feature.is_some()),
+        ("--tie", !matches!(train.tie, TieName::Mistake)),
+        ("--step", train.step.is_some()),
+        ("--variant", !matches!(train.variant, VariantName::PaI)),
+        ("--aggressiveness", train.aggressiveness != 1.0),
+        ("--certificate", train.certificate.is_some()),
+        ("--trace", train.trace.is_some()),
+    ];
+    given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+}
+
 /// What to learn from an input that holds this.
 pub fn settings(train: &Train, contents: Contents) -> Result<Settings> {
     settings_with(train, usual(train, contents), contents)
@@ -157,6 +192,14 @@ pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> R
     if let (None, Some(option)) = (learner.loss(), batch_option(train)) {
         let what = format!("{option} is for learners that minimise a loss; {} does not", learner.name());
         return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner svm or logistic")));
+    }
+    if let (false, Some(option)) = (learner == Learner::Bayes, bayes_option(train)) {
+        let what = format!("{option} is for bayes, and this is {}", learner.name());
+        return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner bayes")));
+    }
+    if let (true, Some(option)) = (learner == Learner::Bayes, correcting_option(train)) {
+        let what = format!("{option} says nothing to bayes, which counts every row once");
+        return Err(Error::usage(what).hint(format!("leave out {option}")));
     }
     Ok(Settings {
         learner,
@@ -196,6 +239,7 @@ pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> R
             CalibrationName::Isotonic => CalibrationMethod::Isotonic,
         }),
         risk: risk(train, contents)?,
+        bayes: bayes(train)?,
         trace: train.trace.is_some(),
     })
 }
@@ -224,6 +268,7 @@ fn learner(train: &Train, usual: LearnerName) -> Learner {
         LearnerName::LeastAbsolute => Learner::LeastAbsolute,
         LearnerName::Boosting => Learner::Boosting,
         LearnerName::MaxMargin => Learner::MaxMargin,
+        LearnerName::Bayes => Learner::Bayes,
     }
 }
 
@@ -286,19 +331,47 @@ fn risk(train: &Train, contents: Contents) -> Result<Risk> {
     })
 }
 
+fn bayes(train: &Train) -> Result<Bayes> {
+    let usual = Bayes::default();
+    let likelihood = match train.likelihood {
+        None => usual.likelihood,
+        Some(LikelihoodName::Multinomial) => Likelihood::Multinomial,
+        Some(LikelihoodName::Bernoulli) => Likelihood::Bernoulli,
+        Some(LikelihoodName::Complement) => Likelihood::Complement,
+    };
+    if let (Likelihood::Complement, Some(_)) = (likelihood, &train.priors) {
+        let error = Error::usage("--likelihood complement has no use for priors");
+        return Err(error.hint("leave out --priors, or use --likelihood multinomial"));
+    }
+    let priors = match train.priors.as_deref() {
+        None => usual.priors,
+        Some("learned") => Priors::Learned,
+        Some("uniform") => Priors::Uniform,
+        Some(text) => Priors::Given(pairs(text).ok_or_else(|| {
+            Error::usage(format!("--priors {text:?} is not LABEL=P,…"))
+                .hint("for example --priors spam=0.2,ham=0.8, or learned, or uniform")
+        })?),
+    };
+    Ok(Bayes { likelihood, smoothing: train.smoothing.unwrap_or(usual.smoothing), priors })
+}
+
+/// `LABEL=NUMBER,…`.
+fn pairs(text: &str) -> Option<Vec<(String, f64)>> {
+    let parse = |pair: &str| {
+        let (label, number) = pair.rsplit_once('=')?;
+        Some((label.to_owned(), number.parse().ok()?))
+    };
+    text.split(',').map(parse).collect()
+}
+
 fn class_weight(text: Option<&str>) -> Result<ClassWeight> {
-    let pairs = match text {
+    let text = match text {
         None => return Ok(ClassWeight::Equal),
         Some("balanced") => return Ok(ClassWeight::Balanced),
-        Some(pairs) => pairs,
+        Some(text) => text,
     };
-    let parse = |pair: &str| {
-        let (label, weight) = pair.rsplit_once('=')?;
-        Some((label.to_owned(), weight.parse().ok()?))
-    };
-    let given: Option<Vec<_>> = pairs.split(',').map(parse).collect();
-    given.map(ClassWeight::Given).ok_or_else(|| {
-        Error::usage(format!("--class-weight {pairs:?} is not LABEL=WEIGHT,…"))
+    pairs(text).map(ClassWeight::Given).ok_or_else(|| {
+        Error::usage(format!("--class-weight {text:?} is not LABEL=WEIGHT,…"))
             .hint("for example --class-weight spam=2,ham=1, or balanced")
     })
 }

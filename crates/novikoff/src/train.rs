@@ -1,5 +1,6 @@
 //! The one place where names become types: settings in, model out.
 
+mod bayes;
 mod certify;
 mod classes;
 mod geometry;
@@ -11,8 +12,9 @@ mod tune;
 pub use geometry::Geometry;
 pub use mistakes::{Promise, Theorem};
 pub use risk::{Risk, RiskFit, SolverName, Strength};
-pub use tune::{Tried, Tuned, tune};
+pub use tune::{Parameter, Tried, Tuned, tune};
 
+use crate::bayes::Bayes;
 use crate::control::{Epoch, Observer, Unwatched};
 use crate::data::{Dataset, Report};
 use crate::error::{Error, Result};
@@ -28,7 +30,7 @@ use classes::{Classes, check_size, effective_weights, refuse_targets, scheme, we
 use mistakes::{Account, account};
 use serde_json::json;
 use std::collections::BTreeMap;
-use stream::train_stream;
+use stream::{Corrected, train_stream};
 
 /// The learners, by the names that the command line gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,8 @@ pub enum Learner {
     MaxMargin,
     /// The perceptron's loss, hinge at zero, minimised over all rows.
     HingeAtZero,
+    /// Bayes' rule, by counts.
+    Bayes,
 }
 
 impl Learner {
@@ -91,6 +95,7 @@ impl Learner {
             Learner::Boosting => "boosting",
             Learner::MaxMargin => "max-margin",
             Learner::HingeAtZero => "hinge-at-zero",
+            Learner::Bayes => "bayes",
         }
     }
 
@@ -99,7 +104,7 @@ impl Learner {
         matches!(self, Learner::LeastSquares | Learner::LeastAbsolute)
     }
 
-    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time.
+    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or count.
     pub fn loss(self) -> Option<LossName> {
         risk::loss_of(self)
     }
@@ -152,6 +157,8 @@ pub struct Settings {
     pub calibrate: Option<CalibrationMethod>,
     /// What batch learners are told besides.
     pub risk: Risk,
+    /// What bayes is told besides.
+    pub bayes: Bayes,
     /// Whether every step of a solver is to be kept.
     pub trace: bool,
 }
@@ -175,6 +182,7 @@ impl Default for Settings {
             seed: 0,
             calibrate: None,
             risk: Risk::default(),
+            bayes: Bayes::default(),
             trace: false,
         }
     }
@@ -250,6 +258,11 @@ fn calibrated(method: CalibrationMethod, data: &Dataset, settings: &Settings, mo
     if model.task() == Task::Regression {
         return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out --calibrate"));
     }
+    if settings.learner == Learner::Bayes && model.scorer.outputs() > 1 {
+        let what =
+            "the likelihood of a row in one class means nothing without those in the others: no class can be calibrated alone";
+        return Err(Error::usage(what).hint("leave out --calibrate: bayes has probabilities of its own"));
+    }
     let classes = Classes::new(&data.names, settings)?;
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), settings.seed)?;
@@ -270,6 +283,7 @@ fn train_uncalibrated(
         return risk::train_risk(loss, data, validation, settings, observer);
     }
     match settings.learner {
+        Learner::Bayes => bayes::train_bayes(data, validation, settings),
         Learner::PassiveAggressive => train_by(passive_aggressive(settings)?, data, validation, settings, observer),
         _ => train_by(perceptron(settings)?, data, validation, settings, observer),
     }
@@ -279,15 +293,23 @@ fn train_uncalibrated(
 pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
     if settings.learner.loss().is_some() {
         let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
-        return Err(Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron or passive-aggressive"));
+        return Err(
+            Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes")
+        );
     }
     if settings.own_feature.is_some() {
         return Err(Error::usage("rows of a stream come once: a feature of their own would never be met again")
             .hint("leave out --own-feature or --online"));
     }
     match settings.learner {
-        Learner::PassiveAggressive => train_stream(passive_aggressive(settings)?, reader, settings, observer),
-        _ => train_stream(perceptron(settings)?, reader, settings, observer),
+        Learner::Bayes => {
+            let learner = bayes::CountedStream::new(settings, &reader)?;
+            train_stream(learner, reader, settings, observer)
+        }
+        Learner::PassiveAggressive => {
+            train_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
+        }
+        _ => train_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may import those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "error",
     "control",
     "random",
@@ -19,6 +19,7 @@ const ORDER: [&str; 17] = [
     "certificate",
     "evaluate",
     "online",
+    "bayes",
     "solver",
     "margin",
     "train",

@@ -171,10 +171,7 @@ fn settings(learner: Learner) -> Settings {
 }
 
 fn weights(scorer: &Scorer) -> Vec<f64> {
-    match scorer {
-        Scorer::Linear(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
-        Scorer::Voted(_) => Vec::new(),
-    }
+    scorer.weights().map_or_else(Vec::new, |weights| weights.values.iter().chain(&weights.bias).copied().collect())
 }
 
 const MINIMISERS: [Learner; 5] =
@@ -303,7 +300,7 @@ fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
     let path = |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
     let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
     for tried in &whole {
-        assert_eq!(path(&[tried.lambda])[0], *tried);
+        assert_eq!(path(&[tried.value])[0], *tried);
     }
 }
 

@@ -142,7 +142,10 @@ fn as_text(model: &Model, top: usize) -> String {
         lines.add(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }
     match &model.scorer {
-        Scorer::Linear(weights) => {
+        Scorer::Linear(weights) | Scorer::Presence(weights) => {
+            if matches!(model.scorer, Scorer::Presence(_)) {
+                lines.add("applies to", "what a row has: every value above 0 counts as 1");
+            }
             let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
             lines.add("weights", format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)));
             let mut text = lines.text();
@@ -169,8 +172,8 @@ fn as_text(model: &Model, top: usize) -> String {
 }
 
 fn as_json(model: &Model, top: usize) -> Value {
-    let weights = match &model.scorer {
-        Scorer::Linear(weights) => {
+    let weights = match model.scorer.weights() {
+        Some(weights) => {
             let outputs = (0..weights.outputs()).map(|output| {
                 let heavy = heaviest(weights, output, top).into_iter();
                 let named: Vec<_> = heavy.map(|(j, w)| json!({"feature": model.schema.name(j), "weight": w})).collect();
@@ -178,11 +181,11 @@ fn as_json(model: &Model, top: usize) -> Value {
             });
             json!(outputs.collect::<Vec<_>>())
         }
-        Scorer::Voted(_) => Value::Null,
+        None => Value::Null,
     };
     let votes = match &model.scorer {
         Scorer::Voted(voted) => json!({"mistakes": voted.mistakes.len(), "rows": voted.rows.rows(), "rounds": voted.rounds}),
-        Scorer::Linear(_) => Value::Null,
+        Scorer::Linear(_) | Scorer::Presence(_) => Value::Null,
     };
     let about = &model.about;
     json!({
@@ -197,6 +200,7 @@ fn as_json(model: &Model, top: usize) -> Value {
         "rows": about.rows,
         "data_hash": about.data_hash,
         "results": about.results,
+        "presence": matches!(model.scorer, Scorer::Presence(_)),
         "weights": weights,
         "votes": votes,
     })

@@ -20,11 +20,30 @@ enum Form<'a> {
     /// What is predicted: a label, or a number.
     Plain,
     Scores,
-    Probabilities(&'a Calibration),
-    /// The best labels, with their scores or their probabilities.
-    Top(usize, Option<&'a Calibration>),
+    Chances(Chances<'a>),
+    /// The best labels, with their scores or what is made of those.
+    Top(usize, Option<Chances<'a>>),
     /// The features that decided most.
     Explained(usize),
+}
+
+/// Probabilities, or their logarithms.
+#[derive(Clone, Copy)]
+enum Chances<'a> {
+    Plain(&'a Calibration),
+    Logarithms(&'a Calibration),
+}
+
+impl Chances<'_> {
+    /// Of all labels of a row with these scores.
+    fn of(self, scores: &[f64]) -> Vec<f64> {
+        let mut all = Vec::new();
+        match self {
+            Chances::Plain(calibration) => calibration.probabilities(scores, &mut all),
+            Chances::Logarithms(calibration) => calibration.log_probabilities(scores, &mut all),
+        }
+        all
+    }
 }
 
 /// What is asked for, if the model can give it.
@@ -37,6 +56,9 @@ fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
         if arguments.probabilities {
             return refuse("--probabilities", "the probabilities of labels");
         }
+        if arguments.log_probabilities {
+            return refuse("--log-probabilities", "the probabilities of labels");
+        }
         if arguments.top.is_some() {
             return refuse("--top", "the best of several labels");
         }
@@ -46,10 +68,14 @@ fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
     if let Some(count) = arguments.explain {
         return Ok(Form::Explained(count));
     }
-    let calibration = if arguments.probabilities { Some(calibration(model)?) } else { None };
-    Ok(match (arguments.top, calibration) {
-        (Some(top), calibration) => Form::Top(top, calibration),
-        (None, Some(calibration)) => Form::Probabilities(calibration),
+    let chances = match (arguments.probabilities, arguments.log_probabilities) {
+        (true, _) => Some(Chances::Plain(calibration(model)?)),
+        (_, true) => Some(Chances::Logarithms(calibration(model)?)),
+        _ => None,
+    };
+    Ok(match (arguments.top, chances) {
+        (Some(top), chances) => Form::Top(top, chances),
+        (None, Some(chances)) => Form::Chances(chances),
         (None, None) if arguments.scores => Form::Scores,
         (None, None) => Form::Plain,
     })
@@ -97,14 +123,13 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     Ok(if end.outcome == Outcome::Stopped { Ending::Interrupted } else { Ending::Done })
 }
 
-/// The best labels of a row with these scores, each with its score or, if there is a calibration, its probability. Which are
+/// The best labels of a row with these scores, each with its score or, if that is asked for, its probability. Which are
 /// the best is for the scores to say, as without probabilities.
-fn ranked(scores: &[f64], count: usize, calibration: Option<&Calibration>) -> Vec<(usize, f64)> {
+fn ranked(scores: &[f64], count: usize, chances: Option<Chances<'_>>) -> Vec<(usize, f64)> {
     let mut ranked = best(scores, count);
-    if let Some(calibration) = calibration {
-        let mut probabilities = Vec::new();
-        calibration.probabilities(scores, &mut probabilities);
-        ranked.iter_mut().for_each(|(class, value)| *value = probabilities[*class]);
+    if let Some(chances) = chances {
+        let all = chances.of(scores);
+        ranked.iter_mut().for_each(|(class, value)| *value = all[*class]);
     }
     ranked
 }
@@ -121,14 +146,12 @@ fn line(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, text: &mut 
             text.push_str(&names[decide(scores)]);
             columns(scores, text);
         }
-        Form::Probabilities(calibration) => {
-            let mut probabilities = Vec::new();
-            calibration.probabilities(scores, &mut probabilities);
+        Form::Chances(chances) => {
             text.push_str(&names[decide(scores)]);
-            columns(&probabilities, text);
+            columns(&chances.of(scores), text);
         }
-        Form::Top(count, calibration) => {
-            for (place, (class, value)) in ranked(scores, count, calibration).into_iter().enumerate() {
+        Form::Top(count, chances) => {
+            for (place, (class, value)) in ranked(scores, count, chances).into_iter().enumerate() {
                 let _ = write!(text, "{}{}\t{value}", if place > 0 { "\t" } else { "" }, names[class]);
             }
         }
@@ -158,14 +181,17 @@ fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value
         Form::Plain if model.task() == Task::Regression => json!(scores[0] + 0.0),
         Form::Plain => json!(names[decide(scores)]),
         Form::Scores => json!({"label": names[decide(scores)], "scores": scores}),
-        Form::Probabilities(calibration) => {
-            let mut probabilities = Vec::new();
-            calibration.probabilities(scores, &mut probabilities);
-            json!({"label": names[decide(scores)], "probabilities": probabilities})
+        Form::Chances(chances) => {
+            let key = if matches!(chances, Chances::Plain(_)) { "probabilities" } else { "log_probabilities" };
+            json!({"label": names[decide(scores)], key: chances.of(scores)})
         }
-        Form::Top(count, calibration) => {
-            let key = if calibration.is_some() { "probability" } else { "score" };
-            let ranked = ranked(scores, count, calibration).into_iter();
+        Form::Top(count, chances) => {
+            let key = match chances {
+                None => "score",
+                Some(Chances::Plain(_)) => "probability",
+                Some(Chances::Logarithms(_)) => "log_probability",
+            };
+            let ranked = ranked(scores, count, chances).into_iter();
             json!(ranked.map(|(class, value)| json!({"label": names[class], key: value})).collect::<Vec<_>>())
         }
         Form::Explained(count) => {

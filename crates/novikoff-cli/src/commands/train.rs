@@ -7,6 +7,7 @@ use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, percent, seconds};
 use crate::settings::{settings, training_options, usual_recipe};
 use crate::{Ending, print};
+use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Scale};
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -16,7 +17,7 @@ use novikoff::online::Stopped;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, RiskFit, Settings, Theorem, train, train_online};
+use novikoff::train::{Fit, Learner, RiskFit, Settings, Theorem, train, train_online};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -38,8 +39,9 @@ pub struct Outcome {
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
-    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(arguments.online))?;
     let mut settings = settings(arguments, Contents::Rows)?;
+    let usual = usual_recipe(settings.learner, arguments.online);
+    let options = training_options(&arguments.reading, &arguments.documents, usual)?;
     let mut outcome = if arguments.online {
         learn_online(arguments, &options, &settings)?
     } else {
@@ -203,14 +205,20 @@ fn trace(fit: &Fit) -> String {
 
 pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcome: &Outcome) -> Value {
     let fit = &outcome.fit;
-    let risk = fit.risk.as_ref();
+    let (risk, counts) = (fit.risk.as_ref(), settings.learner == Learner::Bayes);
+    let corrects = risk.is_none() && !counts;
     let validation = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|curve| !curve.is_empty());
     json!({
         "command": "train",
         "learner": fit.model.about.learner,
         "loss": risk.map(|risk| risk.loss.name()),
         "penalty": risk.map(penalty_name),
-        "solver": risk.map_or(if arguments.online { "online" } else { "epochs" }, |risk| risk.solver.name()),
+        "solver": match (risk, arguments.online, settings.learner) {
+            (Some(risk), ..) => risk.solver.name(),
+            (_, true, _) => "online",
+            (_, _, Learner::Bayes) => "counts",
+            _ => "epochs",
+        },
         "rows": fit.model.about.rows,
         "features": fit.model.about.features,
         "nonzeros": outcome.nonzeros,
@@ -223,8 +231,11 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
         "tolerance": risk.map(|_| settings.risk.tolerance),
         "epochs": risk.map_or(fit.trace.len().max(1), |risk| risk.steps),
         "epoch": fit.epoch,
-        "mistakes": risk.is_none().then_some(fit.mistakes),
-        "updates": risk.is_none().then_some(fit.updates),
+        "mistakes": corrects.then_some(fit.mistakes),
+        "updates": corrects.then_some(fit.updates),
+        "likelihood": counts.then_some(settings.bayes.likelihood),
+        "smoothing": counts.then_some(fit.model.about.settings.get("smoothing")),
+        "priors": counts.then_some(fit.model.about.settings.get("priors")),
         "objective": risk.map(|risk| risk.objective),
         "dual": risk.map(|risk| risk.dual),
         "relative_gap": risk.map(|risk| risk.relative_gap),
@@ -281,7 +292,9 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
         Some(risk) => risk_text(&mut lines, risk, settings, outcome),
         None => {
             lines.add("stopped", stopped_text(outcome, settings));
-            lines.add("mistakes", mistakes_text(fit, settings));
+            if settings.learner != Learner::Bayes {
+                lines.add("mistakes", mistakes_text(fit, settings));
+            }
             if let Some(unseen) = fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5) {
                 let what = "of rows like these, unseen, are mistaken at most, on average, by votes after one pass";
                 lines.add("", format!("{} {what}", percent(unseen)));
@@ -332,7 +345,25 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
     lines.text()
 }
 
+/// What bayes was told, with the smoothing that a model was made with, which tune may have chosen.
+fn bayes_text(settings: &Settings, fit: &Fit) -> String {
+    let bayes = &settings.bayes;
+    let classes = fit.model.labels.len();
+    let smoothing = fit.model.about.settings.get("smoothing").and_then(Value::as_f64).unwrap_or(bayes.smoothing);
+    let priors = match &bayes.priors {
+        _ if bayes.likelihood == Likelihood::Complement => "no priors",
+        Priors::Learned => "learned priors",
+        Priors::Uniform => "uniform priors",
+        Priors::Given(_) => "given priors",
+    };
+    let classes = if classes == 2 { "two classes".to_owned() } else { format!("{} classes", count(classes as u64)) };
+    format!("bayes, {}, {classes}, smoothing {smoothing}, {priors}", bayes.likelihood.name())
+}
+
 fn learner_text(settings: &Settings, fit: &Fit) -> String {
+    if settings.learner == Learner::Bayes {
+        return bayes_text(settings, fit);
+    }
     let scheme = match fit.scheme {
         _ if fit.model.task() == Task::Regression => "regression".to_owned(),
         Scheme::Two => "two classes".to_owned(),
@@ -363,6 +394,7 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
         }
         Stopped::ValidationError => format!("the validation error stopped falling: {epochs} ({time})"),
         Stopped::EndOfStream => format!("end of the stream ({time})"),
+        Stopped::Counted => format!("all rows are counted ({time})"),
         Stopped::Converged | Stopped::NotConverged => time,
         Stopped::Interrupted => {
             format!("interrupted after {} ({time})", if fit.trace.is_empty() { "part of the stream".into() } else { epochs })

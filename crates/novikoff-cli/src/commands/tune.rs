@@ -1,4 +1,4 @@
-//! `novikoff tune`: choose λ by cross-validation.
+//! `novikoff tune`: choose λ, or the smoothing of bayes, by cross-validation.
 
 use super::train::{self, Outcome};
 use super::{dimensions, warn};
@@ -8,7 +8,7 @@ use crate::render::{number, percent, table};
 use crate::settings::{settings_with, training_options, usual_recipe};
 use crate::{Ending, print};
 use novikoff::read::{Contents, Input, Purpose, Reader};
-use novikoff::train::{Tuned, tune};
+use novikoff::train::{Learner, Parameter, Tuned, tune};
 use novikoff::{Error, Result, model};
 use serde_json::json;
 use std::time::Instant;
@@ -19,8 +19,24 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     if train.online || train.validation.is_some() {
         return Err(Error::usage("tune holds rows back by itself, fold after fold").hint("leave out --online and --validation"));
     }
-    let options = training_options(&train.reading, &train.documents, usual_recipe(false))?;
     let mut settings = settings_with(train, LearnerName::Logistic, Contents::Rows)?;
+    let options = training_options(&train.reading, &train.documents, usual_recipe(settings.learner, false))?;
+    let values = match (settings.learner, &arguments.lambdas, &arguments.smoothings) {
+        (Learner::Bayes, Some(_), _) => {
+            return Err(Error::usage("bayes has no λ to choose").hint("leave out --lambdas, or give a path by --smoothings"));
+        }
+        (Learner::Bayes, None, _) if train.smoothing.is_some() => {
+            return Err(
+                Error::usage("the smoothing is what tune chooses").hint("leave out --smoothing, or give a path by --smoothings")
+            );
+        }
+        (Learner::Bayes, None, smoothings) => smoothings.clone(),
+        (learner, _, Some(_)) => {
+            let what = format!("--smoothings is for bayes, and this is {}", learner.name());
+            return Err(Error::usage(what).hint("leave out --smoothings, or use --learner bayes"));
+        }
+        (_, lambdas, None) => lambdas.clone(),
+    };
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&train.data);
@@ -33,7 +49,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     warn(&input.name(), &data.report);
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let tuned = tune(&data, &settings, arguments.folds, arguments.lambdas.clone(), &mut watch);
+    let tuned = tune(&data, &settings, arguments.folds, values, &mut watch);
     watch.clear();
     let tuned = tuned.map_err(|error| train::place(error, &input))?;
     let mut outcome = Outcome {
@@ -59,11 +75,17 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let rows = data.len() as f64;
     let text = if train.output_form.json {
         let path: Vec<_> = (tuned.path.iter())
-            .map(|tried| json!({"lambda": tried.lambda, "cost": 1.0 / (tried.lambda * rows), "error": tried.error, "spread": tried.spread}))
+            .map(|tried| match tuned.parameter {
+                Parameter::Lambda => {
+                    json!({"lambda": tried.value, "cost": 1.0 / (tried.value * rows), "error": tried.error, "spread": tried.spread})
+                }
+                Parameter::Smoothing => json!({"smoothing": tried.value, "error": tried.error, "spread": tried.spread}),
+            })
             .collect();
         let fit = train::as_json(train, &options, &settings, &outcome);
         let chosen = tuned.path[tuned.best];
-        let head = json!({"command": "tune", "folds": tuned.folds, "path": path, "lambda": chosen.lambda, "error": chosen.error});
+        let key = if tuned.parameter == Parameter::Lambda { "lambda" } else { "smoothing" };
+        let head = json!({"command": "tune", "folds": tuned.folds, "path": path, key: chosen.value, "error": chosen.error});
         format!("{}\n", merged(head, fit))
     } else {
         format!("{}\n{}", as_table(&tuned, rows), train::as_text(train, &settings, &outcome))
@@ -81,12 +103,19 @@ fn merged(mut head: serde_json::Value, fit: serde_json::Value) -> serde_json::Va
 fn as_table(tuned: &Tuned, rows: f64) -> String {
     let numbers = tuned.fit.risk.as_ref().is_some_and(|risk| risk.regression.is_some());
     let error = |x: f64| if numbers { number(x) } else { percent(x) };
-    let head = ["λ", "cost", if numbers { "squared error" } else { "error" }, "±", ""];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let mut head = vec!["λ", "cost", if numbers { "squared error" } else { "error" }, "±", ""];
+    if tuned.parameter == Parameter::Smoothing {
+        head.splice(..2, ["smoothing"]);
+    }
+    let mut lines = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for (at, tried) in tuned.path.iter().enumerate() {
         let chosen = if at == tuned.best { "← chosen" } else { "" };
-        let cost = 1.0 / (tried.lambda * rows);
-        lines.push(vec![number(tried.lambda), number(cost), error(tried.error), error(tried.spread), chosen.to_owned()]);
+        let mut line = vec![number(tried.value)];
+        if tuned.parameter == Parameter::Lambda {
+            line.push(number(1.0 / (tried.value * rows)));
+        }
+        line.extend([error(tried.error), error(tried.spread), chosen.to_owned()]);
+        lines.push(line);
     }
     format!("{} folds\n{}", tuned.folds, table(&lines))
 }

@@ -3,9 +3,10 @@
 use super::warn;
 use crate::arguments::Verify;
 use crate::progress::Watch;
-use crate::settings::{training_options, usual_recipe};
+use crate::settings::training_options;
 use crate::{Ending, print};
 use novikoff::certificate::file::Certificate;
+use novikoff::features::text::TextRecipe;
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::{Error, Result, model};
 use serde_json::json;
@@ -29,7 +30,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let purpose = if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(false))?;
+    let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);

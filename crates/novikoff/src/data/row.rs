@@ -1,6 +1,7 @@
 //! One row: a view, cheap to copy, of values stored as the user gave them.
 
 use std::iter::repeat;
+use std::ops::Range;
 
 /// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
 /// in an order that depends on the positions of the entries only, so that every sparse storage of the same numbers gives
@@ -204,6 +205,47 @@ impl<'a> Row<'a> {
                 visit(j, x);
             }
         });
+    }
+
+    /// What the row has, however much of it: its entries above 0, as entries of 1. Their indices are written into `present`.
+    ///
+    /// ```
+    /// use novikoff::data::Row;
+    /// let mut present = Vec::new();
+    /// let row = Row::Dense64(&[0.0, 2.5, -1.0, 7.0]).presence(&mut present);
+    /// assert_eq!((row.indices(), row.norm_sq()), (Some(&[1, 3][..]), 2.0));
+    /// ```
+    pub fn presence(self, present: &mut Vec<u32>) -> Row<'_> {
+        present.clear();
+        self.for_each_stored(|j, x| {
+            if x > 0.0 {
+                present.push(j);
+            }
+        });
+        Row::Even(present, 1.0)
+    }
+
+    /// Calls `visit` with index and value of every stored entry whose index lies within `span`, in the order of the indices.
+    #[inline]
+    pub fn for_each_within(self, span: Range<usize>, mut visit: impl FnMut(u32, f64)) {
+        let within = |j: &[u32]| {
+            let end = j.partition_point(|&j| (j as usize) < span.end);
+            j[..end].partition_point(|&j| (j as usize) < span.start)..end
+        };
+        let dense = |length: usize| span.start.min(length)..span.end.min(length);
+        match self {
+            Row::Dense32(x) => dense(x.len()).for_each(|j| visit(j as u32, wide(x[j]))),
+            Row::Dense64(x) => dense(x.len()).for_each(|j| visit(j as u32, x[j])),
+            Row::Sparse32(j, x) => {
+                let part = within(j);
+                Row::Sparse32(&j[part.clone()], &x[part]).for_each_stored(visit);
+            }
+            Row::Sparse64(j, x) => {
+                let part = within(j);
+                Row::Sparse64(&j[part.clone()], &x[part]).for_each_stored(visit);
+            }
+            Row::Even(j, x) => Row::Even(&j[within(j)], x).for_each_stored(visit),
+        }
     }
 
     /// Calls `visit` with index and value of every entry that is stored, in the order of the indices.

@@ -1,7 +1,7 @@
 //! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what `train` read.
 
 use super::table::TableSchema;
-use super::text::TextSchema;
+use super::text::{TextSchema, Vocabulary};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -40,6 +40,15 @@ impl Schema {
             Schema::Hashed { .. } => format!("hash {j}"),
             Schema::Table(table) => table.feature_name(j),
             Schema::Text(text) => text.name(j),
+        }
+    }
+
+    /// Whether features are numbered by hashes: then most numbers may be those of no feature.
+    pub fn is_hashed(&self) -> bool {
+        match self {
+            Schema::Hashed { .. } => true,
+            Schema::Text(text) => matches!(text.vocabulary(), Vocabulary::Hashed { .. }),
+            Schema::Indexed { .. } | Schema::Named(_) | Schema::Table(_) => false,
         }
     }
 

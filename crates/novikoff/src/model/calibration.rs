@@ -127,6 +127,45 @@ impl Calibration {
         into.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { uniform });
     }
 
+    /// The logarithms of those probabilities. They are computed as such, so that a probability too small for a number still has
+    /// one; where a probability is exactly 0, as steps may have it, the logarithm is `−∞`.
+    ///
+    /// ```
+    /// use novikoff::model::Calibration;
+    /// let mut logs = Vec::new();
+    /// Calibration::Softmax.log_probabilities(&[0.0, -2000.0, 0.0], &mut logs);
+    /// assert_eq!(logs[1], -2000.0 - 2f64.ln());
+    /// ```
+    pub fn log_probabilities(&self, scores: &[f64], into: &mut Vec<f64>) {
+        into.clear();
+        match (self, scores) {
+            (Calibration::Isotonic(_), _) => {
+                self.probabilities(scores, into);
+                into.iter_mut().for_each(|p| *p = p.ln());
+                return;
+            }
+            (Calibration::Softmax, _) => into.extend(scores),
+            (_, [score]) => return into.extend([log_sigmoid(-self.log_odds(0, *score)), log_sigmoid(self.log_odds(0, *score))]),
+            _ => into.extend(scores.iter().enumerate().map(|(output, s)| log_sigmoid(self.log_odds(output, *s)))),
+        }
+        let mut most = into.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if most == f64::NEG_INFINITY {
+            // All are impossible, so each is as probable as any other.
+            into.fill(0.0);
+            most = 0.0;
+        }
+        let rest = into.iter().map(|l| (l - most).exp()).sum::<f64>().ln();
+        into.iter_mut().for_each(|l| *l = (*l - most) - rest);
+    }
+
+    /// What an output's probability is the sigmoid of, where it is one.
+    fn log_odds(&self, output: usize, score: f64) -> f64 {
+        match self {
+            Calibration::Platt(all) => all.get(output).map_or(0.0, |Platt { a, b }| a * score + b),
+            _ => score,
+        }
+    }
+
     /// The probability of an output's class, asked for alone.
     fn alone(&self, output: usize, score: f64) -> f64 {
         match self {
@@ -144,6 +183,11 @@ impl Calibration {
             Calibration::Isotonic(_) => None,
         }
     }
+}
+
+/// `ln σ(s)`.
+fn log_sigmoid(s: f64) -> f64 {
+    s.min(0.0) - (-s.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -183,6 +227,38 @@ mod tests {
                 prop_assert!(p.iter().all(|p| (0.0..=1.0).contains(p)), "{calibration:?} {p:?}");
                 prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{calibration:?} {p:?}");
             }
+        }
+
+        #[test]
+        fn logarithms_of_probabilities_are_their_logarithms(
+            scores in prop::collection::vec(-30.0..30.0f64, 1..5), a in -3.0..3.0f64, points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
+        ) {
+            let outputs = scores.len();
+            for calibration in [Calibration::Logistic, Calibration::Softmax,
+                Calibration::Platt(vec![Platt { a, b: -a }; outputs]), Calibration::Isotonic(vec![steps(&points); outputs])] {
+                if outputs == 1 && calibration == Calibration::Softmax { continue }
+                let (mut p, mut logs) = (Vec::new(), Vec::new());
+                calibration.probabilities(&scores, &mut p);
+                calibration.log_probabilities(&scores, &mut logs);
+                prop_assert_eq!(p.len(), logs.len());
+                for (p, log) in p.iter().zip(&logs) {
+                    prop_assert!(p.ln() == *log || (p.ln() - log).abs() < 1e-12 * (1.0 + log.abs()), "{calibration:?} {p} {log}");
+                }
+            }
+        }
+
+        /// Probabilities that are no numbers any more still have their logarithms.
+        #[test]
+        fn logarithms_of_probabilities_do_not_run_out_of_numbers(s in 1e3..1e9f64) {
+            let mut logs = Vec::new();
+            for calibration in [Calibration::Logistic, Calibration::Platt(vec![Platt { a: 1.0, b: 0.0 }])] {
+                calibration.log_probabilities(&[s], &mut logs);
+                prop_assert_eq!(&logs, &[-s, 0.0]);
+            }
+            Calibration::Softmax.log_probabilities(&[0.0, s, 2.0 * s], &mut logs);
+            prop_assert_eq!(&logs, &[-2.0 * s, -s, 0.0]);
+            Calibration::Logistic.log_probabilities(&[-s, -2.0 * s, -s], &mut logs);
+            prop_assert!((logs[1] + s + 2f64.ln()).abs() < 1e-9 * s, "{logs:?}");
         }
 
         /// Two outputs of a joint model say what one output of their difference says.

@@ -31,7 +31,7 @@ pub struct Part {
 
 /// Why a row with these scores gets the label that it gets. Votes are no sum over features, and have no parts.
 pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
-    let Scorer::Linear(weights) = &model.scorer else {
+    let Some(weights) = model.scorer.weights() else {
         return Explanation { against: None, difference: 0.0, bias: 0.0, parts: Vec::new() };
     };
     // Two classes with one score: the positive label speaks for itself, the negative one is what the score takes away.
@@ -47,6 +47,8 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let against = second.filter(|_| scores.len() > 1);
     let of = |value: &dyn Fn(usize) -> f64| winner.1 * (value(winner.0) - against.map_or(0.0, value));
     let mut parts = Vec::new();
+    let mut present = Vec::new();
+    let row = if let Scorer::Presence(_) = model.scorer { row.presence(&mut present) } else { row };
     row.for_each_nonzero(|feature, value| {
         let added = value * of(&|output| weights.weight(feature as usize, output));
         if added != 0.0 {

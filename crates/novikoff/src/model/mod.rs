@@ -12,6 +12,7 @@ pub use explain::{Explanation, Part, explain};
 pub use file::{FORMAT_VERSION, checksum, from_bytes, load, load_with_checksum, save, to_bytes};
 pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
 pub use weights::Weights;
+pub(crate) use weights::grow_zeroed;
 
 use crate::data::{Labels, Row};
 use crate::features::Schema;
@@ -48,6 +49,8 @@ pub enum Task {
 pub enum Scorer {
     /// Weights and a bias.
     Linear(Weights),
+    /// Weights of what a row has, however much of it: every value above 0 counts as 1, every other as 0.
+    Presence(Weights),
     /// The votes of all weight vectors of a run.
     Voted(Voted),
 }
@@ -76,13 +79,15 @@ pub struct About {
 #[derive(Debug, Default)]
 pub struct Scratch {
     tile: Tile,
+    /// The features that a row has.
+    present: Vec<u32>,
 }
 
 impl Scorer {
     /// Scores per row: one for two classes, else one a class.
     pub fn outputs(&self) -> usize {
         match self {
-            Scorer::Linear(weights) => weights.outputs(),
+            Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
             Scorer::Voted(voted) => voted.outputs(),
         }
     }
@@ -90,8 +95,16 @@ impl Scorer {
     /// Multiplications and additions that scoring a row takes, about, beyond reading it.
     pub fn cost(&self) -> usize {
         match self {
-            Scorer::Linear(weights) => weights.outputs(),
+            Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
             Scorer::Voted(voted) => voted.cost(),
+        }
+    }
+
+    /// The weights, where there are some: of values, or of what a row has.
+    pub fn weights(&self) -> Option<&Weights> {
+        match self {
+            Scorer::Linear(weights) | Scorer::Presence(weights) => Some(weights),
+            Scorer::Voted(_) => None,
         }
     }
 
@@ -104,6 +117,11 @@ impl Scorer {
             Scorer::Linear(weights) => {
                 for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
                     weights.score(*row, scores);
+                }
+            }
+            Scorer::Presence(weights) => {
+                for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
+                    weights.score(row.presence(&mut scratch.present), scores);
                 }
             }
             Scorer::Voted(voted) => {

@@ -109,7 +109,7 @@ impl Weights {
 
 /// Lengthens a vector with zeros. What is newly allocated comes zeroed, and costs memory only once it is used: of millions
 /// of hashed features most are never met.
-fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
+pub(crate) fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
     if length <= values.capacity() {
         values.resize(length, 0.0);
         return;

@@ -52,6 +52,8 @@ pub enum Stopped {
     ValidationError,
     /// The stream had ended.
     EndOfStream,
+    /// All rows were counted: there is nothing to repeat.
+    Counted,
     /// Somebody asked to stop.
     Interrupted,
     /// The duality gap, or what stands for it, is within the tolerance.

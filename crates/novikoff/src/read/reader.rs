@@ -451,6 +451,16 @@ impl Reader {
         Ok(inferred.schema)
     }
 
+    /// How features are numbered, as far as that is known: names that are yet to be collected are not.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Whether features are numbered by hashes: then most numbers may be those of no feature.
+    pub fn is_hashed(&self) -> bool {
+        self.documents.as_ref().map_or_else(|| self.schema.is_hashed(), |documents| documents.bits.is_some())
+    }
+
     /// Gives every part of the data set to `consume`, in order; holds none of it.
     pub fn for_each(
         self,

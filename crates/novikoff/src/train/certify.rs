@@ -33,6 +33,10 @@ impl Fit {
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn certificate(&self, data: &Dataset, settings: &Settings) -> Result<Certificate> {
+        if settings.learner == Learner::Bayes {
+            let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
+            return Err(Error::usage(what).hint("leave out --certificate"));
+        }
         let claims = match &self.risk {
             Some(risk) if settings.learner == Learner::MaxMargin => self.margin_claims(risk, data, settings)?,
             Some(risk) => self.objective_claims(risk, data, settings)?,

@@ -69,6 +69,7 @@ pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, s
     let own = match &trained.scorer {
         Scorer::Linear(weights) => Some(stands(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
+        Scorer::Presence(_) => None,
         Scorer::Voted(_) => return Err(overflow()),
     };
     let last = trained.last.as_ref().map(stands).transpose()?;

@@ -770,7 +770,7 @@ pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
         Learner::LeastSquares => Some(LossName::Squared),
         Learner::LeastAbsolute => Some(LossName::Absolute),
         Learner::HingeAtZero => Some(LossName::HingeAtZero),
-        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive => None,
+        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive | Learner::Bayes => None,
     }
 }
 

@@ -4,43 +4,120 @@ use super::classes::{Classes, check_class_weights, check_size, given_weight, wei
 use super::geometry::overflow;
 use super::{ClassWeight, Fit, Learner, Settings, describe, keep};
 use crate::control::{Flow, Observer, Progress};
-use crate::data::Fingerprint;
+use crate::data::{Fingerprint, Row};
 use crate::error::{Error, Result};
-use crate::model::{About, Model, Scorer};
+use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::{Rule, Tie};
-use crate::online::{Order, Stopped, Stream};
+use crate::online::{Order, Stopped, Stream, Streamed};
 use crate::read::{Reader, pipeline::Outcome};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub(super) fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
-    refuse_for_streams(settings)?;
+/// What learns from rows as they come.
+pub(super) trait Streaming: Sized {
+    /// A label has turned up: the next class is its.
+    fn welcome(&mut self, _label: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Prepares for rows of so many features and classes.
+    fn expect(&mut self, features: usize, classes: usize);
+
+    /// Predicts a row, then learns from its class.
+    fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()>;
+
+    /// Rows, wrong predictions and mistakes so far.
+    fn tally(&self) -> (u64, u64, u64);
+
+    /// What came of it, with classes in their final order.
+    fn finish(self, classes: &Classes, features: usize) -> Result<Learned>;
+}
+
+/// What came of a stream.
+pub(super) struct Learned {
+    pub(super) scorer: Scorer,
+    pub(super) probabilities: Option<Calibration>,
+    pub(super) scheme: Scheme,
+    /// The settings as the model stores them.
+    pub(super) settings: BTreeMap<String, Value>,
+    pub(super) mistakes: u64,
+    pub(super) updates: u64,
+}
+
+/// Weights that are corrected on mistakes.
+pub(super) struct Corrected<'a, R> {
+    stream: Stream<R>,
+    settings: &'a Settings,
+}
+
+impl<'a, R: Rule> Corrected<'a, R> {
+    pub(super) fn new(rule: R, settings: &'a Settings) -> Result<Self> {
+        refuse_for_streams(settings)?;
+        Ok(Self { stream: Stream::new(rule, settings.bias, keep(settings.learner)), settings })
+    }
+}
+
+impl<R: Rule> Streaming for Corrected<'_, R> {
+    fn expect(&mut self, features: usize, classes: usize) {
+        self.stream.expect(features, classes.max(2));
+    }
+
+    fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
+        self.stream.learn(row, class, weight);
+        Ok(())
+    }
+
+    fn tally(&self) -> (u64, u64, u64) {
+        self.stream.tally()
+    }
+
+    fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
+        let Streamed { mut weights, scheme, mistakes, updates, .. } = self.stream.finish(&classes.order);
+        weights.grow(features);
+        if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
+            return Err(overflow());
+        }
+        let mut settings = describe(self.settings, scheme);
+        settings.insert("order".into(), json!(Order::Given));
+        settings.insert("epochs".into(), json!(1));
+        Ok(Learned { scorer: Scorer::Linear(weights), probabilities: None, scheme, settings, mistakes, updates })
+    }
+}
+
+pub(super) fn train_stream(
+    mut learner: impl Streaming,
+    reader: Reader,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    refuse_balanced(settings)?;
     let given = match &settings.class_weight {
         ClassWeight::Given(given) => given.as_slice(),
         _ => &[],
     };
     let mut class_weights = Vec::new();
     let mut weightless = true;
-    let mut stream = Stream::new(rule, settings.bias, keep(settings.learner));
     let mut fingerprint = Fingerprint::default();
     let mut next_report = 1u64;
     let mut features = 0;
     let end = reader.for_each(observer, |chunk, observer| {
         features = chunk.batch.indices.iter().fold(features, |most, &j| most.max(j as usize + 1));
         check_size(features, chunk.labels.len())?;
-        class_weights.extend(chunk.labels.names()[class_weights.len()..].iter().map(|name| given_weight(given, name)));
-        stream.expect(features, 2);
+        for label in &chunk.labels.names()[class_weights.len()..] {
+            class_weights.push(given_weight(given, label));
+            learner.welcome(label)?;
+        }
         let mut flow = Flow::Continue;
         for r in 0..chunk.batch.rows() {
             let (row, weight, class) = (chunk.batch.row(r), chunk.batch.weight(r), chunk.batch.labels[r]);
             fingerprint.row(row, Some(class), weight);
             let weight = weight * class_weights[class as usize];
             // A class is there from its first row on, however the stream comes in parts.
-            stream.expect(features, class as usize + 1);
-            stream.learn(row, class, weight);
+            learner.expect(features, class as usize + 1);
+            learner.learn(row, class, weight)?;
             weightless &= weight == 0.0;
-            let (rows, errors, mistakes) = stream.tally();
+            let (rows, errors, mistakes) = learner.tally();
             if rows == next_report {
                 next_report *= 2;
                 if observer.observe(Progress::Stream { rows, errors, mistakes }) == Flow::Stop {
@@ -58,41 +135,36 @@ pub(super) fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings
         return Err(self::weightless());
     }
     let classes = Classes::new(&end.labels, settings)?;
-    let streamed = stream.finish(&classes.order);
+    let (rows, wrong, _) = learner.tally();
     let features = end.features.unwrap_or(features).max(features);
-    let progressive_error = streamed.wrong as f64 / streamed.rows.max(1) as f64;
+    check_size(features, classes.labels.len())?;
+    let learned = learner.finish(&classes, features)?;
+    let progressive_error = wrong as f64 / rows.max(1) as f64;
     let stopped = if end.outcome == Outcome::Stopped { Stopped::Interrupted } else { Stopped::EndOfStream };
     let results = BTreeMap::from([
         ("epochs".to_owned(), json!(1)),
-        ("mistakes".to_owned(), json!(streamed.mistakes)),
-        ("updates".to_owned(), json!(streamed.updates)),
+        ("mistakes".to_owned(), json!(learned.mistakes)),
+        ("updates".to_owned(), json!(learned.updates)),
         ("progressive_error".to_owned(), json!(progressive_error)),
         ("stopped".to_owned(), json!(stopped)),
     ]);
-    let mut about_settings = describe(settings, streamed.scheme);
-    about_settings.insert("order".into(), json!(Order::Given));
-    about_settings.insert("epochs".into(), json!(1));
     let about = About {
         learner: settings.learner.name().to_owned(),
-        settings: about_settings,
+        settings: learned.settings,
         seed: settings.seed,
         features: features as u64,
-        rows: streamed.rows,
+        rows,
         data_hash: fingerprint.finish(&end.labels),
         results,
     };
-    let mut weights = streamed.weights;
-    weights.grow(features);
-    if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
-        return Err(overflow());
-    }
+    let Learned { scorer, probabilities, .. } = learned;
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: end.schema, scorer: Scorer::Linear(weights), probabilities: None },
+        model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
         stopped,
         trace: Vec::new(),
         epoch: 1,
-        mistakes: streamed.mistakes,
-        updates: streamed.updates,
+        mistakes: learned.mistakes,
+        updates: learned.updates,
         train_error: None,
         progressive_error: Some(progressive_error),
         geometry: None,
@@ -100,23 +172,28 @@ pub(super) fn train_stream<R: Rule>(rule: R, reader: Reader, settings: &Settings
         margin_upper: None,
         promise: None,
         witness: None,
-        scheme: streamed.scheme,
+        scheme: learned.scheme,
         report: Some(end.report),
         validation_error: None,
         risk: None,
     })
 }
 
-pub(super) fn refuse_for_streams(settings: &Settings) -> Result<()> {
+fn refuse_balanced(settings: &Settings) -> Result<()> {
+    if settings.class_weight == ClassWeight::Balanced {
+        let error = Error::usage("balanced class weights need the counts of the whole stream");
+        return Err(error.hint("give them: --class-weight LABEL=WEIGHT,…"));
+    }
+    Ok(())
+}
+
+fn refuse_for_streams(settings: &Settings) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::usage(what).hint(hint));
     if settings.learner == Learner::Voted {
         return refuse(
             "voting keeps the rows of all mistakes, and a stream is not stored",
             "use --learner averaged with --online",
         );
-    }
-    if settings.class_weight == ClassWeight::Balanced {
-        return refuse("balanced class weights need the counts of the whole stream", "give them: --class-weight LABEL=WEIGHT,…");
     }
     if settings.learner != Learner::PassiveAggressive && settings.tie != Tie::Mistake {
         let hint = "use --tie mistake with --online";

@@ -1,18 +1,28 @@
 //! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last, folds in parallel.
+//! For bayes it is the smoothing that is chosen, by one count of each fold's rows.
 
 use super::risk::{Path, held_out_errors};
-use super::{Fit, Settings, Strength, train};
+use super::{Fit, Learner, Settings, Strength, bayes, train};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Folds, Strata};
 use rayon::prelude::*;
 
-/// What one penalty came to.
+/// What is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// λ, the strength of the penalty.
+    Lambda,
+    /// What bayes adds to every count.
+    Smoothing,
+}
+
+/// What one penalty, or one smoothing, came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tried {
-    /// λ.
-    pub lambda: f64,
+    /// What was tried.
+    pub value: f64,
     /// The mean over folds of the error on the rows held back; for regression the mean squared error.
     pub error: f64,
     /// The standard error of that mean.
@@ -22,9 +32,11 @@ pub struct Tried {
 /// A path, the best of it, and the model that was learned from all rows with it.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// From the strongest penalty to the weakest.
+    /// What was chosen.
+    pub parameter: Parameter,
+    /// From the strongest to the weakest.
     pub path: Vec<Tried>,
-    /// The number of the best: the least error, and of several the strongest penalty.
+    /// The number of the best: the least error, and of several the strongest.
     pub best: usize,
     /// Learned from all rows with the best.
     pub fit: Fit,
@@ -32,7 +44,8 @@ pub struct Tuned {
     pub folds: usize,
 }
 
-/// Tries a path of λ (`None`: one that suits the data) by cross-validation, and learns from all rows with the best.
+/// Tries a path of λ, or of bayes's smoothing (`None`: one that suits the data), by cross-validation, and learns from all rows
+/// with the best.
 ///
 /// ```
 /// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Learner, Settings, tune}};
@@ -40,32 +53,37 @@ pub struct Tuned {
 /// let settings = Settings { learner: Learner::Svm, ..Settings::default() };
 /// let tuned = tune(&data, &settings, 5, Some(vec![1e-3, 10.0]), &mut Unwatched)?;
 /// assert_eq!(tuned.path.len(), 2);
-/// assert!(tuned.path[0].lambda > tuned.path[1].lambda);
-/// assert_eq!(tuned.fit.risk.unwrap().lambda, tuned.path[tuned.best].lambda);
+/// assert!(tuned.path[0].value > tuned.path[1].value);
+/// assert_eq!(tuned.fit.risk.unwrap().lambda, tuned.path[tuned.best].value);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn tune(
     data: &Dataset,
     settings: &Settings,
     folds: usize,
-    lambdas: Option<Vec<f64>>,
+    values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
-    let Some(loss) = settings.learner.loss() else {
-        let what = format!("{} has no λ to choose", settings.learner.name());
-        return Err(Error::usage(what).hint("tune svm, squared-svm, logistic, least-squares or another learner with a penalty"));
+    let (parameter, loss) = match (settings.learner, settings.learner.loss()) {
+        (Learner::Bayes, _) => (Parameter::Smoothing, None),
+        (_, Some(loss)) => (Parameter::Lambda, Some(loss)),
+        (learner, None) => {
+            let error = Error::usage(format!("{} has no λ to choose", learner.name()));
+            return Err(error.hint("tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty"));
+        }
     };
+    let symbol = if parameter == Parameter::Lambda { "λ" } else { "smoothing" };
     if settings.risk.strength.is_some() {
         return Err(Error::usage("λ is what tune chooses").hint("leave out --lambda and --cost, or give a path by --lambdas"));
     }
-    let mut lambdas = lambdas.unwrap_or_else(|| default_path(data, settings));
-    if let Some(wrong) = lambdas.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
-        return Err(Error::usage(format!("every λ of a path must be a positive number, not {wrong}")));
+    let mut values = values.unwrap_or_else(|| default_path(data, settings));
+    if let Some(wrong) = values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
+        return Err(Error::usage(format!("every {symbol} of a path must be a positive number, not {wrong}")));
     }
-    if lambdas.is_empty() {
-        return Err(Error::usage("a path needs one λ at least"));
+    if values.is_empty() {
+        return Err(Error::usage(format!("a path needs one {symbol} at least")));
     }
-    lambdas.sort_by(|a, b| b.total_cmp(a));
+    values.sort_by(|a, b| b.total_cmp(a));
     let dealt = if settings.learner.predicts_numbers() {
         Folds::deal(Strata::Targets(&data.targets()?), folds, settings.seed)?
     } else {
@@ -73,33 +91,42 @@ pub fn tune(
     };
     let watch = Watch::new(observer);
     let one = |fold: usize| {
-        let path = Path { training: data.select(&dealt.training(fold)), held: data.select(&dealt.held(fold)), lambdas: &lambdas };
-        held_out_errors(loss, &path, settings, &watch)
+        let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
+        match loss {
+            Some(loss) => held_out_errors(loss, &Path { training, held, lambdas: &values }, settings, &watch),
+            None => bayes::held_out_errors(&training, &held, &values, settings),
+        }
     };
     let errors: Vec<Result<Vec<f64>>> = (0..folds).into_par_iter().map(one).collect();
     let errors: Vec<Vec<f64>> = errors.into_iter().collect::<Result<_>>()?;
     if watch.stopped() {
         return Err(Error::interrupted());
     }
-    let path: Vec<Tried> =
-        lambdas.iter().enumerate().map(|(at, &lambda)| summary(lambda, errors.iter().map(|e| e[at]))).collect();
+    let path: Vec<Tried> = values.iter().enumerate().map(|(at, &value)| summary(value, errors.iter().map(|e| e[at]))).collect();
     let best = (0..path.len()).min_by(|&a, &b| path[a].error.total_cmp(&path[b].error)).unwrap_or(0);
     let mut chosen = settings.clone();
-    chosen.risk.strength = Some(Strength::Lambda(path[best].lambda));
+    match parameter {
+        Parameter::Lambda => chosen.risk.strength = Some(Strength::Lambda(path[best].value)),
+        Parameter::Smoothing => chosen.bayes.smoothing = path[best].value,
+    }
     let fit = train(data, None, &chosen, observer)?;
-    Ok(Tuned { path, best, fit, folds })
+    Ok(Tuned { parameter, path, best, fit, folds })
 }
 
-fn summary(lambda: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
+fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
     let count = errors.clone().count() as f64;
     let error = errors.clone().sum::<f64>() / count;
     let variance = errors.map(|e| (e - error).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    Tried { lambda, error, spread: (variance / count).sqrt() }
+    Tried { value, error, spread: (variance / count).sqrt() }
 }
 
-/// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square.
+/// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square. Smoothing from 10 to a
+/// ten-thousandth: bags of words like little of it.
 fn default_path(data: &Dataset, settings: &Settings) -> Vec<f64> {
     let steps = (0..13).map(|step| 10f64.powf(3.0 - 0.5 * f64::from(step)));
+    if settings.learner == Learner::Bayes {
+        return (0..11).map(|step| 10f64.powf(1.0 - 0.5 * f64::from(step))).collect();
+    }
     if settings.learner.predicts_numbers() {
         let squares = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).sum::<f64>();
         let mean = (squares / data.len() as f64 / data.rows.columns().max(1) as f64).max(f64::MIN_POSITIVE);

@@ -1,5 +1,6 @@
 //! Every learner in every form, and the data they are tried on.
 
+use novikoff::bayes::{Bayes, Likelihood};
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
@@ -24,7 +25,10 @@ pub struct Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { learner, bias, length, .. } = &self.settings;
+        let Settings { learner, bias, length, bayes, .. } = &self.settings;
+        if *learner == Learner::Bayes {
+            return write!(f, "bayes {} {:?} of {}", bayes.likelihood.name(), self.scheme, self.classes);
+        }
         write!(f, "{} {:?} of {}, bias {bias:?}, rows {length:?}", learner.name(), self.scheme, self.classes)
     }
 }
@@ -55,6 +59,52 @@ pub fn cases() -> Vec<Case> {
         }
     }
     cases
+}
+
+/// Bayes in all its forms. It corrects nothing, so what is said of mistakes, epochs and margins is not for it.
+pub fn bayes_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for likelihood in Likelihood::ALL {
+        for (scheme, classes) in [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3)] {
+            let multiclass = (scheme != Scheme::Two).then_some(scheme);
+            let bayes = Bayes { likelihood, ..Bayes::default() };
+            let settings = Settings { learner: Learner::Bayes, bayes, multiclass, ..Settings::default() };
+            cases.push(Case { settings, scheme, classes });
+        }
+    }
+    cases
+}
+
+/// Those that correct mistakes, and those that count.
+pub fn every_case() -> Vec<Case> {
+    [cases(), bayes_cases()].concat()
+}
+
+/// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
+pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
+    if case.settings.learner == Learner::Bayes { counts(case.classes, rows, seed) } else { separable(case.classes, rows, seed) }
+}
+
+/// Rows that come once with every label.
+pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
+    if case.settings.learner != Learner::Bayes {
+        return inseparable(case.classes, rows, seed);
+    }
+    let mut data = counts(case.classes, rows, seed);
+    data = data.select(&(0..rows).map(|i| i - i % case.classes).collect::<Vec<_>>());
+    data.labels = (0..rows as u32).map(|i| i % case.classes as u32).collect();
+    data
+}
+
+/// Counts of which each class has one column that the others hardly have.
+pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset {
+    let mut random = Random::new(seed);
+    let names: &[&str] = if classes == 2 { &["-1", "1"] } else { &["0", "1", "2"] };
+    let mut count = |j: usize, class: usize| random.below(2) + if j == class { 4 + random.below(4) } else { 0 };
+    let values: Vec<Vec<f64>> = (0..rows)
+        .map(|i| (0..classes + 30).map(|j| count(j, i % classes) as f64 * f64::from(u8::from(j != (i + 1) % classes))).collect())
+        .collect();
+    dataset(&values, &(0..rows).map(|i| names[i % classes]).collect::<Vec<_>>())
 }
 
 /// Cases that keep their weights, for claims about weights.
@@ -128,7 +178,7 @@ pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset {
 /// All numbers in a scorer.
 pub fn numbers(scorer: &Scorer) -> Vec<f64> {
     match scorer {
-        Scorer::Linear(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
+        Scorer::Linear(weights) | Scorer::Presence(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
         Scorer::Voted(voted) => {
             let mistakes = voted.mistakes.iter().flat_map(|mistake| [mistake.step, mistake.round]);
             mistakes.chain([voted.rounds]).collect()

@@ -1,6 +1,9 @@
 //! What is learned.
 
-use crate::cases::{Case, cases, fit, linear_cases, no_such_form, numbers, predictions, renamed, separable, truths};
+use crate::cases::{
+    Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, no_such_form, numbers, predictions, renamed,
+    rows_for, separable, truths,
+};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
@@ -27,8 +30,8 @@ fn every_learner_separates_separable_rows_and_says_so() {
 
 #[test]
 fn train_error_is_the_share_of_rows_predicted_wrongly() {
-    for case in cases() {
-        let data = crate::cases::inseparable(case.classes, 60, 4);
+    for case in every_case() {
+        let data = confusing_rows_for(&case, 60, 4);
         let fit = fit(&Case { settings: Settings { epochs: 2, ..case.settings.clone() }, ..case.clone() }, &data);
         let wrong = predictions(&fit.model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
         assert_eq!(fit.train_error, Some(wrong as f64 / data.len() as f64), "{case}");
@@ -37,12 +40,12 @@ fn train_error_is_the_share_of_rows_predicted_wrongly() {
 
 #[test]
 fn a_saved_and_loaded_model_scores_to_the_bit_as_before() {
-    for case in cases() {
-        let data = separable(case.classes, 80, 5);
+    for case in every_case() {
+        let data = rows_for(&case, 80, 5);
         let model = fit(&case, &data).model;
         let loaded = from_bytes(&to_bytes(&model).unwrap(), "memory").unwrap();
         let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
-        let unseen = separable(case.classes, 80, 6);
+        let unseen = rows_for(&case, 80, 6);
         assert_eq!(bits(score_all(&loaded.scorer, &unseen)), bits(score_all(&model.scorer, &unseen)), "{case}");
         assert_eq!(loaded, model, "{case}");
     }
@@ -50,8 +53,8 @@ fn a_saved_and_loaded_model_scores_to_the_bit_as_before() {
 
 #[test]
 fn names_of_labels_do_not_matter() {
-    for case in cases() {
-        let data = separable(case.classes, 80, 7);
+    for case in every_case() {
+        let data = rows_for(&case, 80, 7);
         let other = renamed(&data, &["ham", "maybe", "spam"][..case.classes]);
         let (numbered, named) = (fit(&case, &data).model, fit(&case, &other).model);
         assert_eq!(numbers(&numbered.scorer), numbers(&named.scorer), "{case}");
@@ -62,8 +65,8 @@ fn names_of_labels_do_not_matter() {
 /// With the other label as the positive one, scores change their sign and nothing else happens.
 #[test]
 fn the_positive_label_decides_the_sign_of_scores_and_no_prediction() {
-    for case in linear_cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
-        let data = separable(2, 80, 8);
+    for case in linear_cases().into_iter().chain(bayes_cases()).filter(|case| case.scheme == Scheme::Two) {
+        let data = rows_for(&case, 80, 8);
         let flipped = Settings { positive: Some("-1".into()), ..case.settings.clone() };
         let (usual, flipped) = (fit(&case, &data), train(&data, None, &flipped, &mut Unwatched).unwrap());
         assert_eq!(flipped.model.labels.names(), ["1", "-1"], "{case}");
@@ -77,8 +80,8 @@ fn the_positive_label_decides_the_sign_of_scores_and_no_prediction() {
 /// Zero votes positive, so for votes the first vector's votes change sides: they may not outvote the others.
 #[test]
 fn the_positive_label_does_not_change_what_separated_rows_are_predicted_as() {
-    for case in cases().into_iter().filter(|case| case.classes == 2) {
-        let data = separable(2, 80, 9);
+    for case in every_case().into_iter().filter(|case| case.classes == 2) {
+        let data = rows_for(&case, 80, 9);
         let settings = Settings { positive: Some("-1".into()), ..case.settings.clone() };
         let flipped = train(&data, None, &settings, &mut Unwatched).unwrap();
         let differing = predictions(&flipped.model, &data)
@@ -92,8 +95,8 @@ fn the_positive_label_does_not_change_what_separated_rows_are_predicted_as() {
 
 #[test]
 fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
-    for case in cases() {
-        let data = separable(case.classes, 30, 1);
+    for case in every_case() {
+        let data = rows_for(&case, 30, 1);
         let positive = |name: &str| Settings { positive: Some(name.into()), ..case.settings.clone() };
         let error = train(&data, None, &positive("spam"), &mut Unwatched).unwrap_err();
         assert!(error.what().contains("spam") && error.advice().unwrap().contains('1'), "{case}: {error}");

@@ -1,6 +1,6 @@
 //! The same bytes of model for the same data, seed and settings.
 
-use crate::cases::{Case, cases, fit, predictions, separable, svmlight, truths};
+use crate::cases::{Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::model::to_bytes;
@@ -13,8 +13,8 @@ fn bytes(case: &Case, data: &Dataset) -> Vec<u8> {
 
 #[test]
 fn twice_the_same_gives_the_same_bytes() {
-    for case in cases() {
-        let data = separable(case.classes, 100, 1);
+    for case in every_case() {
+        let data = rows_for(&case, 100, 1);
         assert_eq!(bytes(&case, &data), bytes(&case, &data), "{case}");
     }
 }
@@ -23,8 +23,8 @@ fn twice_the_same_gives_the_same_bytes() {
 fn the_number_of_threads_that_learn_changes_no_byte() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let (one, three) = (pool(1), pool(3));
-    for case in cases() {
-        let (data, held) = separable(case.classes, 1500, 2).split(0.5, 1);
+    for case in every_case() {
+        let (data, held) = rows_for(&case, 1500, 2).split(0.5, 1);
         let settings = Settings { epochs: 3, ..case.settings.clone() };
         let train = || {
             let fit = novikoff::train::train(&data, Some(&held), &settings, &mut Unwatched).unwrap();
@@ -36,7 +36,11 @@ fn the_number_of_threads_that_learn_changes_no_byte() {
 
 #[test]
 fn the_number_of_threads_that_read_changes_no_byte() {
-    let text = svmlight(&separable(2, 6000, 3));
+    read_by_threads(&svmlight(&separable(2, 6000, 3)), cases());
+    read_by_threads(&svmlight(&counts(2, 12_000, 3)), bayes_cases());
+}
+
+fn read_by_threads(text: &str, cases: Vec<Case>) {
     assert!(text.len() > 1 << 19, "more than two blocks");
     let read = |threads: usize| {
         let input = Input::Bytes { name: "memory".into(), bytes: text.as_bytes().into() };
@@ -44,7 +48,7 @@ fn the_number_of_threads_that_read_changes_no_byte() {
         Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
     };
     let (one, two, five) = (read(1), read(2), read(5));
-    for case in cases().into_iter().filter(|case| case.classes == 2) {
+    for case in cases.into_iter().filter(|case| case.classes == 2) {
         let case = Case { settings: Settings { epochs: 1, ..case.settings.clone() }, ..case };
         let expected = bytes(&case, &one);
         assert!(bytes(&case, &two) == expected && bytes(&case, &five) == expected, "{case}");
@@ -54,8 +58,8 @@ fn the_number_of_threads_that_read_changes_no_byte() {
 #[test]
 fn another_seed_gives_a_model_as_good() {
     let mut differing = 0;
-    for case in cases() {
-        let data = separable(case.classes, 120, 4);
+    for case in every_case() {
+        let data = rows_for(&case, 120, 4);
         let other = Case { settings: Settings { seed: 1, ..case.settings.clone() }, ..case.clone() };
         for case in [&case, &other] {
             let wrong = predictions(&fit(case, &data).model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
@@ -63,5 +67,5 @@ fn another_seed_gives_a_model_as_good() {
         }
         differing += usize::from(bytes(&case, &data) != bytes(&other, &data));
     }
-    assert_eq!(differing, cases().len(), "the seed is part of the model");
+    assert_eq!(differing, every_case().len(), "the seed is part of the model");
 }

@@ -1,6 +1,6 @@
 //! When training ends, and which model it returns then.
 
-use crate::cases::{Case, cases, dataset, fit, inseparable, numbers, separable};
+use crate::cases::{Case, cases, dataset, every_case, fit, inseparable, numbers, rows_for, separable};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::online::Stopped;
@@ -95,8 +95,8 @@ fn epochs_are_counted_and_run_out() {
 
 #[test]
 fn validation_rows_without_a_label_of_training_are_no_panic() {
-    for case in cases() {
-        let data = separable(case.classes, 30, 1);
+    for case in every_case() {
+        let data = rows_for(&case, 30, 1);
         let mut held = dataset(&[vec![0.5; data.rows.columns()]], &["1"]);
         held.names = data.names.clone();
         assert!(train(&data, Some(&held), &case.settings, &mut Unwatched).is_ok(), "{case}");

@@ -1,6 +1,6 @@
 //! Learning from a stream: one pass, nothing stored.
 
-use crate::cases::{Case, cases, numbers, separable, svmlight, truths};
+use crate::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::data::{Dataset, Labels};
 use novikoff::model::{from_bytes, to_bytes};
@@ -37,6 +37,31 @@ fn streamable() -> Vec<Case> {
         why.is_none()
     };
     cases().into_iter().filter(can).collect()
+}
+
+/// Those that correct mistakes, and those that count.
+fn every_streamable() -> Vec<Case> {
+    [streamable(), bayes_cases()].concat()
+}
+
+/// Also with features and classes that turn up late.
+#[test]
+fn a_stream_that_is_counted_gives_the_model_of_its_rows_in_memory() {
+    for case in bayes_cases() {
+        let data = rows_for(&case, 400, 1);
+        let by_label =
+            |order: [usize; 2]| -> Vec<usize> { order.iter().flat_map(|&odd| (0..400).filter(move |i| i % 2 == odd)).collect() };
+        for order in [by_label([0, 1]), by_label([1, 0])] {
+            let text = svmlight(&data.select(&order));
+            let streamed = train_online(stream(&text), &case.settings, &mut Unwatched).unwrap();
+            let stored = train(&in_memory(&text), None, &case.settings, &mut Unwatched).unwrap();
+            assert_eq!(streamed.model.scorer, stored.model.scorer, "{case}");
+            assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
+            assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
+            assert_eq!((streamed.stopped, stored.stopped), (Stopped::EndOfStream, Stopped::Counted), "{case}");
+            assert!(streamed.progressive_error.is_some_and(|error| error > 0.0 && error < 0.1), "{case}: {streamed:?}");
+        }
+    }
 }
 
 #[test]
@@ -132,7 +157,7 @@ fn progressive_error_counts_what_naive_learning_counts() {
 
 #[test]
 fn a_stream_tells_of_its_progress_at_doubling_counts() {
-    for case in streamable() {
+    for case in every_streamable() {
         let mut told = Vec::new();
         let mut watch = |progress| {
             if let Progress::Stream { rows, .. } = progress {
@@ -140,15 +165,15 @@ fn a_stream_tells_of_its_progress_at_doubling_counts() {
             }
             Flow::Continue
         };
-        train_online(stream(&svmlight(&separable(case.classes, 100, 1))), &case.settings, &mut watch).unwrap();
+        train_online(stream(&svmlight(&rows_for(&case, 100, 1))), &case.settings, &mut watch).unwrap();
         assert_eq!(told, [1, 2, 4, 8, 16, 32, 64], "{case}");
     }
 }
 
 #[test]
 fn a_stream_that_is_stopped_leaves_a_usable_model() {
-    for case in streamable() {
-        let text = svmlight(&separable(case.classes, 20_000, 1));
+    for case in every_streamable() {
+        let text = svmlight(&rows_for(&case, 20_000, 1));
         let fit = train_online(stream(&text), &case.settings, &mut |_| Flow::Stop).unwrap();
         assert_eq!(fit.stopped, Stopped::Interrupted, "{case}");
         assert!(fit.model.about.rows < 20_000, "{case}");
@@ -158,7 +183,7 @@ fn a_stream_that_is_stopped_leaves_a_usable_model() {
 
 #[test]
 fn a_stream_stopped_before_two_classes_came_is_interrupted_not_an_error_of_the_data() {
-    for case in streamable() {
+    for case in every_streamable() {
         let error = train_online(stream("1 1:2\n"), &case.settings, &mut |_| Flow::Stop).unwrap_err();
         assert_eq!(error.kind(), novikoff::ErrorKind::Interrupted, "{case}");
         let error = train_online(stream("1 1:2\n"), &case.settings, &mut Unwatched).unwrap_err();
@@ -168,8 +193,8 @@ fn a_stream_stopped_before_two_classes_came_is_interrupted_not_an_error_of_the_d
 
 #[test]
 fn class_weights_count_in_streams_as_they_do_in_memory() {
-    for case in streamable().into_iter().filter(|case| case.classes == 2) {
-        let data = separable(case.classes, 200, 2);
+    for case in every_streamable().into_iter().filter(|case| case.classes == 2) {
+        let data = rows_for(&case, 200, 2);
         let text = svmlight(&data);
         let name = truths(&data)[0].clone();
         let weigh = |settings: &Settings| Settings {

@@ -99,6 +99,13 @@ pub fn isotonic() -> Model {
     Model { probabilities: Some(Calibration::Isotonic(all)), ..three_classes() }
 }
 
+/// Weights of what a row has, as Bernoulli's likelihood gives them.
+pub fn presence() -> Model {
+    let model = two_classes();
+    let Scorer::Linear(weights) = model.scorer else { panic!("linear") };
+    Model { scorer: Scorer::Presence(weights), probabilities: Some(Calibration::Logistic), ..model }
+}
+
 pub fn probabilities(model: &Model, row: Row<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     model.probabilities.as_ref().unwrap().probabilities(&scores(model, row), &mut found);
@@ -199,9 +206,10 @@ pub fn random_calibration(random: &mut Random, outputs: usize) -> Option<Calibra
 pub fn random_model(seed: u64) -> Model {
     let random = &mut Random::new(seed);
     let (features, classes) = (random.below(60) as usize, [0, 2, 3, 4, 5][random.below(5) as usize]);
-    let scorer = match (classes, random.below(2)) {
+    let scorer = match (classes, random.below(3)) {
         (0, _) => Scorer::Linear(random_weights(random, 2, features)),
         (_, 0) => Scorer::Voted(random_voted(random, classes, features)),
+        (_, 1) => Scorer::Presence(random_weights(random, classes, features)),
         _ => Scorer::Linear(random_weights(random, classes, features)),
     };
     let probabilities = if classes > 0 { random_calibration(random, scorer.outputs()) } else { None };

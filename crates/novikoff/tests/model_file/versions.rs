@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 7] {
+fn fixtures() -> [(&'static str, Model); 8] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
@@ -19,6 +19,7 @@ fn fixtures() -> [(&'static str, Model); 7] {
         ("v1-regression.safetensors", regression()),
         ("v1-platt.safetensors", platt()),
         ("v1-isotonic.safetensors", isotonic()),
+        ("v1-presence.safetensors", presence()),
     ]
 }
 
@@ -58,6 +59,8 @@ fn models_of_version_1_score_as_they_did() {
     assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[1], &[1.0])), [-0.5]);
     assert_eq!(of("v1-named.safetensors", Row::Sparse64(&[1, 3], &[1.0, 1.0])), [9.0]);
     assert_eq!(of("v1-regression.safetensors", Row::Sparse64(&[0, 2], &[2.0, 1.0])), [188.75]);
+    assert_eq!(of("v1-presence.safetensors", Row::Sparse64(&[0, 2, 3], &[0.1, 4.0, 0.5])), [2.75]);
+    assert_eq!(of("v1-presence.safetensors", Row::Dense64(&[7.0, 0.0, 1.0, -3.0])), [0.75]);
     let chances = |name, row| probabilities(&load(&fixture(name)).unwrap(), row);
     assert_eq!(chances("v1-platt.safetensors", Row::Sparse64(&[], &[])), [0.5, 0.5]);
     assert_eq!(chances("v1-isotonic.safetensors", Row::Sparse64(&[3], &[0.5])), [0.75 / 1.25, 0.25 / 1.25, 0.25 / 1.25]);

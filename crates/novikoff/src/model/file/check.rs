@@ -52,7 +52,7 @@ pub(super) fn features(count: u64) -> Check {
 /// What scoring takes besides the model: room for every feature of a voted model's rows.
 pub(super) fn room(model: &Model, file_bytes: usize) -> Check {
     match &model.scorer {
-        Scorer::Linear(_) => Ok(()),
+        Scorer::Linear(_) | Scorer::Presence(_) => Ok(()),
         Scorer::Voted(voted) => scoring_room(voted.rows.columns(), file_bytes),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn model(model: &Model) -> Check {
         return Err(format!("there are {} features, but the schema knows {known} only", model.about.features));
     }
     match &model.scorer {
-        Scorer::Linear(weights) => linear(weights, model)?,
+        Scorer::Linear(weights) | Scorer::Presence(weights) => linear(weights, model)?,
         Scorer::Voted(voted) => self::voted(voted, model)?,
     }
     model.probabilities.as_ref().map_or(Ok(()), |calibration| self::calibration(calibration, model))

@@ -37,6 +37,7 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
     metadata.extend(model.probabilities.as_ref().map(|calibration| ("probabilities", calibration.name().to_owned())));
     match &model.scorer {
         Scorer::Linear(_) => drop(metadata.insert("scorer", "linear".to_owned())),
+        Scorer::Presence(_) => drop(metadata.insert("scorer", "presence".to_owned())),
         Scorer::Voted(voted) => metadata.extend([
             ("scorer", "voted".to_owned()),
             ("scheme", word(&voted.scheme)?),

@@ -16,13 +16,14 @@ use std::borrow::Cow;
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Linear,
+    Presence,
     Voted,
 }
 
 /// The tensors of a model's scorer.
 pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
     match scorer {
-        Scorer::Linear(weights) => linear_tensors(weights),
+        Scorer::Linear(weights) | Scorer::Presence(weights) => linear_tensors(weights),
         Scorer::Voted(voted) => voted_tensors(voted),
     }
 }
@@ -38,6 +39,7 @@ pub(super) fn read(
     let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
     match metadata.take_word("scorer")? {
         Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
+        Kind::Presence => read_linear(tensors, features, classes, file_bytes).map(Scorer::Presence),
         Kind::Voted if classes == 0 => Err(Error::input(check::VOTES_FOR_NUMBERS)),
         Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),
     }

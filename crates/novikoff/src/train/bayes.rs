@@ -1,0 +1,269 @@
+//! Learning by counting: Bayes' rule, on rows in memory, on a stream, and with the smoothing that serves best.
+
+use super::classes::{Classes, check_size, effective_weights, listed, refuse_targets, scheme, weightless};
+use super::stream::{Learned, Streaming};
+use super::{Fit, Settings, describe_class_weight};
+use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
+use crate::data::{Dataset, Labels, Row};
+use crate::error::{Error, Result};
+use crate::evaluate;
+use crate::features::Schema;
+use crate::model::{About, Calibration, Model, Scorer};
+use crate::multiclass::Scheme;
+use crate::online::Stopped;
+use crate::read::Reader;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How far given priors may be from a sum of 1: who writes thirds writes few digits.
+const PRIORS_WITHIN: f64 = 1e-6;
+
+pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings: &Settings) -> Result<Fit> {
+    check(settings)?;
+    let counted = Counted::new(data, settings)?;
+    let scorer = counted.scorer(settings.bayes.smoothing, settings)?;
+    let Counted { classes, ranked, scheme, .. } = counted;
+    let measure = || evaluate::error(&scorer, data, &ranked);
+    let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
+    let validation_error = validation.map(|held| evaluate::error(&scorer, held, &classes.rank_all(&held.labels)));
+    let mut results =
+        BTreeMap::from([("stopped".to_owned(), json!(Stopped::Counted)), ("train_error".to_owned(), json!(train_error))]);
+    results.extend(validation_error.map(|error| ("validation_error".to_owned(), json!(error))));
+    let about = About {
+        learner: settings.learner.name().to_owned(),
+        settings: describe(settings, scheme),
+        seed: settings.seed,
+        features: data.rows.columns() as u64,
+        rows: data.len() as u64,
+        data_hash,
+        results,
+    };
+    let probabilities = Some(posteriors(scheme));
+    Ok(Fit {
+        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
+        stopped: Stopped::Counted,
+        trace: Vec::new(),
+        epoch: 1,
+        mistakes: 0,
+        updates: 0,
+        train_error: Some(train_error),
+        validation_error,
+        progressive_error: None,
+        geometry: None,
+        separation: None,
+        margin_upper: None,
+        promise: None,
+        witness: None,
+        scheme,
+        report: None,
+        risk: None,
+    })
+}
+
+/// The error on the rows held back for each smoothing.
+pub(super) fn held_out_errors(training: &Dataset, held: &Dataset, path: &[f64], settings: &Settings) -> Result<Vec<f64>> {
+    let counted = Counted::new(training, settings)?;
+    let truths = counted.classes.rank_all(&held.labels);
+    path.iter().map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, settings)?, held, &truths))).collect()
+}
+
+/// What is known of rows in memory.
+struct Counted {
+    classes: Classes,
+    ranked: Vec<u32>,
+    scheme: Scheme,
+    counts: Counts,
+}
+
+impl Counted {
+    fn new(data: &Dataset, settings: &Settings) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::input("there are no rows to learn from"));
+        }
+        refuse_targets(data)?;
+        let classes = Classes::new(&data.names, settings)?;
+        let count = classes.labels.len();
+        check_size(data.rows.columns(), count)?;
+        let ranked = classes.rank_all(&data.labels);
+        let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+        let kind = (settings.bayes.likelihood, vocabulary(data.schema.is_hashed()));
+        let counts = Counts::of(kind, &data.rows, &ranked, &weights, count).map_err(|found| refused(found, &data.schema))?;
+        if counts.rows() == 0.0 {
+            return Err(weightless());
+        }
+        Ok(Self { classes, ranked, scheme: scheme(count, settings), counts })
+    }
+
+    fn scorer(&self, smoothing: f64, settings: &Settings) -> Result<Scorer> {
+        let priors = log_priors(&settings.bayes.priors, &self.classes.labels, &self.counts)?;
+        scorer(&self.counts, smoothing, &priors, self.scheme)
+    }
+}
+
+/// A stream that is counted.
+pub(super) struct CountedStream<'a> {
+    stream: Stream,
+    settings: &'a Settings,
+    schema: Schema,
+}
+
+impl<'a> CountedStream<'a> {
+    pub(super) fn new(settings: &'a Settings, reader: &Reader) -> Result<Self> {
+        check(settings)?;
+        let bayes = &settings.bayes;
+        let stream = Stream::new(bayes.likelihood, vocabulary(reader.is_hashed()), bayes.smoothing);
+        Ok(Self { stream, settings, schema: reader.schema().clone() })
+    }
+}
+
+impl Streaming for CountedStream<'_> {
+    fn welcome(&mut self, label: &str) -> Result<()> {
+        match &self.settings.bayes.priors {
+            Priors::Learned => {}
+            // All alike: which number it is does not matter before all classes are known.
+            Priors::Uniform => self.stream.fix_prior(0.0),
+            Priors::Given(given) => self.stream.fix_prior(prior(given, label)?.ln()),
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, features: usize, classes: usize) {
+        self.stream.expect(features, classes);
+    }
+
+    fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
+        let number = self.stream.tally().0 as usize;
+        let negative = |(feature, value)| refused(Negative { row: number, feature, value }, &self.schema);
+        self.stream.learn(row, class, weight).map_err(negative)
+    }
+
+    fn tally(&self) -> (u64, u64, u64) {
+        let (rows, wrong) = self.stream.tally();
+        (rows, wrong, wrong)
+    }
+
+    fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
+        let (_, wrong) = self.stream.tally();
+        let counts = self.stream.into_counts().arranged(&classes.order, features);
+        let scheme = scheme(classes.labels.len(), self.settings);
+        let priors = log_priors(&self.settings.bayes.priors, &classes.labels, &counts)?;
+        Ok(Learned {
+            scorer: scorer(&counts, self.settings.bayes.smoothing, &priors, scheme)?,
+            probabilities: Some(posteriors(scheme)),
+            scheme,
+            settings: describe(self.settings, scheme),
+            mistakes: wrong,
+            updates: 0,
+        })
+    }
+}
+
+/// What cannot work, whatever the rows.
+fn check(settings: &Settings) -> Result<()> {
+    let smoothing = settings.bayes.smoothing;
+    if smoothing == 0.0 {
+        let what = "without smoothing, what a class has not shown yet is impossible for it: the logarithm of 0 is no number";
+        return Err(Error::usage(what).hint("a little is enough: --smoothing 1e-10"));
+    }
+    if !(smoothing.is_finite() && smoothing > 0.0) {
+        return Err(Error::usage(format!("the smoothing must be a positive number, not {smoothing}")));
+    }
+    if settings.multiclass == Some(Scheme::OneVsRest) {
+        let what = "Bayes' rule tells all classes apart at once, not one against the rest";
+        return Err(Error::usage(what).hint("leave out --multiclass; --likelihood complement is of one class's rivals"));
+    }
+    if let Priors::Given(given) = &settings.bayes.priors {
+        if settings.bayes.likelihood == Likelihood::Complement {
+            let what = "the complement's likelihood has no use for priors";
+            return Err(Error::usage(what).hint("leave out --priors, or use --likelihood multinomial"));
+        }
+        if let Some((label, wrong)) = given.iter().find(|(_, p)| !(p.is_finite() && *p > 0.0)) {
+            return Err(Error::usage(format!("the prior of {label:?} must be a positive number, not {wrong}")));
+        }
+        let sum: f64 = given.iter().map(|(_, p)| p).sum();
+        if (sum - 1.0).abs() > PRIORS_WITHIN {
+            return Err(
+                Error::usage(format!("the priors sum to {sum}, not to 1")).hint("give one for each label: --priors A=0.9,B=0.1")
+            );
+        }
+    }
+    Ok(())
+}
+
+fn vocabulary(is_hashed: bool) -> Vocabulary {
+    if is_hashed { Vocabulary::Met } else { Vocabulary::Columns }
+}
+
+fn refused(Negative { row, feature, value }: Negative, schema: &Schema) -> Error {
+    let what = format!("row {} has the value {value} of the feature {}: a count is not negative", row + 1, schema.name(feature));
+    Error::input(what).hint("bayes learns from counts; for other numbers use --learner logistic")
+}
+
+/// `ln p(y)` of all labels.
+fn log_priors(priors: &Priors, labels: &Labels, counts: &Counts) -> Result<Vec<f64>> {
+    let given = match priors {
+        Priors::Learned => return Ok(counts.log_priors()),
+        Priors::Uniform => return Ok(vec![-(labels.len() as f64).ln(); labels.len()]),
+        Priors::Given(given) => given,
+    };
+    let mut named = vec![false; labels.len()];
+    for (name, _) in given {
+        let Some(label) = labels.find(name) else {
+            let error = Error::usage(format!("there is no label {name:?} to have a prior"));
+            return Err(error.hint(format!("the labels are {}", listed(labels))));
+        };
+        if std::mem::replace(&mut named[label as usize], true) {
+            return Err(Error::usage(format!("the label {name:?} has two priors")));
+        }
+    }
+    let sum: f64 = given.iter().map(|(_, p)| p).sum();
+    labels.names().iter().map(|label| Ok((prior(given, label)? / sum).ln())).collect()
+}
+
+/// The prior that is given to a label under any of its spellings.
+fn prior(given: &[(String, f64)], label: &str) -> Result<f64> {
+    let own = Labels::new([label]);
+    given.iter().find(|(name, _)| own.find(name).is_some()).map(|(_, prior)| *prior).ok_or_else(|| {
+        Error::usage(format!("the label {label:?} has no prior"))
+            .hint("give one for each label, or say --priors learned or uniform")
+    })
+}
+
+fn scorer(counts: &Counts, smoothing: f64, log_priors: &[f64], scheme: Scheme) -> Result<Scorer> {
+    let weights = counts.weights(smoothing, log_priors, scheme);
+    if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
+        let what = "the values, or the smoothing, are so large that their sums are no finite numbers";
+        return Err(Error::input(what).hint("scale the columns down first"));
+    }
+    Ok(match counts.likelihood() {
+        Likelihood::Bernoulli => Scorer::Presence(weights),
+        Likelihood::Multinomial | Likelihood::Complement => Scorer::Linear(weights),
+    })
+}
+
+/// What joint log likelihoods, or their difference, mean.
+fn posteriors(scheme: Scheme) -> Calibration {
+    if scheme == Scheme::Two { Calibration::Logistic } else { Calibration::Softmax }
+}
+
+fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, Value> {
+    let bayes = &settings.bayes;
+    let mut all = BTreeMap::from([
+        ("likelihood".to_owned(), json!(bayes.likelihood)),
+        ("smoothing".to_owned(), json!(bayes.smoothing)),
+        ("multiclass".to_owned(), json!(scheme)),
+    ]);
+    if bayes.likelihood != Likelihood::Complement {
+        all.insert("priors".to_owned(), priors_json(&bayes.priors));
+    }
+    describe_class_weight(settings, &mut all);
+    all
+}
+
+fn priors_json(priors: &Priors) -> Value {
+    match priors {
+        Priors::Learned => json!("learned"),
+        Priors::Uniform => json!("uniform"),
+        Priors::Given(given) => json!(given),
+    }
+}

@@ -17,6 +17,7 @@ use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
 use crate::solver::{Control, Ended, NearestPoint, Obstacle, Signed, dependence, max_margin, nearest_point};
+use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
@@ -265,8 +266,8 @@ impl<'a> Search<'a> {
             let rows: Vec<Vec<(u32, f64)>> = support.iter().map(|&(i, _)| entries(signed, i)).collect();
             match dependence(&rows) {
                 Ok(multipliers) => {
-                    let mut pairs: Vec<(u32, String)> =
-                        support.iter().zip(multipliers).map(|(&(i, _), m)| (i, m.to_string())).collect();
+                    let needed = support.iter().zip(multipliers).filter(|(_, m)| !m.is_zero());
+                    let mut pairs: Vec<(u32, String)> = needed.map(|(&(i, _), m)| (i, m.to_string())).collect();
                     pairs.sort_unstable();
                     let (rows, multipliers) = pairs.into_iter().unzip();
                     self.take_zero(ExactCombination { rows, multipliers });
@@ -387,12 +388,11 @@ impl<'a> Search<'a> {
             self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);
             self.found.normalised.0 = through_origin.normalised_at_least(direction).unwrap_or(f64::NEG_INFINITY);
         }
-        if let Some(combination) = &self.found.combination {
-            self.found.homogeneous.1 = through_origin.margin_at_most(combination).unwrap_or(f64::INFINITY);
-            self.found.normalised.1 = through_origin.normalised_at_most(combination).unwrap_or(f64::INFINITY);
-        }
         if self.found.separable == Separable::No {
             (self.found.homogeneous.1, self.found.normalised.1) = (0.0, 0.0);
+        } else if let Some(combination) = &self.found.combination {
+            self.found.homogeneous.1 = through_origin.margin_at_most(combination).unwrap_or(f64::INFINITY);
+            self.found.normalised.1 = through_origin.normalised_at_most(combination).unwrap_or(f64::INFINITY);
         }
         self.found
     }

@@ -1,5 +1,7 @@
 //! Certificates of fits: they hold, they say what is true, and changed ones are refused.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::objective::{Objective, Target};
 use novikoff::certificate::proof::Direction;
@@ -17,6 +19,7 @@ use novikoff::penalty::Bias;
 use novikoff::random::Random;
 use novikoff::train::{ClassWeight, Fit, Learner, Risk, Settings, Strength, train};
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// Rows around a centre per class, that overlap by as much as `noise` says; targets are numbers if there is one class.
 fn rows(count: usize, features: usize, classes: usize, noise: f64, seed: u64, weighted: bool) -> Dataset {
@@ -235,6 +238,57 @@ fn a_certificate_is_of_one_model() {
     assert!(!checked.holds && checked.detail.contains("weights"), "{checked:?}");
     let anonymous = Certificate { model: None, ..certificate };
     assert!(!anonymous.check_model(&fit.model, &named(&fit.model)).holds);
+}
+
+/// The same JSON with every packed list as plain numbers.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Object(fields) if fields.contains_key("f64") || fields.contains_key("u32") => {
+            let (name, text) = fields.into_iter().next().unwrap();
+            let bytes = STANDARD.decode(text.as_str().unwrap()).unwrap();
+            match name.as_str() {
+                "f64" => bytes.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
+                _ => bytes.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect(),
+            }
+        }
+        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect()),
+        Value::Array(values) => Value::Array(values.into_iter().map(plain).collect()),
+        other => other,
+    }
+}
+
+#[test]
+fn long_lists_are_packed_and_version_1_without_such_is_read() {
+    let data = rows(400, 300, 2, 1.0, 5, false);
+    let settings = Settings { learner: Learner::Svm, ..Settings::default() };
+    let fit = fitted(&data, &settings);
+    let certificate = fit.certificate(&data, &settings).unwrap();
+    let text = certificate.to_text();
+    let mut old = plain(serde_json::from_str(&text).unwrap());
+    assert!(old["claims"][0]["weights"][0]["weights"].is_array() && old["claims"][0]["duals"].is_array());
+    assert!(text.contains("\"weights\":{\"f64\":") && text.contains("\"duals\":{\"f64\":") && old.to_string().len() > text.len());
+    old["version"] = 1.into();
+    let read = Certificate::from_text(&old.to_string()).unwrap();
+    assert_eq!(read, Certificate { version: 1, ..certificate.clone() });
+    assert!(read.check(&data).iter().all(|claim| claim.holds));
+    for version in [0, 3] {
+        old["version"] = version.into();
+        assert!(Certificate::from_text(&old.to_string()).unwrap_err().contains("only 1 to 2"));
+    }
+    // Another digit in a packed list: other numbers, or none.
+    let checksum = checksum(&to_bytes(&fit.model).unwrap());
+    let start = text.find("\"weights\":{\"f64\":\"").unwrap() + "\"weights\":{\"f64\":\"".len();
+    let end = start + text[start..].find('"').unwrap();
+    for at in (start..end).step_by(37) {
+        for digit in *b"A/=" {
+            let mut bytes = text.clone().into_bytes();
+            if std::mem::replace(&mut bytes[at], digit) == digit {
+                continue;
+            }
+            let changed = Certificate::from_text(std::str::from_utf8(&bytes).unwrap());
+            assert!(!changed.is_ok_and(|changed| changed.check_model(&fit.model, &checksum).holds), "{at} {digit}");
+        }
+    }
 }
 
 #[test]

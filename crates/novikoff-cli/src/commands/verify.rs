@@ -12,21 +12,16 @@ use novikoff::{Error, Result, model};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// Larger than any certificate that this program writes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
-    let name = arguments.certificate.display().to_string();
-    let file = File::open(&arguments.certificate).map_err(|error| Error::io(&name, &error))?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| Error::io(&name, &error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Error::input("this is too large for a certificate").at(&name, 0, 0));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| Error::input("this is no certificate: it is not UTF-8").at(&name, 0, 0))?;
-    let certificate = Certificate::from_text(&text).map_err(|what| Error::input(what).at(&name, 0, 0))?;
+    let load = |path: &PathBuf| model::load_with_checksum(path);
+    let (certificate, model) = rayon::join(|| read(&arguments.certificate), || arguments.model.as_ref().map(load).transpose());
+    let (certificate, model) = (certificate?, model?);
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let purpose = if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
@@ -34,10 +29,10 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
-    let mut checked = certificate.check(&data);
-    if let Some(path) = &arguments.model {
-        let (model, checksum) = model::load_with_checksum(path)?;
-        checked.insert(1, certificate.check_model(&model, &checksum));
+    let of_model = || model.as_ref().map(|(model, checksum)| certificate.check_model(model, checksum));
+    let (mut checked, of_model) = rayon::join(|| certificate.check(&data), of_model);
+    if let Some(of_model) = of_model {
+        checked.insert(1, of_model);
     }
     let holds = checked.iter().all(|claim| claim.holds);
     let text = if arguments.output_form.json {
@@ -56,4 +51,24 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     print(&text)?;
     Ok(if holds { Ending::Done } else { Ending::No })
+}
+
+/// The certificate in a file.
+fn read(path: &Path) -> Result<Certificate> {
+    let name = path.display().to_string();
+    let fail = |error: &std::io::Error| Error::io(&name, error);
+    let refuse = |what: &str| Error::input(what).at(&name, 0, 0);
+    let file = File::open(path).map_err(|error| fail(&error))?;
+    // A pipe has no length; whatever is said here, no more is read than is allowed.
+    let length = file.metadata().map_err(|error| fail(&error))?.len();
+    let mut bytes = Vec::new();
+    if length > MOST_BYTES || bytes.try_reserve_exact(length as usize + 1).is_err() {
+        return Err(refuse("this is too large for a certificate"));
+    }
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(refuse("this is too large for a certificate"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| refuse("this is no certificate: it is not UTF-8"))?;
+    Certificate::from_text(&text).map_err(|what| refuse(&what))
 }

@@ -3,17 +3,18 @@
 //! `docs/certificates.md` is the format. Whoever reads one believes nothing in it: every claim is derived anew from the rows.
 
 use super::mistakes::MistakeProof;
+use super::numbers;
 use super::objective::{Objective, Target};
 use super::proof::{Combination, Direction, ExactCombination, Sides, Stand};
 use crate::data::Dataset;
-use crate::model::{Model, Scorer};
+use crate::model::{Model, Scorer, Weights};
 use crate::penalty::Bias;
 use serde::{Deserialize, Serialize};
 
 /// What the first field of every certificate says.
 pub const FORMAT: &str = "novikoff certificate";
-/// The version that this program writes and reads.
-pub const VERSION: u32 = 1;
+/// The version that this program writes. It reads all up to this one: in version 1 no list of numbers is packed.
+pub const VERSION: u32 = 2;
 
 /// Claims about a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ pub enum Claim {
         /// The weights; for classes that are told apart jointly, of each.
         weights: Vec<Direction>,
         /// A dual for each row; if left out, the slopes of the loss at the weights' scores.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "numbers::optional")]
         duals: Option<Vec<f64>>,
     },
     /// A perceptron that goes over the rows, in whatever order, makes at most so many mistakes.
@@ -147,8 +148,8 @@ impl Certificate {
         if certificate.format != FORMAT {
             return Err(format!("this is no certificate: its format is {:?}", certificate.format));
         }
-        if certificate.version != VERSION {
-            return Err(format!("version {} of certificates is not known here, only {VERSION}", certificate.version));
+        if !(1..=VERSION).contains(&certificate.version) {
+            return Err(format!("version {} of certificates is not known here, only 1 to {VERSION}", certificate.version));
         }
         if certificate.claims.is_empty() {
             return Err("this certificate claims nothing".into());
@@ -180,7 +181,10 @@ impl Certificate {
                 Claim::MarginAtLeast { sides, direction, .. } => (Target::Sides(sides.clone()), std::slice::from_ref(direction)),
                 _ => continue,
             };
-            if directions(model, &target).as_deref() != Some(weights) {
+            let same = |(own, outputs): (&Weights, Vec<usize>)| {
+                outputs.len() == weights.len() && outputs.iter().zip(weights).all(|(&at, w)| w.is_of_output(own, at))
+            };
+            if !outputs(model, &target).is_some_and(same) {
                 return Err(format!("its weights are not those of the claim that {}", claim.words()));
             }
         }
@@ -209,11 +213,16 @@ impl Certificate {
 
 /// The weights by which a linear model decides this, if it does.
 pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
+    let (weights, outputs) = outputs(model, target)?;
+    Some(outputs.into_iter().map(|output| Direction::of_output(weights, output)).collect())
+}
+
+/// The outputs by which a linear model decides this, if it does.
+fn outputs<'a>(model: &'a Model, target: &Target) -> Option<(&'a Weights, Vec<usize>)> {
     let Scorer::Linear(weights) = &model.scorer else { return None };
-    let of = |output: usize| Direction::of_output(weights, output);
-    match target {
-        Target::Numbers => model.labels.is_empty().then(|| vec![of(0)]),
-        Target::Classes(names) => (model.labels.names() == names).then(|| (0..weights.outputs()).map(of).collect()),
+    let outputs = match target {
+        Target::Numbers => model.labels.is_empty().then(|| vec![0]),
+        Target::Classes(names) => (model.labels.names() == names).then(|| (0..weights.outputs()).collect()),
         Target::Sides(sides) => {
             let [positive] = &sides.positive[..] else { return None };
             let class = model.labels.find(positive)? as usize;
@@ -223,11 +232,12 @@ pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
                 return None;
             }
             match weights.outputs() {
-                1 => (class == 1).then(|| vec![of(0)]),
-                _ => Some(vec![of(class)]),
+                1 => (class == 1).then(|| vec![0]),
+                _ => Some(vec![class]),
             }
         }
-    }
+    };
+    Some((weights, outputs?))
 }
 
 impl Claim {

@@ -294,7 +294,9 @@ impl Given<'_> {
         let mut parts: Vec<Point> = (0..self.len().div_ceil(few)).into_par_iter().map(part).collect();
         let mut rounded = few;
         while parts.len() > 1 {
-            parts = parts.par_chunks(2).map(|two| two.iter().cloned().reduce(Point::plus).unwrap_or_default()).collect();
+            let mut left = parts.into_iter();
+            let pairs: Vec<(Point, Option<Point>)> = std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
+            parts = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, Point::plus)).collect();
             rounded += 1;
         }
         (parts.pop().unwrap_or_else(|| Point::zero(rows.columns())), rounded)

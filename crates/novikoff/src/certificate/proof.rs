@@ -5,6 +5,7 @@
 //! without rounding at all ([`super::exact`]). Nothing here knows how a witness was found.
 
 use super::exact::Dyadic;
+use super::numbers;
 use super::rigorous::{Between, length, quotient_down, quotient_up, score};
 use crate::data::{Dataset, Matrix, Row};
 use crate::model::Weights;
@@ -63,8 +64,10 @@ pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, Stri
 #[serde(deny_unknown_fields)]
 pub struct Direction {
     /// Columns, from 0, increasing.
+    #[serde(with = "numbers")]
     pub columns: Vec<u32>,
     /// The weight of each.
+    #[serde(with = "numbers")]
     pub weights: Vec<f64>,
     /// The bias; zero where there is none.
     pub bias: f64,
@@ -81,6 +84,13 @@ impl Direction {
     pub fn of_output(weights: &Weights, output: usize) -> Self {
         let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
         Self::new(&values, weights.bias[output])
+    }
+
+    /// Whether it is that of one output of a model.
+    pub(super) fn is_of_output(&self, weights: &Weights, output: usize) -> bool {
+        let own = (0..).zip(weights.values.iter().skip(output).step_by(weights.outputs())).filter(|(_, w)| **w != 0.0);
+        let as_many = self.columns.len() == self.weights.len();
+        as_many && self.bias == weights.bias[output] && own.eq(self.columns.iter().copied().zip(&self.weights))
     }
 
     /// A weight for each of `columns` columns, or what is wrong.
@@ -105,8 +115,10 @@ impl Direction {
 #[serde(deny_unknown_fields)]
 pub struct Combination {
     /// The rows, increasing.
+    #[serde(with = "numbers")]
     pub rows: Vec<u32>,
     /// Positive numbers; they need not add up to 1.
+    #[serde(with = "numbers")]
     pub multipliers: Vec<f64>,
 }
 
@@ -115,6 +127,7 @@ pub struct Combination {
 #[serde(deny_unknown_fields)]
 pub struct ExactCombination {
     /// The rows, increasing.
+    #[serde(with = "numbers")]
     pub rows: Vec<u32>,
     /// Positive whole numbers, in decimal digits.
     pub multipliers: Vec<String>,

@@ -5,6 +5,7 @@ use super::{Labels, Matrix, Row, Scale};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::random::Random;
+use rayon::prelude::*;
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -129,11 +130,9 @@ impl Dataset {
     /// A hash of the data as read: labels, weights, and the indices and values of all entries that are not zero.
     /// It does not depend on format, compression, storage or threads.
     pub fn fingerprint(&self) -> String {
-        let mut hash = Fingerprint::default();
-        for i in 0..self.len() {
-            hash.row(self.rows.row(i), self.labels.get(i).copied(), self.weight(i));
-        }
-        hash.finish(&self.names)
+        let of = |hasher: &mut RowHasher, i: usize| hasher.hash(self.rows.row(i), self.labels.get(i).copied(), self.weight(i));
+        let waiting: Vec<[u8; 16]> = (0..self.len()).into_par_iter().with_min_len(256).map_init(RowHasher::default, of).collect();
+        Fingerprint { waiting: waiting.into_flattened(), ..Fingerprint::default() }.finish(&self.names)
     }
 }
 
@@ -146,13 +145,18 @@ pub struct Fingerprint {
     rows: blake3::Hasher,
     /// Hashes on their way to the hasher.
     waiting: Vec<u8>,
+    row: RowHasher,
+}
+
+/// The hash of one row, and room for what it needs of it.
+#[derive(Default)]
+struct RowHasher {
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
-impl Fingerprint {
-    /// Adds a row.
-    pub fn row(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) {
+impl RowHasher {
+    fn hash(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) -> [u8; 16] {
         let (indices, values) = match row {
             Row::Sparse64(indices, values) if values.iter().all(|x| *x != 0.0) => (indices, values),
             _ => {
@@ -167,8 +171,17 @@ impl Fingerprint {
         };
         let indices = xxh3_64_with_seed(&little_endian(indices), u64::from(label.unwrap_or(u32::MAX)));
         let values = xxh3_64_with_seed(&little_endian(values), weight.to_bits());
-        self.waiting.extend_from_slice(&indices.to_le_bytes());
-        self.waiting.extend_from_slice(&values.to_le_bytes());
+        let mut hash = [0; 16];
+        hash[..8].copy_from_slice(&indices.to_le_bytes());
+        hash[8..].copy_from_slice(&values.to_le_bytes());
+        hash
+    }
+}
+
+impl Fingerprint {
+    /// Adds a row.
+    pub fn row(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) {
+        self.waiting.extend_from_slice(&self.row.hash(row, label, weight));
         if self.waiting.len() >= 1 << 14 {
             self.rows.update(&self.waiting);
             self.waiting.clear();
@@ -187,7 +200,7 @@ impl Fingerprint {
 }
 
 /// The bytes of numbers, the lowest first, on any machine.
-fn little_endian<T: bytemuck::NoUninit>(numbers: &[T]) -> Cow<'_, [u8]> {
+pub(crate) fn little_endian<T: bytemuck::NoUninit>(numbers: &[T]) -> Cow<'_, [u8]> {
     let bytes = bytemuck::cast_slice::<T, u8>(numbers);
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);

@@ -8,6 +8,7 @@ pub mod matrix;
 mod row;
 mod scale;
 
+pub(crate) use dataset::little_endian;
 pub use dataset::{Dataset, Fingerprint, Report};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;

@@ -47,13 +47,15 @@ impl Scale {
     pub fn factors(self, rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
         let columns = match self {
             Scale::None => return Vec::new(),
-            Scale::MaxAbs | Scale::UnitVariance => summarise(rows, row_weights, &[]),
+            Scale::MaxAbs => {
+                let mut factors = largest(rows, row_weights);
+                factors.par_iter_mut().with_min_len(1 << 14).for_each(|x| *x = inverse(*x));
+                return factors;
+            }
+            Scale::UnitVariance => summarise(rows, row_weights, &[]),
         };
         let weight: f64 = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
         let counted = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count() as u64;
-        if self == Scale::MaxAbs {
-            return columns.iter().map(|column| inverse(column.largest())).collect();
-        }
         // Squares of such numbers would not be numbers, or zero: these columns are gone through once more, made harmless.
         let harmless = |column: &Column| column.largest() == 0.0 || (1e-140..1e140).contains(&column.largest());
         let units: Vec<f64> = if columns.iter().all(harmless) {
@@ -142,25 +144,44 @@ impl Column {
     }
 }
 
-/// One pass over all entries, times `units`. Rows are cut into blocks by their number alone and the blocks are put together
-/// in order, so that the bits do not depend on the threads.
+/// The largest absolute value of each column.
+fn largest(rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
+    let larger = |most: &mut f64, x: f64| *most = most.max(x.abs());
+    by_column(rows, row_weights, 0.0, |most, _, x, _| larger(most, x), |most, other| larger(most, *other))
+}
+
+/// All that is known of each column, times `units`.
 fn summarise(rows: &Matrix, row_weights: &[f64], units: &[f64]) -> Vec<Column> {
+    let add = |column: &mut Column, j: usize, x: f64, weight: f64| column.add(x * factor_of(units, j), weight);
+    by_column(rows, row_weights, Column::EMPTY, add, Column::join)
+}
+
+/// One pass over all entries of rows that count. Rows are cut into blocks by their number alone and the blocks are put together
+/// in order, so that the bits do not depend on the threads.
+fn by_column<C: Clone + Send + Sync>(
+    rows: &Matrix,
+    row_weights: &[f64],
+    empty: C,
+    add: impl Fn(&mut C, usize, f64, f64) + Sync,
+    join: impl Fn(&mut C, &C),
+) -> Vec<C> {
     let block = |block: Range<usize>| {
-        let mut columns = vec![Column::EMPTY; rows.columns()];
+        let mut columns = vec![empty.clone(); rows.columns()];
         for i in block {
             let weight = weight_of(row_weights, i);
             if weight > 0.0 {
-                rows.row(i).for_each_nonzero(|j, x| columns[j as usize].add(x * factor_of(units, j as usize), weight));
+                rows.row(i).for_each_nonzero(|j, x| add(&mut columns[j as usize], j as usize, x, weight));
             }
         }
         columns
     };
-    // A block is worth the summaries of all columns that it costs.
-    let count = (rows.stored() / (4 * rows.columns() + 4096)).clamp(1, 16).min(rows.rows().max(1));
+    // A block is worth what it costs to keep something of every column.
+    let cost = rows.columns() * (size_of::<C>() / 12).max(1) + 4096;
+    let count = (rows.stored() / cost).clamp(1, 16).min(rows.rows().max(1));
     let blocks: Vec<Range<usize>> = (0..count).map(|b| rows.rows() * b / count..rows.rows() * (b + 1) / count).collect();
-    let parts: Vec<Vec<Column>> = blocks.into_par_iter().map(block).collect();
-    let join = |mut all: Vec<Column>, part: Vec<Column>| {
-        all.iter_mut().zip(&part).for_each(|(a, b)| a.join(b));
+    let parts: Vec<Vec<C>> = blocks.into_par_iter().map(block).collect();
+    let join = |mut all: Vec<C>, part: Vec<C>| {
+        all.iter_mut().zip(&part).for_each(|(a, b)| join(a, b));
         all
     };
     parts.into_iter().reduce(join).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Whole numbers `mᵢ > 0` with `Σ mᵢ·zᵢ = 0` exactly, for rows of which a solver thinks that there are such.
+//! Whole numbers `mᵢ ≥ 0`, not all of them zero, with `Σ mᵢ·zᵢ = 0` exactly, for rows of which a solver thinks that there are such.
 //!
 //! Modulo a prime the rows are brought into echelon form, which tells whether they depend on one another in just one way, and
 //! which columns tell it. The multipliers are then lifted from that prime to its powers (Dixon), until they are known to so
@@ -17,7 +17,7 @@ pub enum Obstacle {
     Independent,
     /// They depend on one another in several ways: some of them are not needed.
     Several,
-    /// The one combination that is zero takes some rows with the wrong sign.
+    /// The one combination that is zero takes some rows with a negative sign.
     Sign,
 }
 
@@ -27,7 +27,7 @@ const P: u64 = (1 << 31) - 1;
 /// A row: index and value of its entries, the bias's coordinate among them.
 pub type Entries = Vec<(u32, f64)>;
 
-/// The multipliers, whole numbers without a common factor.
+/// The multipliers, whole numbers without a common factor. Rows that are not needed have zero.
 pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     let columns = whole_columns(rows);
     let count = rows.len();
@@ -77,7 +77,7 @@ pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     if columns.iter().any(|column| !column.iter().zip(&multipliers).map(|(a, m)| a * m).sum::<BigInt>().is_zero()) {
         return Err(Obstacle::Independent);
     }
-    if multipliers.iter().any(|m| !m.is_positive()) {
+    if multipliers.iter().any(|m| m.is_negative()) {
         return Err(Obstacle::Sign);
     }
     let common = multipliers.iter().fold(BigInt::zero(), |common, m| common.gcd(m));
@@ -159,7 +159,7 @@ where
         }
         modulus *= P;
         digits += 1;
-        let enough = digits * 30 > 2 * most + 2;
+        let enough = digits * 30 > 2 * (most + SPARE as usize) + 4;
         if digits >= next_look || enough {
             next_look = digits + digits / 2 + 1;
             if let Some(fractions) = fractions(&found, &modulus) {
@@ -202,10 +202,14 @@ fn inverse(mut matrix: Vec<Vec<u64>>) -> Option<Vec<Vec<u64>>> {
     Some(matrix.into_iter().map(|line| line[size..].to_vec()).collect())
 }
 
+/// Bits that fractions must have less than they could have: next to no other numbers than the solution have such fractions,
+/// and a look that comes too early ends at the first.
+const SPARE: u64 = 8;
+
 /// The fractions with one denominator that are these numbers modulo `modulus`, if there are any with so few digits that they
 /// can be no others.
 fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)> {
-    let half = modulus.bits() / 2;
+    let room = (modulus.bits() / 2).saturating_sub(SPARE);
     let mut denominator = BigInt::one();
     let mut numerators: Vec<BigInt> = Vec::with_capacity(found.len());
     for x in found {
@@ -213,31 +217,121 @@ fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)
         if &value + &value > *modulus {
             value -= modulus;
         }
-        if value.bits() + 8 < half {
+        if value.bits() < room {
             numerators.push(value);
             continue;
         }
-        let (numerator, factor) = fraction(&value, modulus)?;
+        let (numerator, factor) = fraction(&value, modulus, room)?;
         numerators.iter_mut().for_each(|n| *n *= &factor);
         numerators.push(numerator);
         denominator *= factor;
+        if denominator.bits() >= room {
+            return None;
+        }
     }
     Some((numerators, denominator))
 }
 
-/// `n/d ≡ value`, with `n` and `d > 0` of no more than half the digits of the modulus.
-fn fraction(value: &BigInt, modulus: &BigInt) -> Option<(BigInt, BigInt)> {
-    let half = modulus.bits() / 2;
+/// `n/d ≡ value`, with `n` and `d > 0` of fewer than `room` bits: Euclid's algorithm, ended halfway.
+fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), value.mod_floor(modulus));
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());
-    while b.bits() >= half {
+    while b.bits() >= room {
+        if let Some([p, q, u, v]) = steps(&a, &b, room) {
+            (a, b) = (&a * p + &b * q, &a * u + &b * v);
+            (s, t) = (&s * p + &t * q, &s * u + &t * v);
+            continue;
+        }
         let (quotient, rest) = a.div_rem(&b);
         (a, b) = (b, rest);
         let next = &s - &quotient * &t;
         (s, t) = (t, next);
     }
-    if t.is_zero() || t.bits() >= half {
+    if t.bits() >= room {
         return None;
     }
     Some(if t.is_negative() { (-b, -t) } else { (b, t) })
+}
+
+/// Steps of Euclid's algorithm that the leading digits of `a > b` tell (Lehmer): `[p, q, u, v]`, after which there are `pa + qb` and
+/// `ua + vb`. The latter still has `room` bits or more.
+fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
+    const LEADING: u64 = 62;
+    let shift = a.bits().saturating_sub(LEADING);
+    let leading = |x: &BigInt| (x.magnitude() >> shift).to_i64();
+    let (mut x, mut y) = (leading(a)?, leading(b)?);
+    // What is shifted out adds less than 2³¹ to any combination: above this, it has the bits.
+    let least = (1i64 << room.saturating_sub(shift).min(LEADING)).saturating_add(1 << 31);
+    let mut told = [1, 0, 0, 1];
+    loop {
+        let [p, q, u, v] = told;
+        // Whatever was shifted out, the quotient lies between these two.
+        if y + u <= 0 || y + v <= 0 || (x + p) / (y + u) != (x + q) / (y + v) {
+            break;
+        }
+        let quotient = (x + p) / (y + u);
+        let next = [u, v, p - quotient * u, q - quotient * v];
+        let rest = x - quotient * y;
+        if rest < least || next.iter().any(|c| c.abs() >= 1 << 30) {
+            break;
+        }
+        (x, y, told) = (y, rest, next);
+    }
+    (told[1] != 0).then_some(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// By minors.
+    fn determinant(matrix: &[Vec<BigInt>]) -> BigInt {
+        let Some((first, rest)) = matrix.split_first() else { return BigInt::one() };
+        let minor = |j: usize| {
+            let without: Vec<Vec<BigInt>> = rest
+                .iter()
+                .map(|line| line.iter().enumerate().filter(|(at, _)| *at != j).map(|(_, x)| x.clone()).collect())
+                .collect();
+            determinant(&without)
+        };
+        let signed = |j: usize| if j % 2 == 0 { minor(j) } else { -minor(j) };
+        first.iter().enumerate().map(|(j, x)| x * signed(j)).sum()
+    }
+
+    /// Cramer's rule: without row i, the others' determinant, with signs in turn.
+    fn by_determinants(rows: &[Vec<i64>]) -> Result<Vec<BigUint>, Obstacle> {
+        let without = |i: usize| -> Vec<Vec<BigInt>> {
+            let others = rows.iter().enumerate().filter(|(at, _)| *at != i);
+            others.map(|(_, row)| row.iter().map(|x| BigInt::from(*x)).collect()).collect()
+        };
+        let signed = |i: usize| if i % 2 == 0 { determinant(&without(i)) } else { -determinant(&without(i)) };
+        let found: Vec<BigInt> = (0..rows.len()).map(signed).collect();
+        if found.iter().all(Zero::is_zero) {
+            return Err(Obstacle::Several);
+        }
+        if found.iter().any(Signed::is_negative) && found.iter().any(Signed::is_positive) {
+            return Err(Obstacle::Sign);
+        }
+        let common = found.iter().fold(BigInt::zero(), |common, m| common.gcd(m));
+        Ok(found.iter().map(|m| (m / &common).magnitude().clone()).collect())
+    }
+
+    /// One row more than columns; small numbers, of which many do not need all rows, and such as fill a whole number of 53 bits.
+    fn rows() -> impl Strategy<Value = Vec<Vec<i64>>> {
+        let number = prop_oneof![-2..=2i64, -(1i64 << 53)..=1 << 53];
+        (1..5usize)
+            .prop_flat_map(move |columns| prop::collection::vec(prop::collection::vec(number.clone(), columns), columns + 1))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn the_multipliers_are_those_of_cramers_rule(rows in rows(), shift in -60..60i32) {
+            let scale = 2f64.powi(shift);
+            let entry = |(j, x): (u32, &i64)| (j, *x as f64 * if j == 0 { scale } else { 1.0 });
+            let entries: Vec<Entries> = rows.iter().map(|row| (0..).zip(row).map(entry).collect()).collect();
+            prop_assert_eq!(dependence(&entries), by_determinants(&rows));
+        }
+    }
 }

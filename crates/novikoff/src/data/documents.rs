@@ -32,21 +32,19 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<Fitted> {
     let (recipe, table, mut vocabulary) = schema.into_parts();
     let all = counts.rows() as f64;
     let keep = |with: u32| u64::from(with) >= recipe.min_documents && f64::from(with) <= recipe.max_share * all;
-    let kept: Vec<bool> = frequencies.iter().map(|&with| keep(with)).collect();
     let mut numbers: Vec<u32> = (0..frequencies.len() as u32).collect();
-    if let (Vocabulary::Named(names), true) = (&mut vocabulary, kept.contains(&false)) {
-        names.retain(&kept);
-        let mut next = 0;
-        for (number, kept) in numbers.iter_mut().zip(&kept) {
-            *number = if *kept { next } else { LEFT_OUT };
-            next += u32::from(*kept);
-        }
-        let mut at = kept.iter();
-        frequencies.retain(|_| at.next().copied().unwrap_or(false));
-        if names.is_empty() {
+    if let Vocabulary::Named(names) = vocabulary {
+        // Terms of many documents first: what is used most lies close together, in the weights and in a solver's cache.
+        let mut order: Vec<u32> = (0..frequencies.len() as u32).filter(|&j| keep(frequencies[j as usize])).collect();
+        order.sort_by_key(|&j| std::cmp::Reverse(frequencies[j as usize]));
+        if order.is_empty() {
             let error = Error::input("no term is in as many documents as it takes to be a feature");
             return Err(error.hint("leave out --min-documents and --max-documents, or make them milder"));
         }
+        numbers.fill(LEFT_OUT);
+        (0..).zip(&order).for_each(|(number, &j)| numbers[j as usize] = number);
+        frequencies = order.iter().map(|&j| frequencies[j as usize]).collect();
+        vocabulary = Vocabulary::Named(names.select(&order));
     }
     if !recipe.idf {
         frequencies.clear();
@@ -92,29 +90,32 @@ impl Fitted {
             true => Values::F32(all().map(|&x| x as f32).collect()),
             false => Values::F64(all().copied().collect()),
         };
-        // Rows stay in order, and numbers rise with the old ones: the parts fit together.
+        // Rows are sorted, and their numbers are those of features: the parts fit together.
         Matrix::from_compressed(self.schema.features(), starts, indices, values).unwrap_or_else(|what| unreachable!("{what}"))
     }
 
     fn piece(&self, counts: &Matrix, rows: std::ops::Range<usize>) -> Piece {
         let first = self.schema.first();
         let (mut lengths, mut indices, mut values) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
+        let mut terms: Vec<u64> = Vec::new();
         for i in rows {
             let start = indices.len();
-            let mut terms = start;
+            terms.clear();
             counts.row(i).for_each_nonzero(|j, x| match j.checked_sub(first) {
                 None => {
                     indices.push(j);
                     values.push(x);
-                    terms = indices.len();
                 }
-                Some(term) if self.numbers[term as usize] != LEFT_OUT => {
-                    indices.push(first + self.numbers[term as usize]);
-                    values.push(x);
-                }
-                Some(_) => {}
+                // One word for both: words sort fast. Counts are whole numbers, and rows are no longer than these can tell.
+                Some(term) => terms.push(u64::from(self.numbers[term as usize]) << 32 | x as u64),
             });
-            self.schema.recipe().weigh(self.schema.idf(), first, &indices[terms..], &mut values[terms..]);
+            terms.sort_unstable();
+            let before = indices.len();
+            for term in terms.iter().take_while(|term| (**term >> 32) as u32 != LEFT_OUT) {
+                indices.push(first + (term >> 32) as u32);
+                values.push(f64::from(*term as u32));
+            }
+            self.schema.recipe().weigh(self.schema.idf(), first, &indices[before..], &mut values[before..]);
             lengths.push(indices.len() - start);
         }
         Piece { lengths, indices, values }

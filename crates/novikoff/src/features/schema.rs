@@ -149,17 +149,13 @@ impl Dictionary {
         }
     }
 
-    /// Forgets the names that `keep` is false for; the others move up.
-    pub fn retain(&mut self, keep: &[bool]) {
-        self.names.truncate(self.count);
-        let mut number = 0;
-        self.names.retain(|_| {
-            number += 1;
-            keep[number - 1]
-        });
-        self.count = self.names.len();
-        let size = (self.count * 2).next_power_of_two().max(16);
-        self.rebuild(size);
+    /// The names of these numbers alone, in this order. Each may be there once.
+    #[must_use]
+    pub fn select(mut self, numbers: &[u32]) -> Self {
+        let names: Vec<String> = numbers.iter().map(|&number| std::mem::take(&mut self.names[number as usize])).collect();
+        let mut selected = Self { count: names.len(), names, slots: Vec::new() };
+        selected.rebuild((selected.count * 2).next_power_of_two().max(16));
+        selected
     }
 
     /// Adds the names of `other` in their order and puts the number that each has here into `numbers`.
@@ -359,6 +355,10 @@ mod tests {
             let mut other: Dictionary = ["x", "ab", "y"].into_iter().collect();
             other.absorb(&dictionary, &mut numbers);
             prop_assert!(list.iter().zip(&numbers).all(|(name, id)| other.find(name) == Some(*id)));
+            let backwards: Vec<u32> = (0..list.len() as u32).rev().step_by(2).collect();
+            let some = dictionary.select(&backwards);
+            prop_assert!(some.names().iter().eq(list.iter().rev().step_by(2)));
+            prop_assert!(list.iter().all(|name| some.find(name) == place(some.names(), name)));
         }
     }
 

@@ -230,12 +230,16 @@ impl Batch {
         Ok(())
     }
 
-    /// Gives feature `first + j` the number `first + numbers[j]`, for all of these, and brings every row into the new order.
-    /// Different features must get different numbers.
+    /// Gives feature `first + j` the number `first + numbers[j]`, for all of these. Different features must get different
+    /// numbers. Rows are then in no order until they are [sorted](Batch::sort_rows).
     pub fn renumber(&mut self, first: u32, numbers: &[u32]) {
         for index in self.indices.iter_mut().filter(|index| **index >= first) {
             *index = first + numbers[(*index - first) as usize];
         }
+    }
+
+    /// Brings the entries of every row into the order of their features.
+    pub fn sort_rows(&mut self) {
         for r in 0..self.rows() {
             self.sort_entries(self.starts[r]..self.starts[r + 1]);
         }

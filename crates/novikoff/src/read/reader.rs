@@ -181,6 +181,8 @@ struct Growing {
     first: u32,
     /// Whether features are numbered by something else than these.
     aside: bool,
+    /// Whether they will be numbered anew when all are there.
+    provisional: bool,
 }
 
 /// What the schema of documents will be made of, besides their terms.
@@ -394,7 +396,7 @@ impl Reader {
         let first = table.map_or(0, |table| table.features() as u32);
         let counts = manner == Manner::Whole;
         if bits.is_none() || options.keep_names {
-            self.growing = Some(Growing { first, aside: bits.is_some(), ..Growing::default() });
+            self.growing = Some(Growing { first, aside: bits.is_some(), provisional: counts, ..Growing::default() });
         }
         if let Some(most) = bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX)) {
             return Err(Error::usage(format!("{most} features are more than can be numbered")).hint("fewer --hash-bits"));
@@ -568,7 +570,11 @@ impl Growing {
     /// Takes the names of a batch, and gives its features their numbers.
     fn take_from(&mut self, batch: &mut Batch, max_features: u32) -> Result<()> {
         if !self.aside {
-            return vw::globalise(batch, &mut self.names, self.first, max_features);
+            vw::globalise(batch, &mut self.names, self.first, max_features)?;
+            if !self.provisional {
+                batch.sort_rows();
+            }
+            return Ok(());
         }
         for name in batch.local_features.names() {
             self.names.intern(name);

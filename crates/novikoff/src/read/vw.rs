@@ -38,7 +38,8 @@ pub enum Features {
 }
 
 /// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of first appearance;
-/// those before the feature `first` have theirs already. Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
+/// those before the feature `first` have theirs already. Rows are to be
+/// [sorted](Batch::sort_rows) after this. Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
 /// features, as none does unless they [grow](Features::Grow), stays as it is.
 pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, first: u32, max_features: u32) -> crate::Result<()> {
     if batch.local_features.is_empty() {
@@ -575,11 +576,13 @@ mod tests {
             let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
             let (mut whole, mut all) = (parse(&parser, text.as_bytes()), Dictionary::default());
             globalise(&mut whole, &mut all, 0, 1000).unwrap();
+            whole.sort_rows();
             let (mut dictionary, mut rows, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
             for block in lines.chunk_by(|a, _| a.1) {
                 let block: String = block.iter().map(|(line, _)| format!("{line}\n")).collect();
                 let mut batch = parse(&parser, block.as_bytes());
                 globalise(&mut batch, &mut dictionary, 0, 1000).unwrap();
+                batch.sort_rows();
                 rows.extend(named(&batch, &dictionary));
                 indices.extend_from_slice(&batch.indices);
             }
@@ -636,6 +639,7 @@ mod tests {
             let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
             let mut batch = parse(&Vw { features, labelling }, bytes);
             globalise(&mut batch, &mut Dictionary::default(), 0, 1000).unwrap();
+            batch.sort_rows();
             for r in 0..batch.rows() {
                 assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
             }

@@ -295,7 +295,7 @@ mod tests {
                 .collect();
             determinant(&without)
         };
-        let signed = |j: usize| if j % 2 == 0 { minor(j) } else { -minor(j) };
+        let signed = |j: usize| if j.is_multiple_of(2) { minor(j) } else { -minor(j) };
         first.iter().enumerate().map(|(j, x)| x * signed(j)).sum()
     }
 
@@ -305,7 +305,7 @@ mod tests {
             let others = rows.iter().enumerate().filter(|(at, _)| *at != i);
             others.map(|(_, row)| row.iter().map(|x| BigInt::from(*x)).collect()).collect()
         };
-        let signed = |i: usize| if i % 2 == 0 { determinant(&without(i)) } else { -determinant(&without(i)) };
+        let signed = |i: usize| if i.is_multiple_of(2) { determinant(&without(i)) } else { -determinant(&without(i)) };
         let found: Vec<BigInt> = (0..rows.len()).map(signed).collect();
         if found.iter().all(Zero::is_zero) {
             return Err(Obstacle::Several);

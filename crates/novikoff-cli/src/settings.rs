@@ -139,7 +139,7 @@ pub fn settings(train: &Train, usual: LearnerName) -> Result<Settings> {
         return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner bayes")));
     }
     if let (true, Some(option)) = (learner == Learner::Bayes, correcting_option(train)) {
-        let what = format!("{option} says nothing to bayes, which counts every row once");
+        let what = format!("{option} is not for bayes, which counts every row once and minimises nothing");
         return Err(Error::usage(what).hint(format!("leave out {option}")));
     }
     Ok(Settings {

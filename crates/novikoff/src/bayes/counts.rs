@@ -218,7 +218,10 @@ impl<'a> Terms<'a> {
         let totals: Vec<f64> = counts.classes.par_iter().map(|class| class.cells.iter().sum()).collect();
         let features = match counts.vocabulary {
             Vocabulary::Columns => counts.features,
-            Vocabulary::Met => (0..counts.features).filter(|&j| counts.classes.iter().any(|class| class.cells[j] != 0.0)).count(),
+            Vocabulary::Met => {
+                let met = |j: &usize| counts.classes.iter().any(|class| class.cells[*j] != 0.0);
+                (0..counts.features).into_par_iter().with_min_len(BLOCK).filter(met).count()
+            }
         };
         let (all, shares): (f64, f64) = (totals.iter().sum(), smoothing * features as f64);
         let whole = |(total, class): (&f64, &Class)| match counts.likelihood {

@@ -169,7 +169,7 @@ fn check(settings: &Settings) -> Result<()> {
     }
     if settings.multiclass == Some(Scheme::OneVsRest) {
         let what = "Bayes' rule tells all classes apart at once, not one against the rest";
-        return Err(Error::usage(what).hint("leave out --multiclass; --likelihood complement is of one class's rivals"));
+        return Err(Error::usage(what).hint("leave out --multiclass"));
     }
     if let Priors::Given(given) = &settings.bayes.priors {
         if settings.bayes.likelihood == Likelihood::Complement {

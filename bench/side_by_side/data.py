@@ -8,7 +8,8 @@ from pathlib import Path
 
 NEEDED = ["census.train.svm", "census.test.svm", "covtype.binary.svm", "news20b.train.svm", "news20b.test.svm",
           "news20.svm", "a9a.svm", "a9a.t.svm", "heart_scale.svm", "breast_cancer.svm", "iris.svm", "digits.svm",
-          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm"] + [
+          "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm",
+          "r8.train.tsv", "r8.test.tsv", "20news.train.tsv", "20news.test.tsv"] + [
     f"mnist/{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
 
 SOURCES = """\
@@ -21,6 +22,7 @@ SOURCES = """\
   agaricus.train.svm                    the mushrooms that come with XGBoost
   breast_cancer.svm, iris.svm, digits.svm, diabetes_regression.svm   scikit-learn's toy data sets, as they are
   rcv1_small_cocoa.train.svm            the small part of RCV1 that comes with CoCoA
+  r8.{train,test}.tsv, 20news.{train,test}.tsv   Reuters' eight largest topics and 20 Newsgroups by date: a label, a tab, the text
   mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte   MNIST, uncompressed"""
 
 

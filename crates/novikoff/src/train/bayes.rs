@@ -87,7 +87,7 @@ impl Counted {
         let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
         let kind = (settings.bayes.likelihood, vocabulary(&data.schema));
         let counts = Counts::of(kind, &data.rows, &ranked, &weights, count).map_err(|found| refused(found, &data.schema))?;
-        if counts.rows() == 0.0 {
+        if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }
         Ok(Self { classes, ranked, scheme: scheme(count, settings), counts })

@@ -43,7 +43,7 @@ pub struct Counts {
 }
 
 /// Features that one task makes weights of.
-const BLOCK: usize = 256;
+const BLOCK: usize = 64;
 
 impl Counts {
     /// Nothing counted yet.
@@ -74,7 +74,8 @@ impl Counts {
             let share = columns.div_ceil(parts);
             let count_part = |(part, cells): (usize, &mut [f64])| {
                 let span = part * share..part * share + cells.len();
-                members.iter().fold(false, |found, &i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)) || found)
+                // A negative entry ends it: there will be no counts then.
+                members.iter().any(|&i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)))
             };
             cells.par_chunks_mut(share).enumerate().map(count_part).reduce(|| false, |a, b| a || b)
         };
@@ -190,11 +191,28 @@ impl Counts {
 /// Adds what a row has of the features within `span`, whose cells these are. Whether an entry was negative.
 #[inline]
 fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f64], weight: f64) -> bool {
-    let (start, mut negative) = (span.start, false);
-    row.for_each_within(span, |j, x| {
-        cells[j as usize - start] += weight * likelihood.count(x);
+    match row {
+        Row::Dense32(x) => add_dense(likelihood, &x[span.start.min(x.len())..], cells, weight),
+        Row::Dense64(x) => add_dense(likelihood, &x[span.start.min(x.len())..], cells, weight),
+        _ => {
+            let (start, mut negative) = (span.start, false);
+            row.for_each_within(span, |j, x| {
+                cells[j as usize - start] += weight * likelihood.count(x);
+                negative |= x < 0.0;
+            });
+            negative
+        }
+    }
+}
+
+/// The same for a row that has its entries side by side, as the cells are: several are added at a time.
+fn add_dense<V: Copy + Into<f64>>(likelihood: Likelihood, values: &[V], cells: &mut [f64], weight: f64) -> bool {
+    let mut negative = false;
+    for (cell, &x) in cells.iter_mut().zip(values) {
+        let x: f64 = x.into();
+        *cell += weight * likelihood.count(x);
         negative |= x < 0.0;
-    });
+    }
     negative
 }
 
@@ -285,7 +303,7 @@ impl<'a> Terms<'a> {
                         there - not
                     }
                 };
-                put(&mut weights[j * outputs..][..outputs], c, outputs, log);
+                put(&mut weights[j * outputs..], c, outputs, log);
             }
             bias
         };

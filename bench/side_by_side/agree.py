@@ -1,8 +1,11 @@
-"""The same objective, whoever minimises it: LIBLINEAR, scikit-learn and novikoff, all judged by NumPy from their weights."""
+"""The same objective, whoever minimises it: LIBLINEAR, scikit-learn and novikoff, all judged by NumPy from their weights.
+
+And the same posteriors, whoever counts: `bayes.py`."""
 
 import json
 from dataclasses import dataclass, field
 
+from . import bayes
 from .clock import Failed, Skipped, run
 from .table import Table
 
@@ -66,7 +69,7 @@ def sklearn():
 
 
 def section(tools, data, requirements, repeat):
-    del repeat  # nothing here is timed
+    del repeat  # what is timed here is timed by the way
     table = Table("Agree: how far the peer's objective is above novikoff's", ["", *SETS])
     cases = {**dict(liblinear()), **dict(sklearn())}
     verdicts = {name: {} for name in SETS}
@@ -84,7 +87,7 @@ def section(tools, data, requirements, repeat):
     requirements.at_most("agree: those that novikoff does not offer", sum(verdict == "not offered" for verdict in told), 0)
     table.note(f"Relative difference of objectives, each computed by NumPy from the weights. `=`: within {WITHIN:g}. `proven`: the peer stopped above "
                f"the minimum; novikoff is below, and within {WITHIN:g} of its own lower bound. Peers at their tightest: LIBLINEAR -e 1e-9, scikit-learn tol=1e-10.")
-    return [table]
+    return [table, *bayes.compare(tools, data, requirements)]
 
 
 class Judge:

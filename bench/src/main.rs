@@ -6,6 +6,7 @@
 //! novikoff-bench bytes FILE                    take the same bytes from the system and do nothing with them
 //! novikoff-bench epochs FILE EPOCHS REPEAT     perceptron epochs over rows in memory
 //! novikoff-bench decide FILE REPEAT            whether rows in memory can be separated, with the proof
+//! novikoff-bench bayes FILE LIKELIHOOD REPEAT  Bayes' rule from rows in memory
 //! novikoff-bench scale ROWS TOLERANCE REPEAT   hinge and logistic loss of generated rows, to a relative gap
 //! ```
 
@@ -14,6 +15,7 @@ mod allocator;
 mod memory;
 
 use memory::Memory;
+use novikoff::bayes::{Counts, Likelihood, Vocabulary};
 use novikoff::certificate::proof::Sides;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
@@ -39,7 +41,7 @@ static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: novikoff-bench read FILE THREADS REPEAT | only-read FILE THREADS | bytes FILE | \
-                     epochs FILE EPOCHS REPEAT | decide FILE REPEAT | scale ROWS TOLERANCE REPEAT";
+                     epochs FILE EPOCHS REPEAT | decide FILE REPEAT | bayes FILE LIKELIHOOD REPEAT | scale ROWS TOLERANCE REPEAT";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +52,7 @@ fn main() -> Result<()> {
         ["bytes", file] => bytes(file)?,
         ["epochs", file, most, repeat] => epochs(file, most.parse()?, repeat.parse()?)?,
         ["decide", file, repeat] => decide(file, repeat.parse()?)?,
+        ["bayes", file, likelihood, repeat] => bayes(file, likelihood, repeat.parse()?)?,
         ["scale", rows, tolerance, repeat] => scale(rows.parse()?, tolerance.parse()?, repeat.parse()?)?,
         _ => return Err(USAGE.into()),
     };
@@ -153,6 +156,21 @@ fn decide(file: &str, repeat: usize) -> Result<Value> {
         margin::Separable::Unknown => "unknown",
     };
     Ok(with_seconds(json!({ "separable": separable, "claims": claims, "rounds": found.rounds }), seconds))
+}
+
+/// Counts and weights of rows in memory, by the names of likelihoods.
+fn bayes(file: &str, likelihood: &str, repeat: usize) -> Result<Value> {
+    let data = load(file, Options::default().threads)?;
+    let likelihood = Likelihood::ALL.into_iter().find(|l| l.name() == likelihood).ok_or("there is no such likelihood")?;
+    let mut seconds = f64::INFINITY;
+    for _ in 0..repeat {
+        let started = Instant::now();
+        let counts = Counts::of((likelihood, Vocabulary::Columns), &data.rows, &data.labels, &[], data.names.len());
+        let counts = counts.map_err(|negative| format!("{negative:?}"))?;
+        black_box(counts.weights(1.0, &counts.log_priors(), Scheme::Joint));
+        seconds = seconds.min(started.elapsed().as_secs_f64());
+    }
+    Ok(json!({ "seconds": seconds, "rows": data.len() }))
 }
 
 /// Some 20 of 1000 features a row, a tenth of the labels flipped; C = 1 and no bias, as in the section `fit`.

@@ -198,7 +198,7 @@ pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> R
         return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner bayes")));
     }
     if let (true, Some(option)) = (learner == Learner::Bayes, correcting_option(train)) {
-        let what = format!("{option} says nothing to bayes, which counts every row once");
+        let what = format!("{option} is not for bayes, which counts every row once and minimises nothing");
         return Err(Error::usage(what).hint(format!("leave out {option}")));
     }
     Ok(Settings {

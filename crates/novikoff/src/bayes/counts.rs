@@ -34,25 +34,21 @@ pub struct Counts {
     likelihood: Likelihood,
     vocabulary: Vocabulary,
     features: usize,
-    classes: Vec<Class>,
-}
-
-/// What the rows of one class come to. Each has memory of its own: while its rows are counted, all of that is near.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Class {
-    /// How much they have of each feature.
-    pub(super) cells: Vec<f64>,
-    /// What they weigh.
-    pub(super) rows: f64,
+    /// How much the rows of class c have of feature j: `cells[c·room + j]`, where `room` is for more features than there are while
+    /// they turn up. One class's cells are neighbours, as its rows are counted together; all are one array, for huge pages.
+    room: usize,
+    cells: Vec<f64>,
+    /// What the rows of each class weigh.
+    rows: Vec<f64>,
 }
 
 /// Features that one task makes weights of.
-const BLOCK: usize = 256;
+const BLOCK: usize = 64;
 
 impl Counts {
     /// Nothing counted yet.
     pub fn new(likelihood: Likelihood, vocabulary: Vocabulary) -> Self {
-        Self { likelihood, vocabulary, features: 0, classes: Vec::new() }
+        Self { likelihood, vocabulary, features: 0, room: 0, cells: Vec::new(), rows: Vec::new() }
     }
 
     /// Counts rows of so many classes. Empty `weights` mean 1 for every row.
@@ -70,52 +66,64 @@ impl Counts {
         (0..rows.rows()).for_each(|i| members[classes[i] as usize].push(i));
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let columns = rows.columns();
+        let mut counts = Self::new(likelihood, vocabulary);
+        counts.expect(columns, count);
         let tasks = 2 * rayon::current_num_threads();
-        let counted = members.par_iter().map(|members| {
-            let mut class = Class { cells: vec![0.0; columns], rows: members.iter().map(|&i| weight(i)).sum() };
-            let parts = (members.len() * tasks).div_ceil(rows.rows()).max(1);
-            let share = columns.div_ceil(parts).max(1);
+        let count_class = |(cells, members): (&mut [f64], &Vec<usize>)| {
+            let parts = (members.len() * tasks).div_ceil(rows.rows().max(1)).max(1);
+            let share = columns.div_ceil(parts);
             let count_part = |(part, cells): (usize, &mut [f64])| {
                 let span = part * share..part * share + cells.len();
-                members.iter().fold(false, |found, &i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)) || found)
+                // A negative entry ends it: there will be no counts then.
+                members.iter().any(|&i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)))
             };
-            let parts: Vec<bool> = class.cells.par_chunks_mut(share).enumerate().map(count_part).collect();
-            (class, parts.contains(&true))
-        });
-        let counted: Vec<(Class, bool)> = counted.collect();
-        if counted.iter().any(|(_, found)| *found) {
+            cells.par_chunks_mut(share).enumerate().map(count_part).reduce(|| false, |a, b| a || b)
+        };
+        let each = counts.cells.par_chunks_mut(columns.max(1)).zip(&members).map(count_class);
+        if each.reduce(|| false, |a, b| a || b) {
             let entry = |row: usize| negative(rows.row(row)).map(|(feature, value)| Negative { row, feature, value });
             (0..rows.rows()).find_map(entry).map_or(Ok(()), Err)?;
         }
-        let classes = counted.into_iter().map(|(class, _)| class).collect();
-        Ok(Self { likelihood, vocabulary, features: columns, classes })
+        for (sum, members) in counts.rows.iter_mut().zip(&members) {
+            members.iter().for_each(|&i| *sum += weight(i));
+        }
+        Ok(counts)
     }
 
     /// Makes room for so many features and classes.
     pub fn expect(&mut self, features: usize, classes: usize) {
-        if features > self.features {
-            self.classes.iter_mut().for_each(|class| grow_zeroed(&mut class.cells, features));
-            self.features = features;
+        let known = self.rows.len();
+        if features > self.room {
+            let room = features.max(2 * self.room);
+            let mut cells = vec![0.0; room * known];
+            for (to, from) in cells.chunks_exact_mut(room).zip(self.cells.chunks_exact(self.room.max(1))) {
+                to[..self.features].copy_from_slice(&from[..self.features]);
+            }
+            (self.cells, self.room) = (cells, room);
         }
-        let fresh = || Class { cells: vec![0.0; self.features], rows: 0.0 };
-        self.classes.resize_with(classes.max(self.classes.len()), fresh);
+        self.features = self.features.max(features);
+        if classes > known {
+            self.rows.resize(classes, 0.0);
+            grow_zeroed(&mut self.cells, classes * self.room);
+        }
     }
 
     /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
-        let class = &mut self.classes[class as usize];
-        add(self.likelihood, row, 0..class.cells.len(), &mut class.cells, weight);
-        class.rows += weight;
+        let class = class as usize;
+        let cells = &mut self.cells[class * self.room..][..self.features];
+        add(self.likelihood, row, 0..self.features, cells, weight);
+        self.rows[class] += weight;
     }
 
-    /// What the rows of each class come to.
-    pub(super) fn classes(&self) -> &[Class] {
-        &self.classes
+    /// How much the rows of a class have of each feature.
+    pub(super) fn cells(&self, class: usize) -> &[f64] {
+        &self.cells[class * self.room..][..self.features]
     }
 
-    /// What all rows weigh.
-    pub fn rows(&self) -> f64 {
-        self.classes.iter().map(|class| class.rows).sum()
+    /// What the rows of each class weigh.
+    pub fn rows(&self) -> &[f64] {
+        &self.rows
     }
 
     /// The likelihood that they are counted for.
@@ -130,15 +138,21 @@ impl Counts {
     /// The same counts with classes in this order, which has each once, and at least so many features.
     #[must_use]
     pub fn arranged(mut self, order: &[u32], features: usize) -> Self {
-        self.expect(features, self.classes.len());
-        let classes = order.iter().map(|&class| std::mem::take(&mut self.classes[class as usize])).collect();
-        Self { classes, ..self }
+        self.expect(features, self.rows.len());
+        let mut cells = vec![0.0; self.features * order.len()];
+        for (to, &class) in cells.chunks_exact_mut(self.features.max(1)).zip(order) {
+            // Memory that was never written stays so: of millions of hashed features most are never met.
+            let written = to.iter_mut().zip(self.cells(class as usize)).filter(|(_, n)| **n != 0.0);
+            written.for_each(|(to, n)| *to = *n);
+        }
+        let rows = order.iter().map(|&class| self.rows[class as usize]).collect();
+        Self { cells, rows, room: self.features, ..self }
     }
 
     /// `ln p(c)` of priors as frequent as the rows.
     pub fn log_priors(&self) -> Vec<f64> {
-        let all = self.rows();
-        self.classes.iter().map(|class| if class.rows > 0.0 { (class.rows / all).ln() } else { IMPOSSIBLE }).collect()
+        let all: f64 = self.rows.iter().sum();
+        self.rows.iter().map(|&rows| if rows > 0.0 { (rows / all).ln() } else { IMPOSSIBLE }).collect()
     }
 
     /// The weights by which a row's scores are `ln p(c) + ln p(x|c)`, up to what all classes share; for [`Scheme::Two`] the
@@ -159,13 +173,13 @@ impl Counts {
     /// assert_eq!(weights.bias, [0.0]);
     /// ```
     pub fn weights(&self, smoothing: f64, log_priors: &[f64], scheme: Scheme) -> Weights {
-        let outputs = scheme.outputs(self.classes.len());
+        let outputs = scheme.outputs(self.rows.len());
         let mut weights = Weights::zero(self.features, outputs);
         let terms = Terms::new(self, smoothing);
         let make = |(block, weights): (usize, &mut [f64])| terms.block(block * BLOCK, weights, outputs);
         // Blocks are cut by number alone and their sums put together in order.
         let parts: Vec<Vec<f64>> = weights.values.par_chunks_mut(BLOCK * outputs).enumerate().map(make).collect();
-        for c in 0..self.classes.len() {
+        for c in 0..self.rows.len() {
             let prior = if self.likelihood == Likelihood::Complement { 0.0 } else { log_priors[c] };
             let bias = parts.iter().map(|part| part[c]).sum::<f64>() + prior;
             put(&mut weights.bias, c, outputs, bias);
@@ -177,11 +191,28 @@ impl Counts {
 /// Adds what a row has of the features within `span`, whose cells these are. Whether an entry was negative.
 #[inline]
 fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f64], weight: f64) -> bool {
-    let (start, mut negative) = (span.start, false);
-    row.for_each_within(span, |j, x| {
-        cells[j as usize - start] += weight * likelihood.count(x);
+    match row {
+        Row::Dense32(x) => add_dense(likelihood, &x[span.start.min(x.len())..], cells, weight),
+        Row::Dense64(x) => add_dense(likelihood, &x[span.start.min(x.len())..], cells, weight),
+        _ => {
+            let (start, mut negative) = (span.start, false);
+            row.for_each_within(span, |j, x| {
+                cells[j as usize - start] += weight * likelihood.count(x);
+                negative |= x < 0.0;
+            });
+            negative
+        }
+    }
+}
+
+/// The same for a row that has its entries side by side, as the cells are: several are added at a time.
+fn add_dense<V: Copy + Into<f64>>(likelihood: Likelihood, values: &[V], cells: &mut [f64], weight: f64) -> bool {
+    let mut negative = false;
+    for (cell, &x) in cells.iter_mut().zip(values) {
+        let x: f64 = x.into();
+        *cell += weight * likelihood.count(x);
         negative |= x < 0.0;
-    });
+    }
     negative
 }
 
@@ -215,28 +246,33 @@ struct Terms<'a> {
 
 impl<'a> Terms<'a> {
     fn new(counts: &'a Counts, smoothing: f64) -> Self {
-        let totals: Vec<f64> = counts.classes.par_iter().map(|class| class.cells.iter().sum()).collect();
+        let classes = counts.rows.len();
+        let totals: Vec<f64> = (0..classes).into_par_iter().map(|c| counts.cells(c).iter().sum()).collect();
         let features = match counts.vocabulary {
             Vocabulary::Columns => counts.features,
-            Vocabulary::Met => (0..counts.features).filter(|&j| counts.classes.iter().any(|class| class.cells[j] != 0.0)).count(),
+            Vocabulary::Met => {
+                let met = |j: &usize| (0..classes).any(|c| counts.cells(c)[*j] != 0.0);
+                (0..counts.features).into_par_iter().with_min_len(BLOCK).filter(met).count()
+            }
         };
         let (all, shares): (f64, f64) = (totals.iter().sum(), smoothing * features as f64);
-        let whole = |(total, class): (&f64, &Class)| match counts.likelihood {
+        let whole = |(total, rows): (&f64, &f64)| match counts.likelihood {
             Likelihood::Multinomial => (total + shares).ln(),
             Likelihood::Complement => ((all - total).max(0.0) + shares).ln(),
-            Likelihood::Bernoulli => (class.rows + 2.0 * smoothing).ln(),
+            Likelihood::Bernoulli => (rows + 2.0 * smoothing).ln(),
         };
-        Self { counts, smoothing, wholes: totals.iter().zip(&counts.classes).map(whole).collect() }
+        Self { counts, smoothing, wholes: totals.iter().zip(&counts.rows).map(whole).collect() }
     }
 
     /// The weights of some features from `start` on, and what they add to each class's bias.
     fn block(&self, start: usize, weights: &mut [f64], outputs: usize) -> Vec<f64> {
-        let Self { counts: Counts { likelihood, vocabulary, classes, .. }, smoothing, wholes } = self;
+        let Self { counts, smoothing, wholes } = self;
+        let (likelihood, vocabulary) = (counts.likelihood, counts.vocabulary);
         let span = start..start + weights.len() / outputs;
         let mut all = vec![0.0; span.len()];
-        if (likelihood, vocabulary) != (&Likelihood::Multinomial, &Vocabulary::Columns) {
-            for class in classes {
-                all.iter_mut().zip(&class.cells[span.clone()]).for_each(|(all, n)| *all += n);
+        if (likelihood, vocabulary) != (Likelihood::Multinomial, Vocabulary::Columns) {
+            for c in 0..wholes.len() {
+                all.iter_mut().zip(&counts.cells(c)[span.clone()]).for_each(|(all, n)| *all += n);
             }
         }
         // Most features occur in few classes: the logarithms that belong to a count of 0 are taken once.
@@ -245,10 +281,11 @@ impl<'a> Terms<'a> {
             Likelihood::Complement => all.iter().map(|all| (all + smoothing).ln()).collect(),
             _ => Vec::new(),
         };
-        let class_block = |(c, (class, whole)): (usize, (&Class, &f64))| {
-            let (absent, mut bias) = ((class.rows + smoothing).ln(), 0.0);
-            for (j, &n) in class.cells[span.clone()].iter().enumerate() {
-                if *vocabulary == Vocabulary::Met && all[j] == 0.0 {
+        let class_block = |(c, whole): (usize, &f64)| {
+            let (rows, mut bias) = (counts.rows[c], 0.0);
+            let absent = (rows + smoothing).ln();
+            for (j, &n) in counts.cells(c)[span.clone()].iter().enumerate() {
+                if vocabulary == Vocabulary::Met && all[j] == 0.0 {
                     continue;
                 }
                 let log = match (likelihood, n == 0.0) {
@@ -260,16 +297,16 @@ impl<'a> Terms<'a> {
                     (Likelihood::Bernoulli, _) => {
                         let (there, not) = match n == 0.0 {
                             true => (none, absent),
-                            false => ((n + smoothing).ln(), ((class.rows - n).max(0.0) + smoothing).ln()),
+                            false => ((n + smoothing).ln(), ((rows - n).max(0.0) + smoothing).ln()),
                         };
                         bias += not - whole;
                         there - not
                     }
                 };
-                put(&mut weights[j * outputs..][..outputs], c, outputs, log);
+                put(&mut weights[j * outputs..], c, outputs, log);
             }
             bias
         };
-        classes.iter().zip(wholes).enumerate().map(class_block).collect()
+        wholes.iter().enumerate().map(class_block).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Rows that are predicted before they are counted.
 
-use super::counts::{Class, negative};
+use super::counts::negative;
 use super::{Counts, IMPOSSIBLE, Likelihood, Vocabulary};
 use crate::data::Row;
 use crate::model::grow_zeroed;
@@ -127,7 +127,7 @@ impl Stream {
 
     fn count(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let (c, likelihood) = (class as usize, self.counts.likelihood());
-        let cells = &self.counts.classes()[c].cells;
+        let cells = self.counts.cells(c);
         row.for_each_nonzero(|j, x| {
             let (j, added) = (j as usize, weight * likelihood.count(x));
             match self.counts.vocabulary() {
@@ -142,7 +142,7 @@ impl Stream {
         });
         self.counts.add(row, class, weight);
         if let Some(absent) = self.absent.get_mut(c) {
-            absent.sum_up(self.counts.classes()[c].rows, self.smoothing);
+            absent.sum_up(self.counts.rows()[c], self.smoothing);
         }
     }
 
@@ -155,27 +155,28 @@ impl Stream {
                 self.known.push((j, x));
             }
         });
-        let all_rows = self.counts.rows();
+        let all_rows: f64 = self.counts.rows().iter().sum();
         self.scores.clear();
-        for (c, class) in self.counts.classes().iter().enumerate() {
+        for (c, &rows) in self.counts.rows().iter().enumerate() {
             let prior = match (&self.fixed, self.counts.likelihood()) {
                 // A class that has not been seen yet is nothing to guess.
-                _ if class.rows == 0.0 => IMPOSSIBLE,
+                _ if rows == 0.0 => IMPOSSIBLE,
                 (_, Likelihood::Complement) => 0.0,
                 (Some(fixed), _) => fixed[c],
-                (None, _) => (class.rows / all_rows).ln(),
+                (None, _) => (rows / all_rows).ln(),
             };
-            self.scores.push(prior + self.likelihood(c, class));
+            self.scores.push(prior + self.likelihood(c));
         }
         (all_rows > 0.0).then(|| best_except(&self.scores, usize::MAX))
     }
 
     /// What a class says of the row at hand.
-    fn likelihood(&self, c: usize, class: &Class) -> f64 {
+    fn likelihood(&self, c: usize) -> f64 {
         let (alpha, features) = (self.smoothing, self.features as f64);
+        let (rows, cells) = (self.counts.rows()[c], self.counts.cells(c));
         let none = alpha.ln();
         let log = |n: f64| if n == 0.0 { none } else { (n + alpha).ln() };
-        let entries = || self.known.iter().map(|&(j, x)| (x, class.cells[j as usize], self.all[j as usize]));
+        let entries = || self.known.iter().map(|&(j, x)| (x, cells[j as usize], self.all[j as usize]));
         // Without it there is nothing to divide.
         let mass: f64 = self.known.iter().map(|(_, x)| x).sum();
         match self.counts.likelihood() {
@@ -188,12 +189,12 @@ impl Stream {
                 mass * (others + alpha * features).ln() - entries().map(|(x, n, all)| x * log((all - n).max(0.0))).sum::<f64>()
             }
             Likelihood::Bernoulli => {
-                let never = (class.rows + alpha).ln();
-                let not = |n: f64| if n == 0.0 { never } else { ((class.rows - n).max(0.0) + alpha).ln() };
+                let never = (rows + alpha).ln();
+                let not = |n: f64| if n == 0.0 { never } else { ((rows - n).max(0.0) + alpha).ln() };
                 let there: f64 = entries().map(|(_, n, _)| log(n) - not(n)).sum();
                 let absent = &self.absent[c];
                 let everywhere = absent.sum + (features - absent.met as f64) * never;
-                there + everywhere - features * (class.rows + 2.0 * alpha).ln()
+                there + everywhere - features * (rows + 2.0 * alpha).ln()
             }
         }
     }

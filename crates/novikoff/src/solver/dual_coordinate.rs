@@ -10,11 +10,13 @@
 //! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in one dimension, which
 //! arrive within a few passes because the losses bend far more along the bias than that penalty does.
 
+mod abreast;
 mod compact;
 
 use compact::Compact;
 
 use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
+use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
@@ -34,25 +36,15 @@ const FAR: f64 = 8.0;
 
 impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let (loss, lambda) = (problem.loss, problem.penalty.l2());
-        let mut watched = Watched::new(control);
         let norms = problem.each(|i| problem.row(i).norm_sq());
         let mut bias = BiasTerm::new(problem, &norms);
-        let duals = match start {
-            Some(start) if start.duals.len() == problem.len() => start.duals.clone(),
-            _ => problem.each(|i| loss.nearest_dual(problem.targets[i], 0.0)),
-        };
-        let mut state = State::new(problem, duals, start.map_or(0.0, |s| s.point.bias), &mut bias);
+        let mut state = State::begin(problem, start, &mut bias);
         let mut rests = vec![Rest::default(); problem.len()];
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
-        let mut certified: Option<Certified>;
-        let mut last_gap = 0.0;
-        let mut hope = 1.0;
-        // Whether there will be many more passes.
-        let mut far = true;
+        let mut course = Course::new(control);
         let ended = loop {
-            if far && watched.steps >= MANY && state.compact.is_none() && Compact::serves(problem.rows) {
+            if course.far && course.watched.steps >= MANY && state.compact.is_none() && Compact::serves(problem.rows) {
                 state.make_compact(problem);
             }
             random.shuffle(&mut order);
@@ -65,37 +57,95 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                 }
             }
             let followed = bias.recentre(&mut state.point);
-            // The part of the gap that was seen on the way, each row before it moved.
-            let rough = pass.loss + state.norm_sq * lambda / 2.0;
-            let all = pass.rows == problem.len();
-            // By now it is smaller, by about as much as it became smaller in the pass before. Whether that is so, and whether
-            // the rows that rested still stand still, the certificate tells; it costs about two passes.
-            let expected = if last_gap > 0.0 { pass.gap * (pass.gap / last_gap).clamp(0.02, 1.0) } else { pass.gap };
-            last_gap = pass.gap;
-            far = expected > FAR * control.tolerance * rough;
-            let near = expected <= hope * control.tolerance * rough;
-            certified = near.then(|| Certified::new(problem, &state.whole(problem), Some(&state.duals)));
-            let exact = certified.as_ref().map(|certified| certified.gap);
-            let objective = exact.map_or(rough, |gap| gap.objective);
-            if near {
+            let look = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
+            let judged = course.after(problem, &pass, state.norm_sq, followed, look, state.to_show());
+            if judged.looked {
                 rests.fill(Rest::default());
-                hope *= 0.5;
             }
-            if watched.step(objective, exact.and_then(|gap| gap.relative()), None, state.to_show()) {
-                break Ended::Interrupted;
-            }
-            if exact.is_some_and(|gap| gap.within(control.tolerance)) {
-                break Ended::Arrived;
-            }
-            if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
-            }
-            if all && !pass.moved && !followed {
-                break Ended::Stalled;
+            if let Some(ended) = judged.ended {
+                break ended;
             }
         };
         let point = state.whole(problem).into_owned();
-        Solution { certified, ..watched.finish(point, Some(state.duals), ended) }
+        course.finish(point, state.duals, ended)
+    }
+
+    fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
+        abreast::width(rows, problems)
+    }
+
+    fn solve_abreast(
+        &self,
+        problems: &[Problem<'_, L, L2>],
+        starts: &[Option<&Start>],
+        controls: &[Control<'_>],
+    ) -> Vec<Solution> {
+        abreast::solve(problems, starts, controls)
+    }
+}
+
+/// How far the passes over one problem have come.
+struct Course<'a> {
+    watched: Watched<'a>,
+    last_gap: f64,
+    /// How much of the tolerance the gap must be expected within before it is worth looking.
+    hope: f64,
+    /// Whether there will be many more passes.
+    far: bool,
+    certified: Option<Certified>,
+}
+
+/// What a pass came to.
+struct Judged {
+    /// Whether the gap was computed: then all rows are due again.
+    looked: bool,
+    ended: Option<Ended>,
+}
+
+impl<'a> Course<'a> {
+    fn new(control: &Control<'a>) -> Self {
+        Self { watched: Watched::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
+    }
+
+    /// After a pass; `look` computes the certificate.
+    fn after<L: ProximalLoss>(
+        &mut self,
+        problem: &Problem<'_, L, L2>,
+        pass: &Pass,
+        norm_sq: f64,
+        followed: bool,
+        look: impl FnOnce() -> Certified,
+        shown: Option<&Point>,
+    ) -> Judged {
+        let control = self.watched.control;
+        // The part of the gap that was seen on the way, each row before it moved.
+        let rough = pass.loss + norm_sq * problem.penalty.l2() / 2.0;
+        let all = pass.rows == problem.len();
+        // By now it is smaller, by about as much as it became smaller in the pass before. Whether that is so, and whether
+        // the rows that rested still stand still, the certificate tells; it costs about two passes.
+        let expected = if self.last_gap > 0.0 { pass.gap * (pass.gap / self.last_gap).clamp(0.02, 1.0) } else { pass.gap };
+        self.last_gap = pass.gap;
+        self.far = expected > FAR * control.tolerance * rough;
+        let near = expected <= self.hope * control.tolerance * rough;
+        self.certified = near.then(look);
+        let exact = self.certified.as_ref().map(|certified| certified.gap);
+        let objective = exact.map_or(rough, |gap| gap.objective);
+        if near {
+            self.hope *= 0.5;
+        }
+        let stop = self.watched.step(objective, exact.and_then(|gap| gap.relative()), None, shown);
+        let ended = match () {
+            _ if stop => Some(Ended::Interrupted),
+            _ if exact.is_some_and(|gap| gap.within(control.tolerance)) => Some(Ended::Arrived),
+            _ if self.watched.steps() >= control.steps => Some(Ended::OutOfSteps),
+            _ if all && !pass.moved && !followed => Some(Ended::Stalled),
+            _ => None,
+        };
+        Judged { looked: near, ended }
+    }
+
+    fn finish(self, point: Point, duals: Vec<f64>, ended: Ended) -> Solution {
+        Solution { certified: self.certified, ..self.watched.finish(point, Some(duals), ended) }
     }
 }
 
@@ -118,7 +168,40 @@ struct Pass {
     moved: bool,
 }
 
+/// One dual, about to move.
+struct Moving {
+    target: f64,
+    dual: f64,
+    score: f64,
+    norm_sq: f64,
+}
+
+impl Moving {
+    /// Where it is best; what was seen on the way is added to `pass`.
+    #[inline(always)]
+    fn best<L: ProximalLoss>(self, problem: &Problem<'_, L, L2>, share: f64, bias: &BiasTerm, pass: &mut Pass) -> f64 {
+        let Self { target: y, dual: u, score, norm_sq } = self;
+        let loss = problem.loss;
+        let value = loss.value(y, score);
+        pass.rows += 1;
+        pass.loss += share * value;
+        pass.gap += share * (value + loss.conjugate(y, u) - score * u);
+        // How far the score falls for each unit that the dual rises.
+        let slide = share * (norm_sq / problem.penalty.l2() + bias.inverse);
+        if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) }
+    }
+}
+
 impl State {
+    /// Where a start says, or with no weights.
+    fn begin<L: ProximalLoss>(problem: &Problem<'_, L, L2>, start: Option<&Start>, bias: &mut BiasTerm) -> Self {
+        let duals = match start {
+            Some(start) if start.duals.len() == problem.len() => start.duals.clone(),
+            _ => problem.each(|i| problem.loss.nearest_dual(problem.targets[i], 0.0)),
+        };
+        Self::new(problem, duals, start.map_or(0.0, |s| s.point.bias), bias)
+    }
+
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
         let lambda = problem.penalty.l2();
         // Most begin with no duals at all: nothing to go through the rows for.
@@ -164,21 +247,14 @@ impl State {
         bias: &BiasTerm,
         pass: &mut Pass,
     ) -> bool {
-        let (loss, y, share) = (problem.loss, problem.targets[i], problem.share(i));
-        let u = self.duals[i];
+        let (target, dual, share) = (problem.targets[i], self.duals[i], problem.share(i));
         let (row, alone) = match &self.compact {
             None => (problem.row(i), 0.0),
-            Some(compact) => (compact.shared.row(i), -u * share / problem.penalty.l2() * compact.alone_sq[i]),
+            Some(compact) => (compact.shared.row(i), -dual * share / problem.penalty.l2() * compact.alone_sq[i]),
         };
         let score = row.dot(&self.point.weights) + alone + self.point.bias;
-        let value = loss.value(y, score);
-        pass.rows += 1;
-        pass.loss += share * value;
-        pass.gap += share * (value + loss.conjugate(y, u) - score * u);
-        // How far the score falls for each unit that the dual rises.
-        let slide = share * (norm_sq / problem.penalty.l2() + bias.inverse);
-        let next = if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) };
-        let change = next - u;
+        let next = Moving { target, dual, score, norm_sq }.best(problem, share, bias, pass);
+        let change = next - dual;
         if change == 0.0 {
             return false;
         }

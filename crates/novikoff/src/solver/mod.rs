@@ -37,6 +37,7 @@ pub use stochastic::Stochastic;
 
 use crate::certificate::{Gap, scored_gap};
 use crate::control::{Flow, Progress, Watch};
+use crate::data::Matrix;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::risk::{Point, Problem};
@@ -46,6 +47,24 @@ use std::time::Instant;
 pub trait Solver<L: Loss, P: Penalty> {
     /// Minimises, from `start` or from zero.
     fn solve(&self, problem: &Problem<'_, L, P>, start: Option<&Start>, control: &Control<'_>) -> Solution;
+
+    /// How many of so many problems over the same rows are best solved at once, by one thread. If it is more than one, all of
+    /// them go through [`Solver::solve_abreast`].
+    fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
+        let _ = (rows, problems);
+        1
+    }
+
+    /// Minimises several problems that differ in their targets alone. How they are put together changes no solution.
+    fn solve_abreast(
+        &self,
+        problems: &[Problem<'_, L, P>],
+        starts: &[Option<&Start>],
+        controls: &[Control<'_>],
+    ) -> Vec<Solution> {
+        let each = problems.iter().zip(starts).zip(controls);
+        each.map(|((problem, start), control)| self.solve(problem, *start, control)).collect()
+    }
 }
 
 /// When to stop, and whom to tell.

@@ -88,7 +88,7 @@ impl Counted {
         let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
         let kind = (settings.bayes.likelihood, vocabulary(data.schema.is_hashed()));
         let counts = Counts::of(kind, &data.rows, &ranked, &weights, count).map_err(|found| refused(found, &data.schema))?;
-        if counts.rows() == 0.0 {
+        if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }
         Ok(Self { classes, ranked, scheme: scheme(count, settings), counts })
@@ -170,7 +170,7 @@ fn check(settings: &Settings) -> Result<()> {
     }
     if settings.multiclass == Some(Scheme::OneVsRest) {
         let what = "Bayes' rule tells all classes apart at once, not one against the rest";
-        return Err(Error::usage(what).hint("leave out --multiclass; --likelihood complement is of one class's rivals"));
+        return Err(Error::usage(what).hint("leave out --multiclass"));
     }
     if let Priors::Given(given) = &settings.bayes.priors {
         if settings.bayes.likelihood == Likelihood::Complement {

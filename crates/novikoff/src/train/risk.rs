@@ -347,26 +347,40 @@ fn solve_all<'a, L: Offered>(
         let starts = apart(&solution.weights);
         return Solved { weights: solution.weights, known: vec![known], starts };
     }
-    let alone = |output: usize| {
-        let targets = goal.targets_of(output);
-        let control = Control { output: (output, goal.outputs), ..control };
-        let l2 = Problem { rows, targets: &targets, row_weights, total, loss, penalty: L2(lambda), bias };
+    let width = match L::with_l2(solver, &settings.risk) {
+        Some(solver) if settings.risk.l1 == 0.0 && !settings.trace => solver.abreast(rows, goal.outputs),
+        _ => 1,
+    };
+    let some = |first: usize| {
+        let outputs = first..goal.outputs.min(first + width);
+        let targets: Vec<Vec<f64>> = outputs.clone().map(|output| goal.targets_of(output)).collect();
+        let problem = |targets| Problem { rows, targets, row_weights, total, loss, penalty: L2(lambda), bias };
+        let problems: Vec<_> = targets.iter().map(|targets| problem(&targets[..])).collect();
+        let controls: Vec<_> = outputs.clone().map(|output| Control { output: (output, goal.outputs), ..control }).collect();
+        let begin: Vec<_> = outputs.map(|output| starts.get(output)).collect();
         if settings.learner == Learner::MaxMargin
-            && let Some(found) = L::hard_margin(&l2, &control)
+            && let Some(found) = L::hard_margin(&problems[0], &controls[0])
         {
-            return hardest(found);
+            return vec![hardest(found)];
         }
-        let start = starts.get(output);
         match (L::with_l2(solver, &settings.risk), L::with_l1(solver)) {
-            (Some(solver), _) if settings.risk.l1 == 0.0 => finish(&l2, solver.solve(&l2, start, &control)),
+            (Some(solver), _) if settings.risk.l1 == 0.0 => {
+                let solutions = match width {
+                    1 => vec![solver.solve(&problems[0], begin[0], &controls[0])],
+                    _ => solver.solve_abreast(&problems, &begin, &controls),
+                };
+                problems.iter().zip(solutions).map(|(problem, solution)| finish(problem, solution)).collect()
+            }
             (_, Some(solver)) => {
-                let both = l2.with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
-                finish(&both, solver.solve(&both, start, &control))
+                let both = problems[0].with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
+                vec![finish(&both, solver.solve(&both, begin[0], &controls[0]))]
             }
             _ => unreachable!("a solver is picked among those that are offered"),
         }
     };
-    let (starts, known): (Vec<Start>, Vec<Known>) = (0..goal.outputs).into_par_iter().map(alone).unzip();
+    let firsts: Vec<usize> = (0..goal.outputs).step_by(width).collect();
+    let solved: Vec<Vec<(Start, Known)>> = firsts.into_par_iter().map(some).collect();
+    let (starts, known): (Vec<Start>, Vec<Known>) = solved.into_iter().flatten().unzip();
     Solved { weights: assemble(&starts, rows.columns()), known, starts }
 }
 

@@ -1,0 +1,3 @@
+ |w cheap pills
+ |w lunch offer
+ |w unheard of

@@ -42,6 +42,18 @@ pub fn gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scor
     with_bound(problem, point, scores, dual)
 }
 
+/// The same for a solver that knows its duals' `pull`, `Σ shareᵢ·uᵢ·xᵢ`: no row is looked at if the duals are
+/// [balanced](balance) and in their domain.
+pub fn gap_with_pull<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    scores: &[f64],
+    duals: &[f64],
+    pull: Point,
+) -> Gap {
+    with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(pull)))
+}
+
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
 pub fn scored_gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> (Vec<f64>, Gap) {
     let (dual, scores) = rayon::join(|| duals.and_then(|duals| bound(problem, duals.to_vec(), None)), || problem.scores(point));
@@ -92,10 +104,11 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
 
 /// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the domain of every
 /// conjugate, so shorter duals never leave it. Returns whether anything changed.
-pub(super) fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
+pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
     let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
     let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
-    if up == down {
+    // Balanced duals are so up to rounding, and would be so again.
+    if (up - down).abs() <= 1e-15 * up {
         return false;
     }
     let (factor, sign) = if up > down { (down / up, 1.0) } else { (up / down, -1.0) };

@@ -11,5 +11,5 @@ pub mod objective;
 pub mod proof;
 pub mod rigorous;
 
-pub use gap::{Gap, gap, scored_gap};
+pub use gap::{Gap, balance, gap, gap_with_pull, scored_gap};
 pub use joint::joint_gap;

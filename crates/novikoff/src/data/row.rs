@@ -172,6 +172,22 @@ impl<'a> Row<'a> {
             sparse(j, x) => add_to_each(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights, scales))
     }
 
+    /// `<w_k, x>` of every lane `k`, for weights of several problems side by side, in the precision of the weights.
+    #[inline(always)]
+    pub fn dot_lanes<W: Lane, const K: usize>(self, weights: &[[W; K]]) -> [W; K] {
+        each_storage!(self,
+            dense(x) => dot_lanes(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights),
+            sparse(j, x) => dot_lanes(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights))
+    }
+
+    /// `w_k ← w_k + scales[k]·x` in every lane `k`.
+    #[inline(always)]
+    pub fn add_to_lanes<W: Lane, const K: usize>(self, weights: &mut [[W; K]], scales: [W; K]) {
+        each_storage!(self,
+            dense(x) => add_to_lanes(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), weights, scales),
+            sparse(j, x) => add_to_lanes(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights, scales))
+    }
+
     /// `‖x‖²`.
     #[inline]
     pub fn norm_sq(self) -> f64 {
@@ -274,6 +290,53 @@ fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Value
         rest += at(j) * x;
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// A number that lanes of weights are made of.
+pub trait Lane: Copy + Default + std::ops::AddAssign + std::ops::Mul<Output = Self> {
+    /// The nearest there is.
+    fn nearest(x: f64) -> Self;
+}
+
+impl Lane for f32 {
+    #[inline(always)]
+    fn nearest(x: f64) -> Self {
+        x as f32
+    }
+}
+
+impl Lane for f64 {
+    #[inline(always)]
+    fn nearest(x: f64) -> Self {
+        x
+    }
+}
+
+/// The sums stay in registers: there is nothing but them in the loop.
+#[inline(always)]
+fn dot_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, weights: &[[W; K]]) -> [W; K] {
+    let mut sums = [W::default(); K];
+    for (j, x) in entries {
+        if let Some(w) = weights.get(j) {
+            let x = W::nearest(x);
+            for lane in 0..K {
+                sums[lane] += w[lane] * x;
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add_to_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, weights: &mut [[W; K]], scales: [W; K]) {
+    for (j, x) in entries {
+        if let Some(w) = weights.get_mut(j) {
+            let x = W::nearest(x);
+            for lane in 0..K {
+                w[lane] += scales[lane] * x;
+            }
+        }
+    }
 }
 
 /// The sum of the weights of some features.

@@ -121,9 +121,9 @@ impl<'a> Course<'a> {
         // The part of the gap that was seen on the way, each row before it moved.
         let rough = pass.loss + norm_sq * problem.penalty.l2() / 2.0;
         let all = pass.rows == problem.len();
-        // By now it is smaller, by about as much as it became smaller in the pass before. Whether that is so, and whether
-        // the rows that rested still stand still, the certificate tells; it costs about two passes.
-        let expected = if self.last_gap > 0.0 { pass.gap * (pass.gap / self.last_gap).clamp(0.02, 1.0) } else { pass.gap };
+        // Whether that is so, and whether the rows that rested still stand still, the certificate tells; it costs about two
+        // passes.
+        let expected = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
         self.far = expected > FAR * control.tolerance * rough;
         let near = expected <= self.hope * control.tolerance * rough;
@@ -147,6 +147,12 @@ impl<'a> Course<'a> {
     fn finish(self, point: Point, duals: Vec<f64>, ended: Ended) -> Solution {
         Solution { certified: self.certified, ..self.watched.finish(point, Some(duals), ended) }
     }
+}
+
+/// What the gap is by now, after the pass on which this much of it was seen: smaller, by about as much as it became smaller in
+/// the pass before.
+fn expected(seen: f64, before: f64) -> f64 {
+    if before > 0.0 { seen * (seen / before).clamp(0.02, 1.0) } else { seen }
 }
 
 /// Duals, and the weights that they stand for.

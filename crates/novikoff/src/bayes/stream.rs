@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Learns from a stream, and predicts each row by those before it. Features and classes are those that have turned up so far.
 ///
 /// Nothing is kept but counts: the logarithms that a row needs, at most one for each of its entries and each class, are taken
-/// when it comes. Only Bernoulli's likelihood speaks of features that a row does not have; [`Absent`] keeps that sum at hand.
+/// when it comes. Only Bernoulli's likelihood speaks of features that a row does not have; `Absent` keeps that sum at hand.
 #[derive(Clone, Debug)]
 pub struct Stream {
     counts: Counts,

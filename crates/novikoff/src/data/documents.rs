@@ -66,6 +66,8 @@ struct Piece {
     lengths: Vec<usize>,
     indices: Vec<u32>,
     values: Vec<f64>,
+    /// Whether every value is exactly an `f32`.
+    single: bool,
 }
 
 impl Fitted {
@@ -85,10 +87,14 @@ impl Fitted {
             }));
             indices.extend_from_slice(&piece.indices);
         }
-        let all = || pieces.iter().flat_map(|piece| &piece.values);
-        let values = match all().all(|&x| fits_f32(x)) {
-            true => Values::F32(all().map(|&x| x as f32).collect()),
-            false => Values::F64(all().copied().collect()),
+        let values = if pieces.iter().all(|piece| piece.single) {
+            let mut values: Vec<f32> = Vec::with_capacity(stored);
+            pieces.iter().for_each(|piece| values.extend(piece.values.iter().map(|&x| x as f32)));
+            Values::F32(values)
+        } else {
+            let mut values = Vec::with_capacity(stored);
+            pieces.iter().for_each(|piece| values.extend_from_slice(&piece.values));
+            Values::F64(values)
         };
         // Rows are sorted, and their numbers are those of features: the parts fit together.
         Matrix::from_compressed(self.schema.features(), starts, indices, values).unwrap_or_else(|what| unreachable!("{what}"))
@@ -118,6 +124,7 @@ impl Fitted {
             self.schema.recipe().weigh(self.schema.idf(), first, &indices[before..], &mut values[before..]);
             lengths.push(indices.len() - start);
         }
-        Piece { lengths, indices, values }
+        let single = values.iter().all(|&x| fits_f32(x));
+        Piece { lengths, indices, values, single }
     }
 }

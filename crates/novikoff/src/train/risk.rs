@@ -660,13 +660,20 @@ fn most_steps(solver: SolverName) -> usize {
 
 /// Weight vectors side by side.
 fn assemble(starts: &[Start], columns: usize) -> Weights {
-    let mut weights = Weights::zero(columns, starts.len());
-    for (number, Start { point, .. }) in starts.iter().enumerate() {
-        for (place, w) in weights.values.iter_mut().skip(number).step_by(starts.len()).zip(&point.weights) {
-            // Plus zero: a negative zero would be another byte in the file.
-            *place = w + 0.0;
+    const COLUMNS: usize = 4096;
+    let outputs = starts.len();
+    let mut weights = Weights::zero(columns, outputs);
+    weights.values.par_chunks_mut((COLUMNS * outputs).max(1)).enumerate().for_each(|(chunk, values)| {
+        let first = chunk * COLUMNS;
+        for (number, start) in starts.iter().enumerate() {
+            for (place, w) in values.iter_mut().skip(number).step_by(outputs).zip(start.point.weights.iter().skip(first)) {
+                // Plus zero: a negative zero would be another byte in the file.
+                *place = w + 0.0;
+            }
         }
-        weights.bias[number] = point.bias + 0.0;
+    });
+    for (bias, start) in weights.bias.iter_mut().zip(starts) {
+        *bias = start.point.bias + 0.0;
     }
     weights
 }

@@ -44,8 +44,8 @@ pub(super) fn solve<L: ProximalLoss>(
     controls: &[Control<'_>],
 ) -> Vec<Solution> {
     match problems.len() {
-        ..=4 => Group::<L, 4>::solve(problems, starts, controls),
-        ..=8 => Group::<L, 8>::solve(problems, starts, controls),
+        0..=4 => Group::<L, 4>::solve(problems, starts, controls),
+        5..=8 => Group::<L, 8>::solve(problems, starts, controls),
         _ => Group::<L, MOST>::solve(problems, starts, controls),
     }
 }

@@ -329,6 +329,12 @@ impl Vocabulary {
     }
 }
 
+/// The factor of each term, by how many of so many documents have it.
+pub fn idf(documents: u64, frequencies: &[u32]) -> Vec<f64> {
+    let all = documents as f64;
+    frequencies.iter().map(|&with| 1.0 + libm::log((1.0 + all) / (1.0 + f64::from(with)))).collect()
+}
+
 /// How documents, and the columns of a table beside them, become features: the columns first, then the terms.
 #[derive(Clone, Debug)]
 pub struct TextSchema {
@@ -350,8 +356,7 @@ impl TextSchema {
         documents: u64,
         frequencies: Vec<u32>,
     ) -> Self {
-        let all = documents as f64;
-        let idf = frequencies.iter().map(|&with| 1.0 + libm::log((1.0 + all) / (1.0 + f64::from(with)))).collect();
+        let idf = idf(documents, &frequencies);
         Self { recipe, table, vocabulary, documents, frequencies, idf }
     }
 

@@ -504,9 +504,9 @@ impl Reader {
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
-            let fitted = documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            data.rows = fitted.weigh(&data.rows);
-            data.schema = Schema::Text(Arc::new(fitted.schema));
+            let (weighing, naming) = documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            let (rows, schema) = rayon::join(|| weighing.weigh(&data.rows), || naming.schema());
+            (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
         Ok(data)
     }
@@ -522,9 +522,9 @@ impl Reader {
         }
         let (mut kept, mut held) = data.split(fraction, seed);
         if fits && let Schema::Text(schema) = data.schema {
-            let fitted = documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            (kept.rows, held.rows) = (fitted.weigh(&kept.rows), fitted.weigh(&held.rows));
-            let schema = Arc::new(fitted.schema);
+            let (weighing, naming) = documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            (kept.rows, held.rows) = (weighing.weigh(&kept.rows), weighing.weigh(&held.rows));
+            let schema = Arc::new(naming.schema());
             (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
         }
         Ok((kept, held))

@@ -101,6 +101,10 @@ impl<'a> Tensor<'a> {
     }
 
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
+        if cfg!(target_endian = "little") {
+            // In memory as in the file.
+            return each_type!(&self.numbers, v => bytes.extend_from_slice(bytemuck::cast_slice(&v[..])));
+        }
         each_type!(&self.numbers, v => for x in v.iter() { bytes.extend_from_slice(&x.to_le_bytes()) });
     }
 }

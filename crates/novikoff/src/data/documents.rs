@@ -1,7 +1,7 @@
 //! From the counts of terms in documents to values: what only the whole collection can tell.
 
+use super::Matrix;
 use super::matrix::{Values, fits_f32};
-use super::{Matrix, Row};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{TextRecipe, TextSchema, Vocabulary, idf};
@@ -85,7 +85,8 @@ fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
     let count = |rows: std::ops::Range<usize>| {
         let mut met = vec![0u32; terms];
         for i in rows {
-            indices(counts.row(i)).iter().filter(|&&j| j >= first).for_each(|&j| met[(j - first) as usize] += 1);
+            let terms = counts.row(i).indices().unwrap_or_default().iter().filter(|j| **j >= first);
+            terms.for_each(|&j| met[(j - first) as usize] += 1);
         }
         met
     };
@@ -103,14 +104,6 @@ fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
             sum
         })
         .unwrap_or_default()
-}
-
-/// The indices of a row of counts, which is sparse.
-fn indices(row: Row<'_>) -> &[u32] {
-    match row {
-        Row::Sparse32(indices, _) | Row::Even(indices, _) | Row::Sparse64(indices, _) => indices,
-        Row::Dense32(_) | Row::Dense64(_) => &[],
-    }
 }
 
 /// Some rows.

@@ -155,7 +155,6 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 lengths[at] = length as f32;
                 lane.norm_sq += length * (2.0 * dot + length * norm_sq);
                 lane.constant -= change * share * lane.bias.inverse;
-                lane.pass.moved = true;
             }
         }
         if lengths != [0.0; K] {

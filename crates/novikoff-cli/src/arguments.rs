@@ -235,7 +235,7 @@ pub struct Predict {
     pub top: Option<usize>,
     /// After the label the N features that decided most, each with what it added to the label's score (for more than two
     /// classes: more than to the score of the second best) [default of N: 5].
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "top"])]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
     pub explain: Option<usize>,
     #[command(flatten)]
     pub output_form: OutputForm,

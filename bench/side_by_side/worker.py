@@ -24,7 +24,7 @@ def timed(work):
 
 def versions():
     from importlib.metadata import version
-    names = ("scikit-learn", "numpy", "scipy", "snapml", "vowpalwabbit", "liblinear-official")
+    names = ("scikit-learn", "numpy", "scipy", "snapml", "vowpalwabbit", "liblinear-official", "libsvm-official")
     return {"versions": {name: version(name) for name in names}}
 
 
@@ -300,8 +300,55 @@ def posteriors(train, test, learner, smoothing, predicted, within):
     return {"seconds": seconds, "difference": float((np.abs(told[:, 1:] - theirs) / scale).max()), "labels": int(differing.sum())}
 
 
+@lru_cache(maxsize=1)
+def unit_pixels(train, test):
+    """Images with values from 0 to 1, dense, in single precision, and their labels."""
+    rows, labels, test_rows, test_labels = rows_of(train, test)
+    dense = [part.toarray().astype("float32") / 255 for part in (rows, test_rows)]
+    return dense[0], labels, dense[1], test_labels
+
+
+def mlp_epochs(train, test, hidden, error, most):
+    """The fewest epochs of MLPClassifier that get below an error on test rows."""
+    import numpy as np
+    from sklearn.neural_network import MLPClassifier
+    rows, labels, test_rows, test_labels = unit_pixels(train, test)
+    learner = MLPClassifier((hidden,), random_state=0)
+    for epoch in range(1, most + 1):
+        learner.partial_fit(rows, labels, classes=np.unique(labels))
+        if 1 - learner.score(test_rows, test_labels) < error:
+            return {"epochs": epoch}
+    return {"epochs": most}
+
+
+def mlp(train, test, hidden, epochs):
+    """A network with one hidden layer."""
+    from sklearn.neural_network import MLPClassifier
+    rows, labels, test_rows, test_labels = unit_pixels(train, test)
+    learner = MLPClassifier((hidden,), max_iter=epochs, random_state=0)
+    seconds, _ = timed(lambda: learner.fit(rows, labels))
+    return {"seconds": seconds, "error": 1 - float(learner.score(test_rows, test_labels))}
+
+
+def dot_products(features):
+    """Dot products a second, of so many features in single precision, by the best dense product of matrices there is."""
+    import numpy as np
+    left, right = (np.random.default_rng(0).random((count, features), dtype=np.float32) for count in (4096, 4096))
+    least = min(timed(lambda: left @ right.T)[0] for _ in range(10))
+    return {"rate": left.shape[0] * right.shape[0] / least}
+
+
+def libsvm(train, test, degree):
+    """A support vector machine with a polynomial kernel."""
+    from libsvm.svmutil import svm_predict, svm_train
+    rows, labels, test_rows, test_labels = rows_of(train, test)
+    seconds, model = timed(lambda: svm_train(labels, rows, f"-q -t 1 -d {degree} -g {1 / 65536} -r {1 / 65536} -m 2000"))
+    _, (accuracy, _, _), _ = svm_predict(test_labels, test_rows, model, "-q")
+    return {"seconds": seconds, "error": 1 - accuracy / 100}
+
+
 FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit,
-             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc)
+             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc, mlp_epochs, mlp, dot_products, libsvm)
 
 
 def main():

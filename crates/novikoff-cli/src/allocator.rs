@@ -12,8 +12,25 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system's allocator, which asks for huge pages where an allocation is large enough to use them.
 pub struct HugePages;
 
-/// Two huge pages: from here on at least one lies within the allocation, whatever its alignment.
-const LARGE: usize = 4 << 20;
+/// A huge page.
+const HUGE: usize = 2 << 20;
+/// From here on an allocation begins where a huge page does.
+const LARGE: usize = 2 * HUGE;
+
+/// Memory that begins with a huge page, and ends with one if that wastes next to nothing; null if there is none.
+/// Parts of huge pages at either end would be hundreds of small ones, each with its own page fault.
+#[cfg(target_os = "linux")]
+fn whole_pages(size: usize) -> *mut u8 {
+    let whole = size.next_multiple_of(HUGE);
+    let size = if whole - size <= size / 16 { whole } else { size };
+    let mut start = std::ptr::null_mut();
+    // SAFETY: the place for the answer is valid, and the alignment a power of two and a multiple of a pointer's size.
+    match unsafe { libc::posix_memalign(&mut start, HUGE, size) } {
+        0 => advise(start.cast(), size),
+        _ => return std::ptr::null_mut(),
+    }
+    start.cast()
+}
 
 /// Asks for huge pages behind `start..start + size`. Advice only: a refusal changes nothing.
 #[cfg(target_os = "linux")]
@@ -32,12 +49,15 @@ fn advise(start: *mut u8, size: usize) {
 #[cfg(not(target_os = "linux"))]
 fn advise(_: *mut u8, _: usize) {}
 
-// SAFETY: every call goes to `System` with the arguments unchanged, and its answer is returned unchanged.
+// SAFETY: every call goes to `System` with the arguments unchanged, and its answer is returned unchanged; but for large
+// allocations on Linux, where `System` is the C library's malloc, realloc and free: these take what posix_memalign gives.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let start = unsafe { System.alloc(layout) };
-        advise(start, layout.size());
-        start
+        #[cfg(target_os = "linux")]
+        if layout.size() >= LARGE && layout.align() <= HUGE {
+            return whole_pages(layout.size());
+        }
+        unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {

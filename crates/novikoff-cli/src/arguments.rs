@@ -1,5 +1,6 @@
 //! The command line as the user writes it. Each option holds its name, its help and its possible values.
 
+use crate::report::PictureName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ Examples:
   novikoff predict iris.model new-flowers.csv         a label a line
   novikoff evaluate iris.model examples/iris.csv      error, interval, confusion
   novikoff inspect iris.model                         what it is, its heaviest weights
+  novikoff compare examples/digits.csv                last, averaged, voted; kernels; others
   novikoff margin examples/iris.csv --certificate p   separable? by what margin?
   novikoff verify p examples/iris.csv                 does the proof hold?";
 
@@ -28,6 +30,8 @@ pub enum Command {
     Predict(Predict),
     /// Choose λ, or the smoothing of bayes, by cross-validation, and learn with it.
     Tune(Box<Tune>),
+    /// Set the perceptron's variants side by side, epoch by epoch and kernel by kernel, and other learners with them.
+    Compare(Box<Compare>),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
     /// Show what a model is, and its heaviest weights.
@@ -49,7 +53,11 @@ Examples:
   novikoff train mail.tsv -o mail.model               (label, tab, text)
   novikoff train reviews.csv --text review --label stars --words 1-2
   zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model
-  novikoff train words.svm --learner bayes --likelihood complement --smoothing 0.1";
+  novikoff train words.svm --learner bayes --likelihood complement --smoothing 0.1
+  novikoff train train-images-idx3-ubyte.gz --learner network --hidden 100 --epochs 10
+  novikoff train rings.csv --learner logistic --map poly:2
+  novikoff train rings.csv --learner voted --kernel rbf:2 --epochs 10
+  novikoff train iris.csv --report iris.html --picture points=iris.svg --columns petal_length,petal_width";
 
 #[derive(Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
@@ -90,13 +98,17 @@ pub struct Train {
     /// The model's bytes depend on it, and on nothing else but data and settings.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
     pub seed: u64,
+    /// Make features of features first: poly:D (all products of up to D of them) or fourier:COUNT:GAMMA (random cosines and
+    /// sines, for the kernel exp(−γ‖x − z‖²)).
+    #[arg(long, value_name = "MAP", help_heading = "Learning")]
+    pub map: Option<String>,
     /// A constant term in the score; penalised: as the weight of a feature that is 1 in every row (perceptrons make no
     /// difference between free and penalised).
     #[arg(long, value_enum, default_value_t = BiasName::Free, help_heading = "Learning")]
     pub bias: BiasName,
 
-    /// The loss to minimise, in place of a learner.
-    #[arg(long, value_enum, conflicts_with = "learner", help_heading = "Minimising a loss")]
+    /// The loss to minimise, in place of a learner, or for --learner network.
+    #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub loss: Option<LossArgument>,
     /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by those].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
@@ -114,18 +126,25 @@ pub struct Train {
     #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub l1: f64,
     /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs where no learner
-    /// and no loss is named].
+    /// and no loss is named, and for networks].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub scale: Option<ScaleName>,
     /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub schedule: Option<ScheduleName>,
-    /// The stochastic gradient: rows of a step.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one, help_heading = "Minimising a loss")]
-    pub batch: usize,
+    /// The stochastic gradient and networks: rows of a step [default: 1; networks: 128, and fewer where rows are few].
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Minimising a loss")]
+    pub batch: Option<usize>,
     /// The relative duality gap at which to stop: (objective − dual)/objective.
     #[arg(long, value_name = "E", default_value_t = 1e-4, allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub tolerance: f64,
+
+    /// Networks: hidden units [default: 128].
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Networks")]
+    pub hidden: Option<usize>,
+    /// Networks: what hidden units make of their sums [default: relu].
+    #[arg(long, value_enum, help_heading = "Networks")]
+    pub activation: Option<ActivationName>,
 
     /// Bayes: what is said of a row, given its class [default: multinomial].
     #[arg(long, value_enum, help_heading = "Bayes' rule")]
@@ -151,6 +170,12 @@ pub struct Train {
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub class_weight: Option<String>,
 
+    /// Perceptrons and passive-aggressive: what compares rows: linear, poly:D for (1 + <x, z>)^D, rbf:G for exp(−G‖x − z‖²).
+    #[arg(long, value_name = "KERNEL", default_value = "linear", help_heading = "Details of the rules")]
+    pub kernel: String,
+    /// With --kernel and --online: most rows that are kept to compare others with; the row that counts least goes [default: 1000].
+    #[arg(long, value_name = "ROWS", help_heading = "Details of the rules")]
+    pub budget: Option<usize>,
     /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
     #[arg(long, help_heading = "Details of the rules")]
     pub normalise: bool,
@@ -162,7 +187,7 @@ pub struct Train {
     #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
     pub tie: TieName,
     /// Perceptrons: the constant step (any gives the same predictions) [default: 1]. Gradient solvers: what the schedule is a
-    /// multiple of.
+    /// multiple of. Networks: the length of Adam's steps in the first epoch [default: 0.002].
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub step: Option<f64>,
     /// Passive-aggressive: go all the way (pa), at most C (pa-i), or damped by C (pa-ii).
@@ -171,6 +196,9 @@ pub struct Train {
     /// Passive-aggressive: C.
     #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub aggressiveness: f64,
+
+    #[command(flatten)]
+    pub pictures: Pictures,
 
     /// Where to write the proof of what is said of the model; `verify` checks it.
     #[arg(long, value_name = "FILE", conflicts_with = "online")]
@@ -203,6 +231,66 @@ pub struct Tune {
     /// Bayes: the values of the smoothing to try [default: from 10 to 0.0001, two a decade].
     #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
     pub smoothings: Option<Vec<f64>>,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  novikoff compare examples/digits.csv
+  novikoff compare a9a.svm --test a9a.t.svm --kernels linear,rbf:0.05 --epochs 0.1,1,10
+  novikoff compare train-images-idx3-ubyte --test t10k-images-idx3-ubyte \\
+      --kernels linear,poly:2,poly:3@1,poly:4@1 --state mnist.state --report mnist.html
+                                                      Ctrl-C, and the same command goes on later";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct Compare {
+    /// The rows: a path, or - for standard input; compressed or not.
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub documents: Documents,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+    /// Labelled rows to test on [default: a fifth of DATA, held back by the seed].
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train` that tells classes apart
+    /// [default: random,perceptron,averaged,voted,svm,logistic,bayes].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub learners: Vec<String>,
+    /// After how many epochs to look; parts of one are fine.
+    #[arg(long, value_name = "N,M", value_delimiter = ',', default_values_t = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0], allow_negative_numbers = true)]
+    pub epochs: Vec<f64>,
+    /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs.
+    #[arg(long, value_name = "KERNELS", value_delimiter = ',', default_values_t = ["linear".to_owned(), "poly:2".into(), "poly:3".into()])]
+    pub kernels: Vec<String>,
+    #[command(flatten)]
+    pub pictures: Pictures,
+    /// Where to keep what is done: if the file is there, the comparison goes on from it.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// How more than two classes are told apart [default: one-vs-rest, as in the paper].
+    #[arg(long, value_enum)]
+    pub multiclass: Option<SchemeName>,
+    /// Whether there is a bias: an extra coordinate of 1.
+    #[arg(long, value_enum, default_value_t = BiasName::Free)]
+    pub bias: BiasName,
+    /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
+    #[arg(long)]
+    pub normalise: bool,
+    /// Perceptrons: what a score of exactly zero is while learning.
+    #[arg(long, value_enum, default_value_t = TieName::Mistake)]
+    pub tie: TieName,
+    /// Rows shuffled anew every epoch, or in the order given.
+    #[arg(long, value_enum, default_value_t = OrderName::Shuffled)]
+    pub order: OrderName,
+    /// How much each class counts: balanced, or LABEL=WEIGHT,…
+    #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
+    pub class_weight: Option<String>,
+    /// The seed of every random choice.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -268,7 +356,8 @@ const MARGIN_EXAMPLES: &str = "\
 Examples:
   novikoff margin mushrooms.svm --certificate mushrooms.proof
   novikoff margin a9a.svm --bias none --decide
-  novikoff margin iris.csv --multiclass pairs --tolerance 1e-6";
+  novikoff margin iris.csv --multiclass pairs --tolerance 1e-6
+  novikoff margin mushrooms.svm --report mushrooms.html";
 
 #[derive(Debug, Args)]
 #[command(after_help = MARGIN_EXAMPLES)]
@@ -305,7 +394,52 @@ pub struct MarginCommand {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     #[command(flatten)]
+    pub pictures: Pictures,
+    #[command(flatten)]
     pub output_form: OutputForm,
+}
+
+/// What is drawn of a result.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("drawing").multiple(true))]
+pub struct Pictures {
+    /// Write a page with every picture that applies: one file, which fetches nothing.
+    #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
+    pub report: Option<PathBuf>,
+    /// Write one picture as a file of its own; may be given several times. NAME is one of points, losses, errors, mistakes,
+    /// interval, descent, confusion, roc, calibration, predictions, weights, image.
+    #[arg(long, value_name = "NAME=FILE.svg", value_parser = named_picture, group = "drawing", help_heading = "Pictures")]
+    pub picture: Vec<(PictureName, PathBuf)>,
+    /// Draw the rows by these two columns, names or numbers from 1 [default: along the normal vector, and the direction at
+    /// right angles to it in which rows differ most].
+    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "drawing", help_heading = "Pictures")]
+    pub columns: Vec<String>,
+    /// Rows are images of W by H pixels: draw the weights as such [default: as an IDX file says].
+    #[arg(long, value_name = "WxH", value_parser = image_size, requires = "drawing", help_heading = "Pictures")]
+    pub image: Option<(u32, u32)>,
+}
+
+impl Pictures {
+    /// Whether anything is to be drawn.
+    pub fn wanted(&self) -> bool {
+        self.report.is_some() || !self.picture.is_empty()
+    }
+}
+
+fn named_picture(text: &str) -> Result<(PictureName, PathBuf), String> {
+    let all = PictureName::ALL.map(PictureName::name).join(", ");
+    let Some((name, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err(format!("this is not NAME=FILE.svg, where NAME is one of {all}"));
+    };
+    match PictureName::ALL.into_iter().find(|known| known.name() == name) {
+        Some(name) => Ok((name, PathBuf::from(path))),
+        None => Err(format!("there is no picture {name:?}; there are {all}")),
+    }
+}
+
+fn image_size(text: &str) -> Result<(u32, u32), String> {
+    let size = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    size.filter(|(w, h)| *w > 0 && *h > 0).ok_or_else(|| "this is not WxH, as 28x28 is".to_owned())
 }
 
 const VERIFY_EXAMPLES: &str = "\
@@ -516,6 +650,16 @@ pub enum LearnerName {
     MaxMargin,
     /// Bayes' rule, by counts; see --likelihood, --smoothing and --priors
     Bayes,
+    /// a multilayer perceptron with one hidden layer; see --hidden, --activation, --loss, --batch and --step
+    Network,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ActivationName {
+    /// max(0, z)
+    Relu,
+    /// the hyperbolic tangent
+    Tanh,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -8,6 +8,7 @@ mod arguments;
 mod commands;
 mod progress;
 mod render;
+mod report;
 mod settings;
 
 use arguments::{Arguments, Command};
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Train(train) => commands::train::run(&train),
         Command::Tune(tune) => commands::tune::run(&tune),
+        Command::Compare(compare) => commands::compare::run(&compare),
         Command::Predict(predict) => commands::predict::run(&predict),
         Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
         Command::Inspect(inspect) => commands::inspect::run(&inspect),

@@ -39,6 +39,7 @@ enum Phase {
     Reading,
     Learning,
     Solving,
+    Testing,
 }
 
 impl Watch<fn(Progress)> {
@@ -49,7 +50,7 @@ impl Watch<fn(Progress)> {
 }
 
 impl<F: FnMut(Progress)> Watch<F> {
-    /// Watches, and tells `on_event` of epochs and of a stream's doublings.
+    /// Watches, and tells `on_event` of epochs, of a stream's doublings, and of intervals around a margin.
     pub fn telling(on_event: F) -> Self {
         let target =
             if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
@@ -106,10 +107,22 @@ impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
             Progress::Margin { round, lower, upper } if !self.bar.is_hidden() => {
                 self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
                 let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
-                self.bar.set_message(format!("round {round}, margin {lower} {upper:.4e}"));
+                let known = if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };
+                self.bar.set_message(format!("round {round}{known}"));
             }
-            Progress::Reading { .. } | Progress::Learning { .. } | Progress::Solving { .. } | Progress::Margin { .. } => {}
+            Progress::Testing { rows, of } if !self.bar.is_hidden() => {
+                self.enter(Phase::Testing, "testing  {bar:30} {pos} of {len} rows, {eta} left", Some(of));
+                self.bar.set_position(rows);
+            }
+            Progress::Testing { .. }
+            | Progress::Reading { .. }
+            | Progress::Learning { .. }
+            | Progress::Solving { .. }
+            | Progress::Margin { .. } => {}
             Progress::Epoch(_) | Progress::Stream { .. } => self.bar.suspend(|| (self.on_event)(progress)),
+        }
+        if let Progress::Margin { .. } = progress {
+            (self.on_event)(progress);
         }
         if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
     }

@@ -14,6 +14,11 @@ impl Lines {
         self.lines.push((label.to_owned(), text.into()));
     }
 
+    /// The lines, each with its label; one without a label goes on with the line before.
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.lines
+    }
+
     /// The whole text.
     pub fn text(&self) -> String {
         let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);

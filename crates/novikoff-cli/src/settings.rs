@@ -1,14 +1,21 @@
 //! From what the user wrote to what the library wants.
 
+mod network;
+
 use crate::arguments::{
-    BiasName, CalibrationName, CountingName, Documents, FormatName, LearnerName, LikelihoodName, LossArgument, MissingName,
-    OrderName, PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train, VariantName, YesNo,
+    BiasName, CalibrationName, Compare, CountingName, Documents, FormatName, LearnerName, LikelihoodName, LossArgument,
+    MissingName, OrderName, PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train,
+    VariantName, YesNo,
 };
+use clap::ValueEnum;
 use novikoff::bayes::{Bayes, Likelihood, Priors};
+use novikoff::compare::{Comparison, Form};
 use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::Missing;
+use novikoff::features::map::Map;
 use novikoff::features::text::{Counting, ENGLISH_STOP_WORDS, Lengths, TextRecipe};
+use novikoff::kernel::Kernel;
 use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length, Tie};
@@ -126,11 +133,14 @@ fn usual(train: &Train, contents: Contents) -> LearnerName {
         train.epochs.is_some(),
         train.step.is_some(),
         train.normalise,
+        train.kernel != "linear",
         train.own_feature.is_some(),
         matches!(train.order, OrderName::Given),
         !matches!(train.tie, TieName::Mistake),
     ];
     match () {
+        // A budget of rows leaves no average.
+        _ if train.online && train.kernel != "linear" => LearnerName::Perceptron,
         _ if batch_option(train).is_none() && passes.contains(&true) => LearnerName::Averaged,
         _ if contents != Contents::Rows => LearnerName::SquaredSvm,
         _ => LearnerName::Logistic,
@@ -168,7 +178,8 @@ fn correcting_option(train: &Train) -> Option<&'static str> {
         ("--order", !matches!(train.order, OrderName::Shuffled)),
         ("--bias", !matches!(train.bias, BiasName::Free)),
         ("--tolerance", train.tolerance != 1e-4),
-        ("--batch", train.batch != 1),
+        ("--kernel", train.kernel != "linear"),
+        ("--batch", train.batch.is_some()),
         ("--normalise", train.normalise),
         ("--own-feature", train.own_feature.is_some()),
         ("--tie", !matches!(train.tie, TieName::Mistake)),
@@ -189,7 +200,14 @@ pub fn settings(train: &Train, contents: Contents) -> Result<Settings> {
 /// What to learn if nobody says, and everything else as asked for.
 pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> Result<Settings> {
     let learner = learner(train, usual);
-    if let (None, Some(option)) = (learner.loss(), batch_option(train)) {
+    if let (Some(named), Some(_)) = (train.learner, train.loss)
+        && !matches!(named, LearnerName::Network)
+    {
+        let what = format!("--loss stands in place of a learner, and --learner {} is given", learner_named(named).name());
+        return Err(Error::usage(what).hint("leave out one of them; --learner network takes a loss"));
+    }
+    network::check(train, learner)?;
+    if let (None, Some(option)) = (learner.loss().or(network::loss(learner)), batch_option(train)) {
         let what = format!("{option} is for learners that minimise a loss; {} does not", learner.name());
         return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner svm or logistic")));
     }
@@ -201,50 +219,47 @@ pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> R
         let what = format!("{option} is not for bayes, which counts every row once and minimises nothing");
         return Err(Error::usage(what).hint(format!("leave out {option}")));
     }
+    if train.budget.is_some() && (!train.online || train.kernel == "linear") {
+        let what = "--budget is for streams with a kernel: rows in memory are all kept, and weights of features need none";
+        return Err(Error::usage(what).hint("leave out --budget, or add --online and --kernel"));
+    }
     Ok(Settings {
         learner,
+        budget: train.budget.unwrap_or(Settings::default().budget),
         own_feature: train.own_feature,
+        kernel: train.kernel.parse()?,
         length: if train.normalise { Length::Unit } else { Length::AsGiven },
-        tie: match train.tie {
-            TieName::Mistake => Tie::Mistake,
-            TieName::Positive => Tie::Positive,
-            TieName::Negative => Tie::Negative,
-        },
+        tie: tie(train.tie),
         step: train.step.unwrap_or(Settings::default().step),
         aggressiveness: match train.variant {
             VariantName::Pa => Aggressiveness::Full,
             VariantName::PaI => Aggressiveness::Capped(train.aggressiveness),
             VariantName::PaIi => Aggressiveness::Damped(train.aggressiveness),
         },
-        bias: match train.bias {
-            BiasName::Free => Bias::Free,
-            BiasName::Penalised => Bias::Penalised,
-            BiasName::None => Bias::None,
-        },
-        multiclass: train.multiclass.map(|scheme| match scheme {
-            SchemeName::Joint => Scheme::Joint,
-            SchemeName::OneVsRest => Scheme::OneVsRest,
-        }),
+        bias: bias(train.bias),
+        multiclass: train.multiclass.map(scheme),
         positive: train.positive.clone(),
         class_weight: class_weight(train.class_weight.as_deref())?,
         epochs: train.epochs.unwrap_or(Settings::default().epochs),
         patience: train.patience,
-        order: match train.order {
-            OrderName::Shuffled => Order::Shuffled,
-            OrderName::Given => Order::Given,
-        },
+        order: order(train.order),
         seed: train.seed,
+        map: train.map.as_deref().map(|text| map(text, train.seed)).transpose()?,
         calibrate: train.calibrate.map(|method| match method {
             CalibrationName::Platt => CalibrationMethod::Platt,
             CalibrationName::Isotonic => CalibrationMethod::Isotonic,
         }),
         risk: risk(train, contents)?,
         bayes: bayes(train)?,
+        network: network::layer(train),
         trace: train.trace.is_some(),
     })
 }
 
 fn learner(train: &Train, usual: LearnerName) -> Learner {
+    if let Some(LearnerName::Network) = train.learner {
+        return Learner::Network;
+    }
     match train.loss {
         Some(LossArgument::Hinge) => return Learner::Svm,
         Some(LossArgument::SquaredHinge) => return Learner::SquaredSvm,
@@ -255,7 +270,11 @@ fn learner(train: &Train, usual: LearnerName) -> Learner {
         Some(LossArgument::HingeAtZero) => return Learner::HingeAtZero,
         None => {}
     }
-    match train.learner.unwrap_or(usual) {
+    learner_named(train.learner.unwrap_or(usual))
+}
+
+fn learner_named(name: LearnerName) -> Learner {
+    match name {
         LearnerName::Perceptron => Learner::Perceptron,
         LearnerName::Averaged => Learner::Averaged,
         LearnerName::Voted => Learner::Voted,
@@ -269,8 +288,93 @@ fn learner(train: &Train, usual: LearnerName) -> Learner {
         LearnerName::Boosting => Learner::Boosting,
         LearnerName::MaxMargin => Learner::MaxMargin,
         LearnerName::Bayes => Learner::Bayes,
+        LearnerName::Network => Learner::Network,
     }
 }
+
+fn tie(name: TieName) -> Tie {
+    match name {
+        TieName::Mistake => Tie::Mistake,
+        TieName::Positive => Tie::Positive,
+        TieName::Negative => Tie::Negative,
+    }
+}
+
+fn bias(name: BiasName) -> Bias {
+    match name {
+        BiasName::Free => Bias::Free,
+        BiasName::Penalised => Bias::Penalised,
+        BiasName::None => Bias::None,
+    }
+}
+
+fn scheme(name: SchemeName) -> Scheme {
+    match name {
+        SchemeName::Joint => Scheme::Joint,
+        SchemeName::OneVsRest => Scheme::OneVsRest,
+    }
+}
+
+fn order(name: OrderName) -> Order {
+    match name {
+        OrderName::Shuffled => Order::Shuffled,
+        OrderName::Given => Order::Given,
+    }
+}
+
+/// What to compare, and which forms of the perceptron to show.
+pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
+    let mut epochs = arguments.epochs.clone();
+    if let Some(wrong) = epochs.iter().find(|epochs| !(**epochs > 0.0 && **epochs <= MOST_EPOCHS)) {
+        return Err(Error::usage(format!("--epochs {wrong} is not a number above 0, up to {MOST_EPOCHS}")));
+    }
+    epochs.sort_by(f64::total_cmp);
+    epochs.dedup();
+    let most = epochs.last().copied().unwrap_or(1.0);
+    let mut kernels = Vec::new();
+    for text in &arguments.kernels {
+        let (name, end) = text.split_once('@').map_or((text.as_str(), None), |(name, end)| (name, Some(end)));
+        let end = match end.map(str::parse::<f64>) {
+            None => most,
+            Some(Ok(end)) if end > 0.0 => end.min(most),
+            Some(_) => return Err(Error::usage(format!("--kernels {text:?}: what follows @ is a number of epochs"))),
+        };
+        let kernel: Kernel = name.parse()?;
+        if kernels.iter().any(|(other, _)| *other == kernel) {
+            return Err(Error::usage(format!("the kernel {kernel} is there twice")));
+        }
+        kernels.push((kernel, end));
+    }
+    let usual = ["random", "perceptron", "averaged", "voted", "svm", "logistic", "bayes"].map(str::to_owned);
+    let names = if arguments.learners.is_empty() { &usual[..] } else { &arguments.learners };
+    let forms: Vec<Form> = Form::ALL.into_iter().filter(|form| names.iter().any(|name| name == form.name())).collect();
+    let mut others = Vec::new();
+    for name in names.iter().filter(|name| Form::ALL.iter().all(|form| form.name() != name.as_str())) {
+        match LearnerName::from_str(name, false).map(learner_named) {
+            Ok(learner) if !learner.predicts_numbers() => others.push(learner),
+            _ => {
+                let hint = "random, perceptron, averaged, voted, or a learner of `train` that tells classes apart";
+                return Err(Error::usage(format!("there is no {name:?} to compare")).hint(hint));
+            }
+        }
+    }
+    let settings = Settings {
+        seed: arguments.seed,
+        bias: bias(arguments.bias),
+        length: if arguments.normalise { Length::Unit } else { Length::AsGiven },
+        tie: tie(arguments.tie),
+        order: order(arguments.order),
+        multiclass: arguments.multiclass.map(scheme),
+        class_weight: class_weight(arguments.class_weight.as_deref())?,
+        ..Settings::default()
+    };
+    // Without any of its forms the perceptron need not run.
+    let kernels = if forms.is_empty() { Vec::new() } else { kernels };
+    Ok((Comparison { kernels, epochs, others, settings }, forms))
+}
+
+/// Most epochs of a comparison.
+const MOST_EPOCHS: f64 = 10_000.0;
 
 fn risk(train: &Train, contents: Contents) -> Result<Risk> {
     let mut strength = train.lambda.map(Strength::Lambda).or(train.cost.map(Strength::Cost));
@@ -325,7 +429,7 @@ fn risk(train: &Train, contents: Contents) -> Result<Risk> {
             ScheduleName::Backtracking => Schedule::Backtracking,
         }),
         step: train.step,
-        batch: train.batch,
+        batch: train.batch.unwrap_or(Risk::default().batch),
         tolerance: train.tolerance,
         steps: train.epochs,
     })
@@ -353,6 +457,23 @@ fn bayes(train: &Train) -> Result<Bayes> {
         })?),
     };
     Ok(Bayes { likelihood, smoothing: train.smoothing.unwrap_or(usual.smoothing), priors })
+}
+
+/// `poly:D` or `fourier:COUNT:GAMMA`.
+fn map(text: &str, seed: u64) -> Result<Map> {
+    let parsed = match text.split(':').collect::<Vec<_>>()[..] {
+        ["poly", degree] => degree.parse().ok().map(|degree| Map::Poly { degree }),
+        ["fourier", count, gamma] => match (count.parse(), gamma.parse()) {
+            (Ok(count), Ok(gamma)) => Some(Map::Fourier { count, gamma, seed }),
+            _ => None,
+        },
+        _ => None,
+    };
+    let hint = "for example --map poly:2 or --map fourier:500:0.1";
+    let map =
+        parsed.ok_or_else(|| Error::usage(format!("--map {text:?} is neither poly:D nor fourier:COUNT:GAMMA")).hint(hint))?;
+    map.validate().map_err(|what| Error::usage(what).hint(hint))?;
+    Ok(map)
 }
 
 /// `LABEL=NUMBER,…`.

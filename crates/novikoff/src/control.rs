@@ -53,6 +53,13 @@ pub enum Progress {
         /// The relative gap, where it is known.
         gap: Option<f64>,
     },
+    /// Rows are being scored by all weight vectors of a run.
+    Testing {
+        /// Rows scored so far.
+        rows: u64,
+        /// Rows in all.
+        of: u64,
+    },
     /// The interval around a margin has closed a little.
     Margin {
         /// Rounds over the rows so far.

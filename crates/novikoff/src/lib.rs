@@ -4,6 +4,8 @@
 //! recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of [`online`], of a [`solver`] that
 //! minimises a [`risk`], or of [`bayes`], and [`evaluate`] measures it. [`certificate`] says how far a model can at most be from the best one.
 //! [`margin`] decides whether rows can be separated at all, and proves it.
+//! [`compare`] sets the perceptron's variants side by side.
+//! [`plot`] draws what there is to see.
 //! [`control`] is how long work is watched and stopped; nothing here prints.
 //!
 //! ```
@@ -22,17 +24,21 @@
 
 pub mod bayes;
 pub mod certificate;
+pub mod compare;
 pub mod control;
 pub mod data;
 mod error;
 pub mod evaluate;
 pub mod features;
+pub mod kernel;
 pub mod loss;
 pub mod margin;
 pub mod model;
 pub mod multiclass;
+pub mod network;
 pub mod online;
 pub mod penalty;
+pub mod plot;
 pub mod random;
 pub mod read;
 pub mod risk;

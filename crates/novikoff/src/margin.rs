@@ -9,7 +9,7 @@
 use crate::certificate::file::Claim;
 use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
 use crate::certificate::rigorous::Between;
-use crate::control::{Observer, Watch};
+use crate::control::{Observer, Progress, Watch};
 use crate::data::{Dataset, Matrix, Row};
 use crate::error::{Error, Result};
 use crate::loss::Hinge;
@@ -247,7 +247,15 @@ impl<'a> Search<'a> {
             true => 0.9,
             false => self.control.tolerance,
         };
-        let nearest = nearest_point(rows, MOST_SUPPORT, &Control { tolerance, ..self.control });
+        // With their columns scaled the rows have another margin: whoever watches is told of rounds, and of no interval.
+        let mut blind = |progress: Progress| match progress {
+            Progress::Margin { round, .. } if scaled.is_some() => {
+                self.control.watch.tell(Progress::Margin { round, lower: f64::NEG_INFINITY, upper: f64::INFINITY })
+            }
+            other => self.control.watch.tell(other),
+        };
+        let watch = Watch::new(&mut blind);
+        let nearest = nearest_point(rows, MOST_SUPPORT, &Control { tolerance, watch: &watch, ..self.control });
         self.found.rounds += nearest.steps;
         self.found.ended = nearest.ended;
         self.take_direction(&unscaled(nearest.point.clone()));

@@ -1,16 +1,21 @@
 //! The one place where names become types: settings in, model out.
 
 mod bayes;
+mod budget;
 mod certify;
 mod classes;
 mod geometry;
+mod kernel;
+mod mapped;
 mod mistakes;
+mod network;
 mod risk;
 mod stream;
 mod tune;
 
 pub use geometry::Geometry;
 pub use mistakes::{Promise, Theorem};
+pub use network::HiddenLayer;
 pub use risk::{Risk, RiskFit, SolverName, Strength};
 pub use tune::{Parameter, Tried, Tuned, tune};
 
@@ -19,6 +24,8 @@ use crate::control::{Epoch, Observer, Unwatched};
 use crate::data::{Dataset, Report};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, CalibrationMethod, Folds, Strata};
+use crate::features::map::Map;
+use crate::kernel::Kernel;
 use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
@@ -26,11 +33,16 @@ use crate::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron,
 use crate::online::{self, Keep, Order, Plan, Stopped};
 use crate::penalty::Bias;
 use crate::read::Reader;
-use classes::{Classes, check_size, effective_weights, refuse_targets, scheme, weightless};
+use budget::KernelStream;
+pub(crate) use classes::{Classes, check_size, effective_weights, refuse_targets};
+use classes::{scheme, weightless};
+pub(crate) use kernel::check as check_kernel;
+use mapped::MappedStream;
 use mistakes::{Account, account};
 use serde_json::json;
 use std::collections::BTreeMap;
-use stream::{Corrected, train_stream};
+use stream::{Corrected, Streaming, train_stream};
+use tune::tune_as_given;
 
 /// The learners, by the names that the command line gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +75,8 @@ pub enum Learner {
     HingeAtZero,
     /// Bayes' rule, by counts.
     Bayes,
+    /// A multilayer perceptron with one hidden layer.
+    Network,
 }
 
 impl Learner {
@@ -96,10 +110,11 @@ impl Learner {
             Learner::MaxMargin => "max-margin",
             Learner::HingeAtZero => "hinge-at-zero",
             Learner::Bayes => "bayes",
+            Learner::Network => "network",
         }
     }
 
-    /// Whether it predicts numbers instead of labels.
+    /// Whether it predicts numbers instead of labels, whatever else it is told.
     pub fn predicts_numbers(self) -> bool {
         matches!(self, Learner::LeastSquares | Learner::LeastAbsolute)
     }
@@ -137,6 +152,10 @@ pub struct Settings {
     pub step: f64,
     /// Passive-aggressive: how aggressive.
     pub aggressiveness: Aggressiveness,
+    /// Perceptrons and passive-aggressive: what compares rows.
+    pub kernel: Kernel,
+    /// With a kernel on a stream: most rows that are kept.
+    pub budget: usize,
     /// Whether there is a bias.
     pub bias: Bias,
     /// How more than two classes are told apart; for two, `None` is one weight vector.
@@ -153,12 +172,16 @@ pub struct Settings {
     pub order: Order,
     /// Seed of every random choice.
     pub seed: u64,
+    /// What makes features of features before anything is learned.
+    pub map: Option<Map>,
     /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn from.
     pub calibrate: Option<CalibrationMethod>,
     /// What batch learners are told besides.
     pub risk: Risk,
     /// What bayes is told besides.
     pub bayes: Bayes,
+    /// What a network is told besides.
+    pub network: HiddenLayer,
     /// Whether every step of a solver is to be kept.
     pub trace: bool,
 }
@@ -172,6 +195,8 @@ impl Default for Settings {
             own_feature: None,
             step: 1.0,
             aggressiveness: Aggressiveness::Capped(1.0),
+            kernel: Kernel::Linear,
+            budget: 1000,
             bias: Bias::Free,
             multiclass: None,
             positive: None,
@@ -180,11 +205,20 @@ impl Default for Settings {
             patience: 3,
             order: Order::Shuffled,
             seed: 0,
+            map: None,
             calibrate: None,
             risk: Risk::default(),
             bayes: Bayes::default(),
+            network: HiddenLayer::default(),
             trace: false,
         }
+    }
+}
+
+impl Settings {
+    /// Whether numbers are predicted instead of labels.
+    pub fn predicts_numbers(&self) -> bool {
+        self.learner.predicts_numbers() || (self.learner == Learner::Network && self.network.predicts_numbers())
     }
 }
 
@@ -243,6 +277,14 @@ const TRAIN_ERROR_COST: f64 = 4e9;
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+    match settings.map {
+        Some(map) => mapped::train_mapped(map, data, validation, settings, observer),
+        None => train_as_given(data, validation, settings, observer),
+    }
+}
+
+/// Trains on rows that no map is to be applied to, or has been.
+fn train_as_given(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
     let mut fit = train_uncalibrated(data, validation, settings, observer)?;
     if let (Some(method), false) = (settings.calibrate, fit.stopped == Stopped::Interrupted) {
         fit.model.probabilities = Some(calibrated(method, data, settings, &fit.model)?);
@@ -279,11 +321,13 @@ fn train_uncalibrated(
     settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    kernel::refuse_for_others(settings)?;
     if let Some(loss) = settings.learner.loss() {
         return risk::train_risk(loss, data, validation, settings, observer);
     }
     match settings.learner {
         Learner::Bayes => bayes::train_bayes(data, validation, settings),
+        Learner::Network => network::train_network(data, validation, settings, observer),
         Learner::PassiveAggressive => train_by(passive_aggressive(settings)?, data, validation, settings, observer),
         _ => train_by(perceptron(settings)?, data, validation, settings, observer),
     }
@@ -291,7 +335,7 @@ fn train_uncalibrated(
 
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
-    if settings.learner.loss().is_some() {
+    if settings.learner.loss().is_some() || settings.learner == Learner::Network {
         let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
         return Err(
             Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes")
@@ -301,19 +345,32 @@ pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Obse
         return Err(Error::usage("rows of a stream come once: a feature of their own would never be met again")
             .hint("leave out --own-feature or --online"));
     }
+    kernel::refuse_for_others(settings)?;
+    let kernelised = settings.kernel != Kernel::Linear;
     match settings.learner {
         Learner::Bayes => {
             let learner = bayes::CountedStream::new(settings, &reader)?;
-            train_stream(learner, reader, settings, observer)
+            train_mapped_stream(learner, reader, settings, observer)
         }
+        Learner::PassiveAggressive if kernelised => {
+            train_mapped_stream(KernelStream::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
+        }
+        _ if kernelised => train_mapped_stream(KernelStream::new(perceptron(settings)?, settings)?, reader, settings, observer),
         Learner::PassiveAggressive => {
-            train_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
+            train_mapped_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
         }
-        _ => train_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer),
+        _ => train_mapped_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer),
     }
 }
 
-fn perceptron(settings: &Settings) -> Result<Perceptron> {
+fn train_mapped_stream(learner: impl Streaming, reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+    match settings.map {
+        Some(map) => train_stream(MappedStream::new(map, learner)?, reader, settings, observer),
+        None => train_stream(learner, reader, settings, observer),
+    }
+}
+
+pub(crate) fn perceptron(settings: &Settings) -> Result<Perceptron> {
     if !(settings.step.is_finite() && settings.step > 0.0) {
         return Err(Error::usage(format!("the step must be a positive number, not {}", settings.step)));
     }
@@ -388,7 +445,15 @@ fn train_by<R: Rule>(
     let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
     let validate = held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
-    let mut trained = online::train(&plan, batch, validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64), observer);
+    let validate = validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64);
+    let (mut trained, comparisons) = match settings.kernel {
+        Kernel::Linear => (online::train(&plan, batch, validate, observer), None),
+        kernel => {
+            kernel::check(data, settings)?;
+            let (trained, comparisons) = online::train_kernel(&plan, kernel, batch, validate, observer);
+            (trained, Some(comparisons))
+        }
+    };
 
     let Account { geometry, separation, margin_upper, promise, witness } = account(&mut trained, batch, scheme, settings)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
@@ -400,6 +465,9 @@ fn train_by<R: Rule>(
         ("updates".to_owned(), json!(trained.updates)),
         ("stopped".to_owned(), json!(trained.stopped)),
     ]);
+    if let Some(comparisons) = comparisons {
+        results.insert("kernels".into(), json!(comparisons));
+    }
     if let Some(error) = train_error {
         results.insert("train_error".into(), json!(error));
     }
@@ -445,6 +513,9 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, serde_json:
         ("multiclass".to_owned(), json!(scheme)),
     ]);
     let mut add = |name: &str, value| drop(all.insert(name.to_owned(), value));
+    if settings.kernel != Kernel::Linear {
+        add("kernel", json!(settings.kernel.to_string()));
+    }
     if settings.learner == Learner::PassiveAggressive {
         add("aggressiveness", json!(settings.aggressiveness));
     } else {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A module may import those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 22] = [
     "error",
     "control",
     "random",
@@ -12,17 +12,21 @@ const ORDER: [&str; 18] = [
     "data",
     "read",
     "loss",
+    "plot",
     "penalty",
     "multiclass",
+    "kernel",
     "model",
     "risk",
     "certificate",
     "evaluate",
     "online",
     "bayes",
+    "network",
     "solver",
     "margin",
     "train",
+    "compare",
 ];
 
 /// What `lib.rs` exports at the crate's root, by the module that it comes from.

@@ -240,6 +240,21 @@ fn a_certificate_is_of_one_model() {
     assert!(!anonymous.check_model(&fit.model, &named(&fit.model)).holds);
 }
 
+/// Which of the two weights is meant would be anybody's guess.
+#[test]
+fn a_label_that_is_weighed_twice_is_refused() {
+    let data = rows(60, 3, 3, 1.0, 1, false);
+    let class_weight = ClassWeight::Balanced;
+    let settings = Settings { learner: Learner::Svm, class_weight, ..Settings::default() };
+    let mut certificate = fitted(&data, &settings).certificate(&data, &settings).unwrap();
+    assert!(certificate.check(&data).iter().all(|claim| claim.holds));
+    let Claim::NearLeast { objective, .. } = &mut certificate.claims[0] else { panic!() };
+    let first = objective.class_weights[0].clone();
+    objective.class_weights.push(first);
+    let checked = certificate.check(&data);
+    assert!(checked.iter().any(|claim| !claim.holds && claim.detail.contains("weighed twice")), "{checked:?}");
+}
+
 /// The same JSON with every packed list as plain numbers.
 fn plain(value: Value) -> Value {
     match value {

@@ -2,7 +2,7 @@
 
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::Sides;
-use novikoff::control::Unwatched;
+use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
@@ -231,4 +231,28 @@ fn margins_next_to_nothing_are_told_from_none() {
         let data = dataset(&rows, &[false, true, false, false]);
         assert_eq!(bracket(&data, Bias::Free).separable, expected, "{off:e}");
     }
+}
+
+#[test]
+fn intervals_told_on_the_way_hold_also_where_columns_are_scaled() {
+    let mut told_some = false;
+    for (seed, bias) in (0..6).flat_map(|seed| [(seed, Bias::Free), (seed, Bias::Penalised), (seed, Bias::None)]) {
+        let mut data = Recipe { rows: 150, features: 8, margin: 0.002, seed, ..Recipe::default() }.generate();
+        // Columns so different in size that the question is first asked of scaled ones.
+        data.rows = data.rows.scaled(&[1.0, 100.0, 0.01, 1.0, 5.0, 1.0, 0.1, 30.0]);
+        let mut told = Vec::new();
+        let mut watch = |progress: Progress| {
+            if let Progress::Margin { lower, upper, .. } = progress {
+                told.push((lower, upper));
+            }
+            Flow::Continue
+        };
+        let found = margin(&data, &sides(), &Settings { bias, ..Settings::default() }, &mut watch).unwrap();
+        let (least, most) = found.interval;
+        for (lower, upper) in told {
+            assert!(lower <= most * (1.0 + 1e-6) && upper >= least * (1.0 - 1e-6), "[{lower}, {upper}] and [{least}, {most}]");
+            told_some |= upper.is_finite();
+        }
+    }
+    assert!(told_some, "somebody must have said something");
 }

@@ -6,8 +6,10 @@ use crate::render::{Lines, count, counted, number, table};
 use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::features::Schema;
+use novikoff::features::map::Map;
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
-use novikoff::model::{self, Calibration, Model, Scorer, Task, Weights};
+use novikoff::kernel::Kernel;
+use novikoff::model::{self, Calibration, Model, Network, Scorer, Task, Weights};
 use serde_json::{Value, json};
 
 /// Runs the command.
@@ -20,7 +22,7 @@ pub fn run(arguments: &Inspect) -> Result<Ending> {
 }
 
 /// The heaviest weights of an output: by size, and by number where sizes are equal.
-fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
+pub fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
     let all = (0..weights.features()).map(|j| (j as u32, weights.weight(j, output)));
     let mut all: Vec<(u32, f64)> = all.filter(|(_, w)| *w != 0.0).collect();
     let by_size = |a: &(u32, f64), b: &(u32, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
@@ -33,7 +35,7 @@ fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
 }
 
 /// The label that an output speaks for; none if it is a number.
-fn output_label(model: &Model, output: usize) -> Option<&str> {
+pub fn output_label(model: &Model, output: usize) -> Option<&str> {
     let names = model.labels.names();
     let label = if model.scorer.outputs() == 1 { names.get(1) } else { names.get(output) };
     label.map(String::as_str)
@@ -118,7 +120,7 @@ fn text_schema(text: &TextSchema) -> String {
     format!("{}terms of documents: {}", beside.unwrap_or_default(), parts.join(", "))
 }
 
-fn settings_text(model: &Model) -> String {
+pub fn settings_text(model: &Model) -> String {
     let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let all: Vec<String> = model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
     all.join(", ")
@@ -141,9 +143,12 @@ fn as_text(model: &Model, top: usize) -> String {
     for (name, value) in &about.results {
         lines.add(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }
-    match &model.scorer {
+    if let Scorer::Mapped(mapped) = &model.scorer {
+        lines.add("map", map_text(mapped.mapper.map(), mapped.mapper.features()));
+    }
+    match model.scorer.behind_map() {
         Scorer::Linear(weights) | Scorer::Presence(weights) => {
-            if matches!(model.scorer, Scorer::Presence(_)) {
+            if matches!(model.scorer.behind_map(), Scorer::Presence(_)) {
                 lines.add("applies to", "what a row has: every value above 0 counts as 1");
             }
             let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
@@ -152,12 +157,19 @@ fn as_text(model: &Model, top: usize) -> String {
             for output in 0..weights.outputs() {
                 text.push_str(&format!("\n{} (bias {})\n", output_text(model, output), number(weights.bias[output])));
                 let heavy = heaviest(weights, output, top).into_iter();
-                let rows: Vec<_> = heavy.map(|(j, w)| vec![format!("  {}", model.schema.name(j)), number(w)]).collect();
+                let rows: Vec<_> = heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
                 text.push_str(&table(&rows));
             }
             text
         }
+        Scorer::Kernel(expansion) => {
+            lines.add("kernel", format!("{}, with {}", expansion.kernel, counted(expansion.rows.rows() as u64, "support row")));
+            lines.text()
+        }
         Scorer::Voted(voted) => {
+            if voted.kernel != Kernel::Linear {
+                lines.add("kernel", voted.kernel.to_string());
+            }
             lines.add(
                 "votes",
                 format!(
@@ -168,7 +180,34 @@ fn as_text(model: &Model, top: usize) -> String {
             );
             lines.text()
         }
+        Scorer::Network(network) => {
+            lines.add("layers", network_text(network));
+            lines.text()
+        }
+        // There is no map behind a map.
+        Scorer::Mapped(_) => lines.text(),
     }
+}
+
+/// What a map makes of rows, in words.
+pub fn map_text(map: Map, features: usize) -> String {
+    let what = match map {
+        Map::Poly { degree } => format!("all products of up to {degree} features"),
+        Map::Fourier { gamma, .. } => format!("random cosines and sines, for the kernel exp(−{}‖x − z‖²)", number(gamma)),
+    };
+    format!("{map}: {}, {what}", counted(features as u64, "feature"))
+}
+
+fn network_text(network: &Network) -> String {
+    let numbers = (network.features() + 1) * network.hidden() + (network.hidden() + 1) * network.outputs();
+    format!(
+        "{} → {} ({}) → {}; {}",
+        counted(network.features() as u64, "feature"),
+        counted(network.hidden() as u64, "hidden unit"),
+        network.activation.name(),
+        counted(network.outputs() as u64, "score"),
+        counted(numbers as u64, "weight"),
+    )
 }
 
 fn as_json(model: &Model, top: usize) -> Value {
@@ -176,16 +215,25 @@ fn as_json(model: &Model, top: usize) -> Value {
         Some(weights) => {
             let outputs = (0..weights.outputs()).map(|output| {
                 let heavy = heaviest(weights, output, top).into_iter();
-                let named: Vec<_> = heavy.map(|(j, w)| json!({"feature": model.schema.name(j), "weight": w})).collect();
+                let named: Vec<_> = heavy.map(|(j, w)| json!({"feature": model.feature_name(j), "weight": w})).collect();
                 json!({"label": output_label(model, output), "bias": weights.bias[output], "heaviest": named})
             });
             json!(outputs.collect::<Vec<_>>())
         }
         None => Value::Null,
     };
-    let votes = match &model.scorer {
+    let votes = match model.scorer.behind_map() {
         Scorer::Voted(voted) => json!({"mistakes": voted.mistakes.len(), "rows": voted.rows.rows(), "rounds": voted.rounds}),
-        Scorer::Linear(_) | Scorer::Presence(_) => Value::Null,
+        _ => Value::Null,
+    };
+    let kernel = match model.scorer.behind_map() {
+        Scorer::Kernel(expansion) => json!({"name": expansion.kernel.to_string(), "support": expansion.rows.rows()}),
+        Scorer::Voted(voted) => json!({"name": voted.kernel.to_string(), "support": voted.rows.rows()}),
+        _ => Value::Null,
+    };
+    let network = match model.scorer.behind_map() {
+        Scorer::Network(network) => json!({"hidden": network.hidden(), "activation": network.activation}),
+        _ => Value::Null,
     };
     let about = &model.about;
     json!({
@@ -200,8 +248,11 @@ fn as_json(model: &Model, top: usize) -> Value {
         "rows": about.rows,
         "data_hash": about.data_hash,
         "results": about.results,
-        "presence": matches!(model.scorer, Scorer::Presence(_)),
+        "map": model.scorer.map().map(|map| map.to_string()),
+        "presence": matches!(model.scorer.behind_map(), Scorer::Presence(_)),
         "weights": weights,
         "votes": votes,
+        "kernel": kernel,
+        "network": network,
     })
 }

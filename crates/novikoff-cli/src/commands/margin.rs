@@ -4,6 +4,8 @@ use super::{dimensions, warn};
 use crate::arguments::{BiasName, MarginCommand, PairsName};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, seconds, table};
+use crate::report::margin::Evidence;
+use crate::report::{self, Closing, Page};
 use crate::settings::training_options;
 use crate::{Ending, print};
 use novikoff::certificate::file::{Certificate, Claim};
@@ -32,22 +34,27 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         seed: arguments.seed,
         decide: arguments.decide,
     };
+    let mut closing = Closing::default();
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
+    watch.clear();
     warn(&input.name(), &data.report);
     let started = Instant::now();
     let mut parts = Vec::new();
+    let mut closings = Vec::new();
     for sides in all_sides(&data, arguments)? {
+        let mut watch = Watch::telling(|progress| closing.note(progress));
         let found = margin(&data, &sides, &settings, &mut watch).map_err(|error| super::train::place(error, &input))?;
+        watch.clear();
         let interrupted = found.ended == Ended::Interrupted;
+        closings.push(std::mem::take(&mut closing).until(found.rounds, found.interval));
         parts.push((sides, found));
         if interrupted {
             break;
         }
     }
-    watch.clear();
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
         let claims: Vec<Claim> = parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
@@ -57,6 +64,22 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
             return Err(if interrupted { Error::interrupted() } else { unproved() });
         }
         atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
+    }
+    if arguments.pictures.wanted() {
+        // Of several parts the one that decides: with the least margin.
+        let least = (0..parts.len()).min_by(|&a, &b| parts[a].1.interval.1.total_cmp(&parts[b].1.interval.1));
+        let sections = match least {
+            Some(part) => {
+                let (sides, found) = &parts[part];
+                let evidence = Evidence { data: &data, sides, found, closing: &closings[part], arguments };
+                report::margin::sections(&evidence)?
+            }
+            None => Vec::new(),
+        };
+        let title = format!("the margin of {}", input.name());
+        let mut lines = summary(&data, &parts, arguments, spent);
+        lines.add("rows' hash", data.fingerprint());
+        Page { title, lines, sections }.write(&arguments.pictures)?;
     }
     let text = if arguments.output_form.json {
         format!("{}\n", as_json(&parts, arguments, spent))
@@ -150,7 +173,7 @@ fn support(found: &Margin) -> usize {
 }
 
 /// Which: numbers from 1, in the order of the file.
-fn support_rows(found: &Margin) -> Vec<u64> {
+pub fn support_rows(found: &Margin) -> Vec<u64> {
     let rows = match (&found.zero, &found.combination) {
         (Some(zero), _) => &zero.rows[..],
         (None, Some(combination)) => &combination.rows[..],
@@ -178,24 +201,33 @@ fn interval((low, high): (f64, f64)) -> String {
 }
 
 fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> String {
+    let lines = summary(data, parts, arguments, spent).text();
+    if parts.len() == 1 { lines } else { format!("{lines}\n{}", parts_table(parts)) }
+}
+
+fn parts_table(parts: &[(Sides, Margin)]) -> String {
+    let mut rows = vec![vec!["positive", "negative", "separable", "margin", "support"].into_iter().map(str::to_owned).collect()];
+    for (sides, found) in parts {
+        let negative = if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
+        rows.push(vec![
+            sides.positive.join(", "),
+            negative,
+            answer(found.separable).into(),
+            interval(found.interval),
+            support(found).to_string(),
+        ]);
+    }
+    table(&rows)
+}
+
+/// What was found, line by line.
+fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Lines {
     let mut lines = Lines::default();
     lines.add("data", dimensions(data));
     let [(sides, found)] = parts else {
-        let mut rows =
-            vec![vec!["positive", "negative", "separable", "margin", "support"].into_iter().map(str::to_owned).collect()];
-        for (sides, found) in parts {
-            let negative = if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
-            rows.push(vec![
-                sides.positive.join(", "),
-                negative,
-                answer(found.separable).into(),
-                interval(found.interval),
-                support(found).to_string(),
-            ]);
-        }
         lines.add("separable", format!("{} ({})", answer(overall(parts)), seconds(spent)));
         certificate_line(&mut lines, arguments);
-        return format!("{}\n{}", lines.text(), table(&rows));
+        return lines;
     };
     lines.add("sides", format!("{} (−), {} (+)", sides.negative.join(", "), sides.positive.join(", ")));
     let proof = match (found.separable, &found.zero) {
@@ -237,7 +269,7 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));
     }
     certificate_line(&mut lines, arguments);
-    lines.text()
+    lines
 }
 
 /// Two rows on different sides that cancel one for one: then they are equal.
@@ -252,5 +284,8 @@ fn certificate_line(lines: &mut Lines, arguments: &MarginCommand) {
     match &arguments.certificate {
         Some(path) => lines.add("certificate", path.display().to_string()),
         None => lines.add("certificate", "not kept; --certificate FILE writes it"),
+    }
+    if let Some(path) = &arguments.pictures.report {
+        lines.add("report", path.display().to_string());
     }
 }

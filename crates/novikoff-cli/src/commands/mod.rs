@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 pub mod bounds;
+pub mod compare;
 pub mod evaluate;
 pub mod inspect;
 pub mod margin;

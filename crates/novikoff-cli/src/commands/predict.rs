@@ -7,7 +7,7 @@ use crate::settings::options;
 use crate::{Ending, print};
 use novikoff::control::Flow;
 use novikoff::data::Row;
-use novikoff::model::{self, Calibration, Model, Scorer, Scratch, Task, explain};
+use novikoff::model::{self, Calibration, Model, Scratch, Task, explain};
 use novikoff::multiclass::{best, decide};
 use novikoff::read::{Input, Reader, pipeline::Outcome};
 use novikoff::{Error, Result};
@@ -92,9 +92,9 @@ fn calibration(model: &Model) -> Result<&Calibration> {
 pub fn run(arguments: &Predict) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let form = form(arguments, &model)?;
-    if let (Form::Explained(_), Scorer::Voted(_)) = (form, &model.scorer) {
-        let error = Error::usage("votes are not a sum over features: nothing to explain them by");
-        return Err(error.hint("leave out --explain, or train --learner averaged"));
+    if let (Form::Explained(_), None) = (form, model.scorer.weights()) {
+        let error = Error::usage("the scores of this model are no sum over features: there is nothing to explain them by");
+        return Err(error.hint("leave out --explain, or train --learner averaged without a kernel"));
     }
     let input = Input::named(&arguments.data);
     let reader = Reader::open(&input, &options(&arguments.reading)?, &for_prediction(&model))?;
@@ -162,7 +162,7 @@ fn line(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, text: &mut 
                 Task::Classes => text.push_str(&names[decide(scores)]),
             }
             for part in explained.parts.iter().take(count) {
-                let _ = write!(text, "\t{} {:+.4}", model.schema.name(part.feature), part.added);
+                let _ = write!(text, "\t{} {:+.4}", model.feature_name(part.feature), part.added);
             }
         }
     }
@@ -198,7 +198,7 @@ fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value
             let explained = explain(model, row, scores);
             let parts = explained.parts.iter().take(count);
             let parts: Vec<_> = parts
-                .map(|part| json!({"feature": model.schema.name(part.feature), "value": part.value, "added": part.added}))
+                .map(|part| json!({"feature": model.feature_name(part.feature), "value": part.value, "added": part.added}))
                 .collect();
             let label = (model.task() == Task::Classes).then(|| &names[decide(scores)]);
             json!({"label": label, "against": explained.against.map(|class| &names[class]),

@@ -1,17 +1,21 @@
 //! `novikoff train`: learn a model.
 
 use super::evaluate::error_text;
+use super::inspect::{map_text, settings_text};
 use super::{dimensions, for_evaluation, labels, warn};
 use crate::arguments::Train;
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, percent, seconds};
+use crate::report::training::{self, Evidence};
+use crate::report::{Closing, Page};
 use crate::settings::{settings, training_options, usual_recipe};
 use crate::{Ending, print};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Scale};
 use novikoff::evaluate::{Evaluation, evaluate};
-use novikoff::model::Task;
+use novikoff::kernel::Kernel;
+use novikoff::model::{Scorer, Task};
 use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::online::rule::Aggressiveness;
@@ -35,6 +39,16 @@ pub struct Outcome {
     pub train_seconds: f64,
     pub doublings: Vec<(u64, u64, u64)>,
     pub test: Option<Evaluation>,
+    /// How the interval around the largest margin closed, where that was looked for.
+    pub closing: Closing,
+}
+
+/// The rows at hand when all is done, for pictures; streams have none.
+#[derive(Default)]
+pub struct Rows {
+    pub data: Option<Dataset>,
+    pub validation: Option<Dataset>,
+    pub test: Option<Dataset>,
 }
 
 /// Runs the command.
@@ -42,8 +56,8 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     let mut settings = settings(arguments, Contents::Rows)?;
     let usual = usual_recipe(settings.learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
-    let mut outcome = if arguments.online {
-        learn_online(arguments, &options, &settings)?
+    let (mut outcome, mut rows) = if arguments.online {
+        (learn_online(arguments, &options, &settings)?, Rows::default())
     } else {
         learn_in_memory(arguments, &options, &mut settings)?
     };
@@ -52,24 +66,47 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     }
     let interrupted = outcome.fit.stopped == Stopped::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {
-        outcome.test = Some(measure(&outcome.fit, path, &options)?);
+        let (measured, test) = measure(&outcome.fit, path, &options)?;
+        (outcome.test, rows.test) = (Some(measured), Some(test));
     }
+    report(arguments, &settings, &outcome, &rows)?;
     let text = if arguments.output_form.json {
         format!("{}\n", as_json(arguments, &options, &settings, &outcome))
     } else {
         as_text(arguments, &settings, &outcome)
     };
     print(&text)?;
+    // The system takes memory back faster than piece by piece: the process is about to end.
+    std::mem::forget((outcome, rows));
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }
 
-fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings) -> Result<Outcome> {
+/// Writes the pictures that were asked for.
+pub fn report(arguments: &Train, settings: &Settings, outcome: &Outcome, rows: &Rows) -> Result<()> {
+    if !arguments.pictures.wanted() {
+        return Ok(());
+    }
+    let evidence = Evidence { fit: &outcome.fit, settings, wanted: &arguments.pictures, outcome, rows };
+    let sections = training::sections(&evidence)?;
+    let name = Input::named(&arguments.data).name();
+    let mut lines = summary(arguments, settings, outcome);
+    let checksum = model::checksum_of(&outcome.fit.model)?;
+    lines.add("model's hash", checksum);
+    lines.add("rows' hash", &outcome.fit.model.about.data_hash);
+    lines.add("settings", settings_text(&outcome.fit.model));
+    Page { title: format!("{} on {name}", settings.learner.name()), lines, sections }.write(&arguments.pictures)
+}
+
+fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
-    let mut watch = Watch::new();
+    let mut closing = Closing::default();
+    let mut watch = Watch::telling(|progress| closing.note(progress));
     let input = Input::named(&arguments.data);
-    let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
+    let purpose = if settings.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = Reader::open(&input, options, &purpose)?;
     *settings = self::settings(arguments, reader.contents())?;
+    // The path of a descent can be drawn: its steps are kept.
+    settings.trace |= arguments.pictures.wanted() && training::leaves_a_path(settings.risk.solver);
     let (data, validation) = read_and_hold_back(arguments, options, settings, reader, &mut watch)?;
     warn(&input.name(), &data.report);
     let read_seconds = started.elapsed().as_secs_f64();
@@ -85,7 +122,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings
         model::atomic::write(path, certificate.to_text().as_bytes())?;
     }
     watch.clear();
-    Ok(Outcome {
+    let outcome = Outcome {
         fit,
         dimensions: Some(dimensions(&data)),
         nonzeros: Some(data.rows.nonzeros() as u64),
@@ -94,7 +131,14 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings
         train_seconds,
         doublings: Vec::new(),
         test: None,
-    })
+        closing,
+    };
+    // Pictures need them. Otherwise they only give way to rows for testing.
+    let rows = match arguments.pictures.wanted() || arguments.test.is_none() {
+        true => Rows { data: Some(data), validation, test: None },
+        false => Rows::default(),
+    };
+    Ok((outcome, rows))
 }
 
 /// An error of learning is one of the data: say of which.
@@ -124,7 +168,7 @@ fn read_and_hold_back(
         Err(_) => {
             let data = reader.read(watch)?;
             let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
-            let purpose = match settings.learner.predicts_numbers() {
+            let purpose = match settings.predicts_numbers() {
                 true => Purpose::EvaluationOnTargets { schema, features },
                 false => Purpose::Evaluation { labels, schema, features },
             };
@@ -137,7 +181,7 @@ fn read_and_hold_back(
 }
 
 /// How to read rows besides those to learn from: their labels are in a file of their own.
-fn of_another_file(options: &Options) -> Options {
+pub fn of_another_file(options: &Options) -> Options {
     Options { labels: None, ..options.clone() }
 }
 
@@ -175,6 +219,7 @@ fn learn_online(arguments: &Train, options: &Options, settings: &Settings) -> Re
         train_seconds: started.elapsed().as_secs_f64(),
         doublings,
         test: None,
+        closing: Closing::default(),
     })
 }
 
@@ -182,13 +227,15 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
     format!("{:>12}{:>12}{:>14}\n", count(rows), count(mistakes), percent(errors as f64 / rows.max(1) as f64))
 }
 
-pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<Evaluation> {
+/// How the model does on rows of a file, and these rows.
+pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<(Evaluation, Dataset)> {
     let input = Input::named(path);
     let mut watch = Watch::new();
     let data = Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
-    evaluate(&fit.model, &data).map_err(|e| place(e, &input))
+    let measured = evaluate(&fit.model, &data).map_err(|e| place(e, &input))?;
+    Ok((measured, data))
 }
 
 fn trace(fit: &Fit) -> String {
@@ -207,16 +254,18 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
     let fit = &outcome.fit;
     let (risk, counts) = (fit.risk.as_ref(), settings.learner == Learner::Bayes);
     let corrects = risk.is_none() && !counts;
+    let layer = (settings.learner == Learner::Network).then_some(&settings.network);
     let validation = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|curve| !curve.is_empty());
     json!({
         "command": "train",
         "learner": fit.model.about.learner,
-        "loss": risk.map(|risk| risk.loss.name()),
+        "loss": risk.map(|risk| risk.loss.name()).or(layer.map(|layer| layer.loss.name())),
         "penalty": risk.map(penalty_name),
         "solver": match (risk, arguments.online, settings.learner) {
             (Some(risk), ..) => risk.solver.name(),
             (_, true, _) => "online",
             (_, _, Learner::Bayes) => "counts",
+            (_, _, Learner::Network) => "adam",
             _ => "epochs",
         },
         "rows": fit.model.about.rows,
@@ -225,14 +274,21 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
         "classes": fit.model.labels.len(),
         "labels": fit.model.labels.names(),
         "bias": settings.bias,
+        "map": settings.map.map(|map| map.to_string()),
+        "mapped_features": mapped_features(fit),
         "multiclass": fit.scheme,
-        "lambda": risk.map(|risk| risk.lambda),
+        "hidden": layer.map(|layer| layer.units),
+        "activation": layer.map(|layer| layer.activation),
+        "lambda": risk.map(|risk| risk.lambda).or_else(|| layer.and_then(|_| fit.model.about.settings.get("lambda")?.as_f64())),
         "l1": risk.map(|risk| risk.l1),
         "tolerance": risk.map(|_| settings.risk.tolerance),
         "epochs": risk.map_or(fit.trace.len().max(1), |risk| risk.steps),
         "epoch": fit.epoch,
         "mistakes": corrects.then_some(fit.mistakes),
         "updates": corrects.then_some(fit.updates),
+        "kernel": corrects.then(|| settings.kernel.to_string()),
+        "support": support(&fit.model.scorer),
+        "kernels": fit.model.about.results.get("kernels"),
         "likelihood": counts.then_some(settings.bayes.likelihood),
         "smoothing": counts.then_some(fit.model.about.settings.get("smoothing")),
         "priors": counts.then_some(fit.model.about.settings.get("priors")),
@@ -272,6 +328,11 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
 }
 
 pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> String {
+    summary(arguments, settings, outcome).text()
+}
+
+/// What was learned, line by line.
+fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
     let fit = &outcome.fit;
     let mut lines = Lines::default();
     match &outcome.dimensions {
@@ -287,12 +348,18 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
     if fit.model.task() == Task::Classes {
         lines.add("labels", labels(&fit.model));
     }
+    if let Scorer::Mapped(mapped) = &fit.model.scorer {
+        lines.add("map", map_text(mapped.mapper.map(), mapped.mapper.features()));
+    }
     lines.add("learner", learner_text(settings, fit));
+    if settings.learner == Learner::Network {
+        lines.add("minimised", network_text(settings, fit));
+    }
     match &fit.risk {
         Some(risk) => risk_text(&mut lines, risk, settings, outcome),
         None => {
             lines.add("stopped", stopped_text(outcome, settings));
-            if settings.learner != Learner::Bayes {
+            if !matches!(settings.learner, Learner::Bayes | Learner::Network) {
                 lines.add("mistakes", mistakes_text(fit, settings));
             }
             if let Some(unseen) = fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5) {
@@ -300,6 +367,9 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
                 lines.add("", format!("{} {what}", percent(unseen)));
             }
         }
+    }
+    if let Some(text) = kernel_text(outcome) {
+        lines.add("kernels", text);
     }
     if let Some(text) = margin_text(fit) {
         lines.add("margin", text);
@@ -342,7 +412,10 @@ pub fn as_text(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Str
         }
         None => lines.add("model", "not kept; -o MODEL writes it"),
     }
-    lines.text()
+    if let Some(path) = &arguments.pictures.report {
+        lines.add("report", path.display().to_string());
+    }
+    lines
 }
 
 /// What bayes was told, with the smoothing that a model was made with, which tune may have chosen.
@@ -358,6 +431,26 @@ fn bayes_text(settings: &Settings, fit: &Fit) -> String {
     };
     let classes = if classes == 2 { "two classes".to_owned() } else { format!("{} classes", count(classes as u64)) };
     format!("bayes, {}, {classes}, smoothing {smoothing}, {priors}", bayes.likelihood.name())
+}
+
+/// The mean loss of a network, and what it is learned by.
+fn network_text(settings: &Settings, fit: &Fit) -> String {
+    let setting = |name: &str| fit.model.about.settings.get(name).map_or(String::new(), Value::to_string);
+    let layer = &settings.network;
+    let lambda = fit.model.about.settings.get("lambda").and_then(Value::as_f64).filter(|lambda| *lambda > 0.0);
+    let penalty = lambda.map_or(String::new(), |lambda| format!(" + (λ/2)‖w‖², λ = {}", number(lambda)));
+    format!(
+        "mean {} loss{penalty}, by {} of Adam, {} each; {} hidden units, {}",
+        layer.loss.name(),
+        counted(fit.updates, "step"),
+        counted(setting("batch").parse().unwrap_or(0), "row"),
+        count(layer.units as u64),
+        layer.activation.name()
+    )
+}
+
+fn mapped_features(fit: &Fit) -> Option<usize> {
+    if let Scorer::Mapped(mapped) = &fit.model.scorer { Some(mapped.mapper.features()) } else { None }
 }
 
 fn learner_text(settings: &Settings, fit: &Fit) -> String {
@@ -376,7 +469,25 @@ fn learner_text(settings: &Settings, fit: &Fit) -> String {
         (Bias::Penalised, Some(_)) => "penalised bias",
         _ => "with bias",
     };
-    format!("{}, {scheme}, {bias}, seed {}", settings.learner.name(), settings.seed)
+    let kernel = if settings.kernel == Kernel::Linear { String::new() } else { format!(", kernel {}", settings.kernel) };
+    format!("{}{kernel}, {scheme}, {bias}, seed {}", settings.learner.name(), settings.seed)
+}
+
+/// How many rows support the model, and how fast they were compared.
+fn kernel_text(outcome: &Outcome) -> Option<String> {
+    let kernels = outcome.fit.model.about.results.get("kernels")?.as_u64()?;
+    let support = counted(support(&outcome.fit.model.scorer)?, "support row");
+    let rate = kernels as f64 / outcome.train_seconds.max(1e-9) / 1e6;
+    Some(format!("{support}; {} computed, {} million a second", count(kernels), number(rate)))
+}
+
+/// The rows that a model in a kernel's space is made of.
+fn support(scorer: &Scorer) -> Option<u64> {
+    match scorer.behind_map() {
+        Scorer::Kernel(expansion) => Some(expansion.rows.rows() as u64),
+        Scorer::Voted(voted) => Some(voted.rows.rows() as u64),
+        _ => None,
+    }
 }
 
 fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
@@ -388,6 +499,7 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
             format!("epoch {} made no mistake, with a feature of every row's own ({time})", fit.trace.len())
         }
         Stopped::Separated => format!("separated: epoch {} made no mistake ({time})", fit.trace.len()),
+        Stopped::OutOfEpochs if settings.learner == Learner::Network => format!("{epochs} ({time})"),
         Stopped::OutOfEpochs => {
             let last = fit.trace.last().map_or(0, |e| e.mistakes);
             format!("ran out of epochs: number {} still made {} ({time})", settings.epochs, counted(last, "mistake"))

@@ -1,10 +1,11 @@
 //! `novikoff tune`: choose λ, or the smoothing of bayes, by cross-validation.
 
-use super::train::{self, Outcome};
+use super::train::{self, Outcome, Rows};
 use super::{dimensions, warn};
 use crate::arguments::{LearnerName, Tune};
 use crate::progress::Watch;
 use crate::render::{number, percent, table};
+use crate::report::Closing;
 use crate::settings::{settings_with, training_options, usual_recipe};
 use crate::{Ending, print};
 use novikoff::read::{Contents, Input, Purpose, Reader};
@@ -40,7 +41,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&train.data);
-    let purpose = if settings.learner.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
+    let purpose = if settings.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = Reader::open(&input, &options, &purpose)?;
     if reader.contents() != Contents::Rows {
         settings = settings_with(train, LearnerName::SquaredSvm, reader.contents())?;
@@ -61,6 +62,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         train_seconds: started.elapsed().as_secs_f64(),
         doublings: Vec::new(),
         test: None,
+        closing: Closing::default(),
     };
     if let Some(path) = &train.output {
         model::save(&outcome.fit.model, path)?;
@@ -69,10 +71,13 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         let certificate = outcome.fit.certificate(&data, &settings).map_err(|error| train::place(error, &input))?;
         model::atomic::write(path, certificate.to_text().as_bytes())?;
     }
+    let mut rows = Rows { data: Some(data), ..Rows::default() };
     if let Some(path) = &train.test {
-        outcome.test = Some(train::measure(&outcome.fit, path, &options)?);
+        let (measured, test) = train::measure(&outcome.fit, path, &options)?;
+        (outcome.test, rows.test) = (Some(measured), Some(test));
     }
-    let rows = data.len() as f64;
+    train::report(train, &settings, &outcome, &rows)?;
+    let rows = outcome.fit.model.about.rows as f64;
     let text = if train.output_form.json {
         let path: Vec<_> = (tuned.path.iter())
             .map(|tried| match tuned.parameter {

@@ -7,9 +7,11 @@ use super::numbers;
 use super::objective::{Objective, Target};
 use super::proof::{Combination, Direction, ExactCombination, Sides, Stand};
 use crate::data::Dataset;
+use crate::features::map::{Map, Mapper};
 use crate::model::{Model, Scorer, Weights};
 use crate::penalty::Bias;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What the first field of every certificate says.
 pub const FORMAT: &str = "novikoff certificate";
@@ -29,6 +31,9 @@ pub struct Certificate {
     /// The checksum of the model that it speaks of, if it speaks of one: then claims about weights are about that model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// What is made of the rows as read before anything is claimed of them, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<Map>,
     /// What it claims of them.
     pub claims: Vec<Claim>,
 }
@@ -128,7 +133,7 @@ pub struct Checked {
 impl Certificate {
     /// Of these claims about this data.
     pub fn new(data: &Dataset, claims: Vec<Claim>) -> Self {
-        Self { format: FORMAT.into(), version: VERSION, data: DataIdentity::of(data), model: None, claims }
+        Self { format: FORMAT.into(), version: VERSION, data: DataIdentity::of(data), model: None, map: None, claims }
     }
 
     /// Whether some claim speaks of numbers that are predicted, not of labels.
@@ -175,6 +180,9 @@ impl Certificate {
             }
             Some(_) => {}
         }
+        if self.map != model.scorer.map() {
+            return Err("this model's rows are mapped otherwise than the certificate's".into());
+        }
         for claim in &self.claims {
             let (target, weights) = match claim {
                 Claim::NearLeast { objective, weights, .. } => (objective.target.clone(), &weights[..]),
@@ -199,8 +207,9 @@ impl Certificate {
             false => format!("these rows are {}, the certificate speaks of {}", found.hash, self.data.hash),
         };
         let mut checked = vec![Checked { claim: "it speaks of these rows".into(), holds: found == self.data, detail }];
+        let mapped = if found == self.data { self.mapped(data) } else { Err("of other rows".into()) };
         for claim in &self.claims {
-            let holds = if found == self.data { claim.check(data) } else { Err("of other rows".into()) };
+            let holds = mapped.as_ref().map_err(Clone::clone).and_then(|rows| claim.check(rows));
             let (holds, detail) = match holds {
                 Ok(detail) => (true, detail),
                 Err(detail) => (false, detail),
@@ -208,6 +217,15 @@ impl Certificate {
             checked.push(Checked { claim: claim.words(), holds, detail });
         }
         checked
+    }
+}
+
+impl Certificate {
+    /// The rows that claims are about.
+    fn mapped<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, String> {
+        let Some(map) = self.map else { return Ok(Cow::Borrowed(data)) };
+        let mapped = Mapper::new(map, data.rows.columns()).and_then(|mapper| data.mapped(&mapper));
+        mapped.map(Cow::Owned).map_err(|error| error.what().to_owned())
     }
 }
 
@@ -219,7 +237,7 @@ pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
 
 /// The outputs by which a linear model decides this, if it does.
 fn outputs<'a>(model: &'a Model, target: &Target) -> Option<(&'a Weights, Vec<usize>)> {
-    let Scorer::Linear(weights) = &model.scorer else { return None };
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return None };
     let outputs = match target {
         Target::Numbers => model.labels.is_empty().then(|| vec![0]),
         Target::Classes(names) => (model.labels.names() == names).then(|| (0..weights.outputs()).collect()),

@@ -49,7 +49,7 @@ pub fn gap_with_pull<L: Loss, P: Penalty>(
     point: &Point,
     scores: &[f64],
     duals: &[f64],
-    pull: Point,
+    pull: &Point,
 ) -> Gap {
     with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(pull)))
 }
@@ -70,11 +70,11 @@ fn with_bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, s
     let slopes = problem.each(|i| problem.loss.slope(problem.targets[i], scores[i]));
     let pull = problem.combine(|i| problem.share(i) * slopes[i]);
     let gradient = Some(gradient(problem, point, &pull));
-    Gap { objective, dual: bound(problem, slopes, Some(pull)), gradient }
+    Gap { objective, dual: bound(problem, slopes, Some(&pull)), gradient }
 }
 
 /// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
-fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, pull: Option<Point>) -> Option<f64> {
+fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, pull: Option<&Point>) -> Option<f64> {
     let mut moved = false;
     for (u, y) in duals.iter_mut().zip(problem.targets) {
         let nearest = problem.loss.nearest_dual(*y, *u);
@@ -84,9 +84,13 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
     if problem.bias == Bias::Free {
         moved |= balance(problem, &mut duals);
     }
+    let anew;
     let pull = match pull {
         Some(pull) if !moved => pull,
-        _ => problem.combine(|i| problem.share(i) * duals[i]),
+        _ => {
+            anew = problem.combine(|i| problem.share(i) * duals[i]);
+            &anew
+        }
     };
     let penalised = pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
     // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals pull less.
@@ -107,8 +111,8 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
 pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
     let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
     let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
-    // Balanced duals are so up to rounding, and would be so again.
-    if (up - down).abs() <= 1e-15 * up {
+    // Balanced duals are so up to the rounding of these sums, and would be so again.
+    if (up - down).abs() <= 4.0 * f64::EPSILON * (duals.len() as f64).sqrt() * up {
         return false;
     }
     let (factor, sign) = if up > down { (down / up, 1.0) } else { (up / down, -1.0) };

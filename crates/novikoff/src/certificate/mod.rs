@@ -6,7 +6,7 @@ mod gap;
 mod joint;
 pub mod learnability;
 pub mod mistakes;
-mod numbers;
+pub(crate) mod numbers;
 pub mod objective;
 pub mod proof;
 pub mod rigorous;

@@ -67,6 +67,9 @@ pub struct Ends {
     pub least: Option<f64>,
 }
 
+/// Rows or columns that one task looks at.
+const CHUNK: usize = 4096;
+
 /// What shortcuts in losses may be off by, of the loss: the logistic one has one that is good to 2e-12.
 const SHORTCUT: f64 = 4e-12;
 
@@ -82,11 +85,12 @@ impl Objective {
     ) -> Result<Ends, String> {
         let counts = self.counts(data)?;
         let within = within.filter(|length| length.is_finite() && *length >= 0.0);
-        let dense: Vec<Vec<f64>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
+        let dense = || weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<Vec<Vec<f64>>, String>>();
+        let (dense, scales) = rayon::join(dense, || data.factors(self.scale));
+        let dense = dense?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let scales = data.factors(self.scale);
         let this = Given { objective: self, data, counts: &counts, total: total(data), within, scales: &scales };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,
@@ -118,15 +122,17 @@ impl Objective {
         if data.is_empty() || data.labels.len() != data.len() {
             return Err("there are no rows, or they have no labels".into());
         }
-        let mut by_label = vec![1.0; data.names.len()];
+        let mut by_label = vec![None; data.names.len()];
         for (name, weight) in &self.class_weights {
             let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
             if !(weight.is_finite() && *weight >= 0.0) {
                 return Err(format!("the weight of {name:?} is not a number from 0"));
             }
-            by_label[label as usize] = *weight;
+            if by_label[label as usize].replace(*weight).is_some() {
+                return Err(format!("the label {name:?} is weighed twice"));
+            }
         }
-        Ok((0..data.len()).map(|i| data.weight(i) * by_label[data.labels[i] as usize]).collect())
+        Ok((0..data.len()).map(|i| data.weight(i) * by_label[data.labels[i] as usize].unwrap_or(1.0)).collect())
     }
 }
 
@@ -165,7 +171,6 @@ impl Given<'_> {
 
     /// `Σ f(i)·cᵢ/n` over rows that count.
     fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-        const CHUNK: usize = 4096;
         let rows = self.len();
         let part = |chunk: usize| {
             let rows = chunk * CHUNK..rows.min((chunk + 1) * CHUNK);
@@ -181,12 +186,19 @@ impl Given<'_> {
         Between::about(sum, sum, 2 * self.len() + 64)
     }
 
-    /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; a little more, if anything.
+    /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; or more, if anything.
     fn lengths(&self) -> Vec<f64> {
         let extra = if self.objective.bias == Bias::Penalised { 1.0 } else { 0.0 };
+        // Divided by the largest of its column, nothing is larger than 1. The factor for that is a number while the value is not
+        // larger than this one. Sums of squares would be smaller, but each takes a look at a factor far away.
+        const LARGE: f64 = 1e300;
+        let at_most_one = self.objective.scale == Scale::MaxAbs && self.scales.len() == self.data.rows.columns();
         let of = |row: Row<'_>| {
-            let mut sum = extra;
-            row.for_each_nonzero(|j, x| sum += (x * self.scale(j as usize)).powi(2));
+            let mut sum = extra + row.len() as f64;
+            if !(at_most_one && row.largest() <= LARGE) {
+                sum = extra;
+                row.for_each_nonzero(|j, x| sum += (x * self.scale(j as usize)).powi(2));
+            }
             sum.sqrt() * (1.0 + 1e-9)
         };
         (0..self.len()).into_par_iter().with_min_len(1024).map(|i| of(self.data.rows.row(i))).collect()
@@ -196,26 +208,36 @@ impl Given<'_> {
     fn penalty(&self, weights: &[f64], bias: f64) -> f64 {
         let Objective { lambda, l1, .. } = *self.objective;
         let bias = if self.objective.bias == Bias::Penalised { bias } else { 0.0 };
-        let scaled = weights.iter().enumerate().map(|(j, w)| w / self.scale(j)).chain([bias]);
-        let sum: f64 = scaled.map(|v| 0.5 * lambda * v * v + l1 * v.abs()).sum();
+        let of = |v: f64| 0.5 * lambda * v * v + l1 * v.abs();
+        let part = |(chunk, weights): (usize, &[f64])| {
+            weights.iter().zip(chunk * CHUNK..).map(|(w, j)| of(w / self.scale(j))).sum::<f64>()
+        };
+        let parts: Vec<f64> = weights.par_chunks(CHUNK).enumerate().map(part).collect();
+        let sum = parts.iter().sum::<f64>() + of(bias);
         Between::about(sum, sum, weights.len() + 64).high
     }
 
-    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at the weights by `pull` (bias's
-    /// coordinate included where it counts), give or take a vector of length `off`.
-    fn below(&self, conjugate: f64, pull: impl Iterator<Item = f64> + Clone, off: f64) -> Option<f64> {
+    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at the weights by `pull` and at what
+    /// counts besides by `extra`, give or take a vector of length `off`.
+    fn below(&self, conjugate: f64, pull: &[f64], extra: &[f64], off: f64) -> Option<f64> {
         let Objective { lambda, l1, .. } = *self.objective;
         let up = 1.0 + 64.0 * f64::EPSILON;
+        // The length of the parts' lengths, each from above.
+        let long = |over: f64| {
+            let part = |values: &[f64]| length(values.iter().map(|v| (v.abs() - over).max(0.0))).high;
+            let parts: Vec<f64> = pull.par_chunks(CHUNK).chain(extra.par_chunks(CHUNK)).map(part).collect();
+            length(parts.iter().copied()).high
+        };
         let bound = if lambda > 0.0 {
             // Thresholding moves no two vectors apart.
-            let over = length(pull.map(|v| (v.abs() - l1).max(0.0))).high + off;
+            let over = long(l1) + off;
             -conjugate - over * over / (2.0 * lambda) * up
         } else if l1 > 0.0 {
-            let largest = (pull.map(f64::abs).fold(0.0, f64::max) + off) * up;
+            let largest = (pull.iter().chain(extra).map(|v| v.abs()).fold(0.0, f64::max) + off) * up;
             let shorter = if largest <= l1 { 1.0 } else { quotient_down(l1, largest) };
             -shorter * conjugate
         } else {
-            -conjugate - self.within? * ((length(pull).high + off) * up)
+            -conjugate - self.within? * ((long(0.0) + off) * up)
         };
         // A few roundings, of numbers that are no larger than these.
         let bound = bound - 16.0 * f64::EPSILON * (bound.abs() + conjugate.abs());
@@ -264,33 +286,56 @@ impl Given<'_> {
                 epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger) } else { 1.0 };
             }
         }
-        let (pull, rounded) = self.pull(&duals);
+        let (mut pull, rounded) = self.pull(&duals);
         let lengths = self.lengths();
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
         let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
         let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugate(i).abs()).high;
         let conjugate = Between::about(self.sum(conjugate), parts, 2 * self.len() + 256).high + epsilon * parts;
         let off = self.off(size, rounded) + epsilon * size;
-        let extra = (bias == Bias::Penalised).then_some(pull.bias);
-        let scaled = pull.weights.iter().enumerate().map(|(j, v)| v * self.scale(j)).chain(extra);
-        Ok(Ends { value, least: self.below(conjugate, scaled, off) })
+        let extra = if bias == Bias::Penalised { &[pull.bias][..] } else { &[] };
+        self.scale_all(&mut pull.weights, 1);
+        Ok(Ends { value, least: self.below(conjugate, &pull.weights, extra, off) })
     }
 
-    /// `Σ (cᵢ/n)·uᵢ·xᵢ`, and how often a number in it was rounded at most: few rows are summed at a time, and the sums two by two.
+    /// Columns times their factors; each has `k` values.
+    fn scale_all(&self, values: &mut [f64], k: usize) {
+        let part = |(chunk, values): (usize, &mut [f64])| {
+            values
+                .chunks_exact_mut(k)
+                .zip(chunk * CHUNK..)
+                .for_each(|(values, j)| values.iter_mut().for_each(|v| *v *= self.scale(j)));
+        };
+        if !self.scales.is_empty() {
+            values.par_chunks_mut(CHUNK * k).enumerate().for_each(part);
+        }
+    }
+
+    /// `Σ (cᵢ/n)·uᵢ·xᵢ`, and how often a number in it was rounded at most.
     fn pull(&self, duals: &[f64]) -> (Point, usize) {
         let rows = &self.data.rows;
+        let factors: Vec<f64> = self.counts.iter().zip(duals).map(|(count, dual)| count / self.total * dual).collect();
         let entries = rows.stored() / rows.rows().max(1);
-        // As many as are worth a vector of their own.
+        // As many rows as are worth a vector of their own.
         let few = (2 * rows.columns() / entries.max(1)).max(128);
+        if 4 * few > self.len() {
+            // Too few vectors for all cores: each takes some columns, of all rows.
+            let weights = rows.by_column(0.0, |i, _, sum, x| {
+                if factors[i] != 0.0 {
+                    *sum += factors[i] * x;
+                }
+            });
+            return (Point { weights, bias: factors.iter().sum() }, self.len());
+        }
         let part = |chunk: usize| {
             let mut sum = Point::zero(rows.columns());
-            for i in (chunk * few..self.len().min((chunk + 1) * few)).filter(|&i| duals[i] != 0.0) {
-                let factor = self.counts[i] / self.total * duals[i];
-                rows.row(i).add_to(&mut sum.weights, factor);
-                sum.bias += factor;
+            for i in (chunk * few..self.len().min((chunk + 1) * few)).filter(|&i| factors[i] != 0.0) {
+                rows.row(i).add_to(&mut sum.weights, factors[i]);
+                sum.bias += factors[i];
             }
             sum
         };
+        // Few rows are summed at a time, and the sums two by two.
         let mut parts: Vec<Point> = (0..self.len().div_ceil(few)).into_par_iter().map(part).collect();
         let mut rounded = few;
         while parts.len() > 1 {
@@ -392,7 +437,7 @@ impl Given<'_> {
         let rounded = blocks.iter().map(std::ops::Range::len).max().unwrap_or(0) + blocks.len();
         let off = self.off(size, rounded) + (2.0 * epsilon + rounding) * size;
         let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
-        let scaled = pull.values.iter().enumerate().map(|(at, v)| v * self.scale(at / k));
-        self.below(conjugate, scaled.chain(extra.iter().copied()), off)
+        self.scale_all(&mut pull.values, k);
+        self.below(conjugate, &pull.values, extra, off)
     }
 }

@@ -43,6 +43,8 @@ pub struct Report {
     pub unseen_features: u64,
     /// Missing values that were filled in.
     pub missing: u64,
+    /// Width and height of the images that the rows are, where the input says so.
+    pub image: Option<(u32, u32)>,
     /// Remarks on how the input was understood (a header, a delimiter, a label column), in order.
     pub remarks: Vec<String>,
 }

@@ -1,11 +1,12 @@
 //! From the counts of terms in documents to values: what only the whole collection can tell.
 
-use super::Matrix;
-use super::matrix::{Values, fits_f32};
+use super::matrix::Values;
+use super::{Lane, Matrix};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{TextRecipe, TextSchema, Vocabulary, idf};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a collection of documents has told of the values of terms.
@@ -61,8 +62,7 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     let mut order = None;
     if let Vocabulary::Named(_) = vocabulary {
         // Terms of many documents first: what is used most lies close together, in the weights and in a solver's cache.
-        let mut kept: Vec<u32> = (0..frequencies.len() as u32).filter(|&j| keep(frequencies[j as usize])).collect();
-        kept.sort_by_key(|&j| std::cmp::Reverse(frequencies[j as usize]));
+        let kept = most_frequent_first(&frequencies, keep);
         if kept.is_empty() {
             let error = Error::input("no term is in as many documents as it takes to be a feature");
             return Err(error.hint("leave out --min-documents and --max-documents, or make them milder"));
@@ -80,9 +80,25 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     Ok((weighing, Naming { recipe, table, vocabulary, documents, frequencies, order }))
 }
 
+/// The terms to keep by how frequent they are; of equals those with the smaller number first.
+fn most_frequent_first(frequencies: &[u32], keep: impl Fn(u32) -> bool) -> Vec<u32> {
+    let most = frequencies.iter().copied().max().unwrap_or(0);
+    let terms = || (0..).zip(frequencies).filter(|(_, with)| keep(**with)).map(|(term, &with)| (term, (most - with) as usize));
+    // No frequency is larger than the number of documents: counting places is faster than comparing.
+    let mut places = vec![0; most as usize + 2];
+    terms().for_each(|(_, rank)| places[rank + 1] += 1);
+    (1..places.len()).for_each(|rank| places[rank] += places[rank - 1]);
+    let mut kept = vec![0; places.last().copied().unwrap_or(0)];
+    for (term, rank) in terms() {
+        kept[places[rank]] = term;
+        places[rank] += 1;
+    }
+    kept
+}
+
 /// How many rows have each of so many terms, the first of which has this number.
 fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
-    let count = |rows: std::ops::Range<usize>| {
+    let count = |rows: Range<usize>| {
         let mut met = vec![0u32; terms];
         for i in rows {
             let terms = counts.row(i).indices().unwrap_or_default().iter().filter(|j| **j >= first);
@@ -106,70 +122,92 @@ fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
         .unwrap_or_default()
 }
 
-/// Some rows.
-struct Piece {
-    lengths: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
-    /// Whether every value is exactly an `f32`.
-    single: bool,
-}
-
 impl Weighing {
     /// The values of documents whose counts were numbered as those learned from.
     pub fn weigh(&self, counts: &Matrix) -> Matrix {
-        const ROWS: usize = 256;
-        let blocks = (0..counts.rows().div_ceil(ROWS)).into_par_iter();
-        let pieces: Vec<Piece> =
-            blocks.map(|block| self.piece(counts, block * ROWS..counts.rows().min((block + 1) * ROWS))).collect();
-        let stored = pieces.iter().map(|piece| piece.indices.len()).sum();
-        let (mut starts, mut indices) = (Vec::with_capacity(counts.rows() + 1), Vec::with_capacity(stored));
-        starts.push(0);
-        for piece in &pieces {
-            starts.extend(piece.lengths.iter().scan(indices.len(), |end, length| {
-                *end += length;
-                Some(*end)
-            }));
-            indices.extend_from_slice(&piece.indices);
-        }
-        let values = if pieces.iter().all(|piece| piece.single) {
-            let mut values: Vec<f32> = Vec::with_capacity(stored);
-            pieces.iter().for_each(|piece| values.extend(piece.values.iter().map(|&x| x as f32)));
-            Values::F32(values)
-        } else {
-            let mut values = Vec::with_capacity(stored);
-            pieces.iter().for_each(|piece| values.extend_from_slice(&piece.values));
-            Values::F64(values)
+        let all = !self.numbers.contains(&LEFT_OUT);
+        let kept = |i: usize| {
+            if all {
+                return counts.row(i).nonzeros();
+            }
+            let mut kept = 0;
+            counts.row(i).for_each_nonzero(|j, _| kept += usize::from(self.number(j).is_some()));
+            kept
+        };
+        let lengths: Vec<usize> = (0..counts.rows()).into_par_iter().with_min_len(256).map(kept).collect();
+        let mut starts = vec![0; counts.rows() + 1];
+        (1..).zip(&lengths).for_each(|(end, length)| starts[end] = starts[end - 1] + length);
+        let (indices, values) = match self.fill::<f32>(counts, &starts) {
+            (indices, Some(values)) => (indices, Values::F32(values)),
+            _ => {
+                let (indices, values) = self.fill::<f64>(counts, &starts);
+                (indices, Values::F64(values.unwrap_or_default()))
+            }
         };
         // Rows are sorted, and their numbers are those of features: the parts fit together.
         Matrix::from_compressed(self.features, starts, indices, values).unwrap_or_else(|what| unreachable!("{what}"))
     }
 
-    fn piece(&self, counts: &Matrix, rows: std::ops::Range<usize>) -> Piece {
-        let first = self.first;
-        let (mut lengths, mut indices, mut values) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
-        let mut terms: Vec<u64> = Vec::new();
+    /// The new number of a feature, if it stays one.
+    fn number(&self, feature: u32) -> Option<u32> {
+        match feature.checked_sub(self.first) {
+            None => Some(feature),
+            Some(term) => {
+                Some(self.numbers[term as usize]).filter(|number| *number != LEFT_OUT).map(|number| self.first + number)
+            }
+        }
+    }
+
+    /// All entries of rows that begin and end at these places; no values if one of them is none of this type.
+    fn fill<V: Lane + Into<f64> + Send>(&self, counts: &Matrix, starts: &[usize]) -> (Vec<u32>, Option<Vec<V>>) {
+        const ROWS: usize = 256;
+        let stored = starts[counts.rows()];
+        let (mut indices, mut values) = (vec![0; stored], vec![V::default(); stored]);
+        let (mut index_places, mut value_places) = (&mut indices[..], &mut values[..]);
+        let mut blocks = Vec::new();
+        for first in (0..counts.rows()).step_by(ROWS) {
+            let rows = first..counts.rows().min(first + ROWS);
+            let length = starts[rows.end] - starts[rows.start];
+            let these = index_places.split_off_mut(..length).unwrap_or_default();
+            let those = value_places.split_off_mut(..length).unwrap_or_default();
+            blocks.push((rows, these, those));
+        }
+        let exact = blocks.into_par_iter().map(|(rows, indices, values)| self.block(counts, rows, indices, values));
+        let exact = exact.reduce(|| true, |a, b| a && b);
+        (indices, exact.then_some(values))
+    }
+
+    /// Some rows, one behind the other. Whether every value is exactly one of its type.
+    fn block<V: Lane + Into<f64>>(&self, counts: &Matrix, rows: Range<usize>, indices: &mut [u32], values: &mut [V]) -> bool {
+        let (mut at, mut exact) = (0, true);
+        let (mut terms, mut weighed): (Vec<u64>, Vec<f64>) = Default::default();
         for i in rows {
-            let start = indices.len();
             terms.clear();
-            counts.row(i).for_each_nonzero(|j, x| match j.checked_sub(first) {
-                None => {
-                    indices.push(j);
-                    values.push(x);
+            weighed.clear();
+            let start = at;
+            counts.row(i).for_each_nonzero(|j, x| match self.number(j) {
+                Some(_) if j < self.first => {
+                    indices[at] = j;
+                    weighed.push(x);
+                    at += 1;
                 }
                 // One word for both: words sort fast. Counts are whole numbers, and rows are no longer than these can tell.
-                Some(term) => terms.push(u64::from(self.numbers[term as usize]) << 32 | x as u64),
+                Some(number) => terms.push(u64::from(number) << 32 | x as u64),
+                None => {}
             });
             terms.sort_unstable();
-            let before = indices.len();
-            for term in terms.iter().take_while(|term| (**term >> 32) as u32 != LEFT_OUT) {
-                indices.push(first + (term >> 32) as u32);
-                values.push(f64::from(*term as u32));
+            let before = at;
+            for term in &terms {
+                indices[at] = (term >> 32) as u32;
+                weighed.push(f64::from(*term as u32));
+                at += 1;
             }
-            self.recipe.weigh(&self.idf, first, &indices[before..], &mut values[before..]);
-            lengths.push(indices.len() - start);
+            self.recipe.weigh(&self.idf, self.first, &indices[before..at], &mut weighed[before - start..]);
+            for (place, &x) in values[start..at].iter_mut().zip(&weighed) {
+                *place = V::nearest(x);
+                exact &= (*place).into() == x;
+            }
         }
-        let single = values.iter().all(|&x| fits_f32(x));
-        Piece { lengths, indices, values, single }
+        exact
     }
 }

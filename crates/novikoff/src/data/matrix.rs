@@ -158,7 +158,7 @@ impl Matrix {
 
     /// Entries that are not zero.
     pub fn nonzeros(&self) -> usize {
-        (0..self.rows).map(|i| self.row(i).nonzeros()).sum()
+        (0..self.rows).into_par_iter().with_min_len(1024).map(|i| self.row(i).nonzeros()).sum()
     }
 
     /// Whether the entries of each row have one value, which is stored once.

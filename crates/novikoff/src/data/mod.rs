@@ -1,9 +1,11 @@
 //! 2 — What a data set is: row, matrix, labels, weights; columns of one size, and the weights of words.
 
+mod columns;
 mod dataset;
 pub mod documents;
 pub mod generate;
 mod labels;
+mod mapped;
 pub mod matrix;
 mod row;
 mod scale;
@@ -12,5 +14,5 @@ pub(crate) use dataset::little_endian;
 pub use dataset::{Dataset, Fingerprint, Report};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
-pub use row::Row;
+pub use row::{Lane, Row};
 pub use scale::Scale;

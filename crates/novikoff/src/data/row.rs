@@ -180,6 +180,14 @@ impl<'a> Row<'a> {
             sparse(j, x) => dot_lanes(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights))
     }
 
+    /// The same, where `slots` says for every feature which weights are its own. The first weights are zeros, for all others.
+    #[inline(always)]
+    pub fn dot_slots<W: Lane, const K: usize>(self, slots: &[u32], weights: &[[W; K]]) -> [W; K] {
+        each_storage!(self,
+            dense(x) => dot_slots(x.iter().enumerate().map(|(j, &x)| (j, wide(x))), slots, weights),
+            sparse(j, x) => dot_slots(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), slots, weights))
+    }
+
     /// `w_k ← w_k + scales[k]·x` in every lane `k`.
     #[inline(always)]
     pub fn add_to_lanes<W: Lane, const K: usize>(self, weights: &mut [[W; K]], scales: [W; K]) {
@@ -199,6 +207,14 @@ impl<'a> Row<'a> {
     /// How many entries are stored.
     pub fn len(self) -> usize {
         each_storage!(self, dense(x) => x.len(), sparse(j, _x) => j.len())
+    }
+
+    /// The largest absolute value of an entry, 0 if there is none.
+    pub fn largest(self) -> f64 {
+        let most = |most: f64, x: f64| most.max(x.abs());
+        each_storage!(self,
+            dense(x) => x.iter().map(|&x| wide(x)).fold(0.0, most),
+            sparse(j, x) => x.each().take(j.len()).fold(0.0, most))
     }
 
     /// How many entries are not zero.
@@ -244,9 +260,20 @@ impl<'a> Row<'a> {
     /// Calls `visit` with index and value of every stored entry whose index lies within `span`, in the order of the indices.
     #[inline]
     pub fn for_each_within(self, span: Range<usize>, mut visit: impl FnMut(u32, f64)) {
+        // Most spans begin with the first feature or end with the last: nothing to search for there.
+        let below = |j: &[u32], limit: usize| match (j.first(), j.last()) {
+            (Some(&first), Some(&last)) if (first as usize) < limit => {
+                if (last as usize) < limit {
+                    j.len()
+                } else {
+                    j.partition_point(|&j| (j as usize) < limit)
+                }
+            }
+            _ => 0,
+        };
         let within = |j: &[u32]| {
-            let end = j.partition_point(|&j| (j as usize) < span.end);
-            j[..end].partition_point(|&j| (j as usize) < span.start)..end
+            let end = below(j, span.end);
+            below(&j[..end], span.start)..end
         };
         let dense = |length: usize| span.start.min(length)..span.end.min(length);
         match self {
@@ -310,6 +337,19 @@ impl Lane for f64 {
     fn nearest(x: f64) -> Self {
         x
     }
+}
+
+#[inline(always)]
+fn dot_slots<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, slots: &[u32], weights: &[[W; K]]) -> [W; K] {
+    let mut sums = [W::default(); K];
+    for (j, x) in entries {
+        let slot = slots.get(j).copied().unwrap_or(0);
+        let (w, x) = (&weights[slot as usize], W::nearest(x));
+        for lane in 0..K {
+            sums[lane] += w[lane] * x;
+        }
+    }
+    sums
 }
 
 /// The sums stay in registers: there is nothing but them in the loop.

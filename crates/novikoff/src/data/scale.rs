@@ -156,8 +156,11 @@ fn summarise(rows: &Matrix, row_weights: &[f64], units: &[f64]) -> Vec<Column> {
     by_column(rows, row_weights, Column::EMPTY, add, Column::join)
 }
 
-/// One pass over all entries of rows that count. Rows are cut into blocks by their number alone and the blocks are put together
-/// in order, so that the bits do not depend on the threads.
+/// Columns from so many on are dealt out among tasks, and not rows.
+const MANY: usize = 1 << 16;
+
+/// One pass over all entries of rows that count. Where columns are few, rows are cut into blocks by their number alone and the
+/// blocks are put together in order, so that the bits do not depend on the threads.
 fn by_column<C: Clone + Send + Sync>(
     rows: &Matrix,
     row_weights: &[f64],
@@ -165,6 +168,14 @@ fn by_column<C: Clone + Send + Sync>(
     add: impl Fn(&mut C, usize, f64, f64) + Sync,
     join: impl Fn(&mut C, &C),
 ) -> Vec<C> {
+    if rows.columns() >= MANY {
+        return rows.by_column(empty, |i, j, column, x| {
+            let weight = weight_of(row_weights, i);
+            if weight > 0.0 {
+                add(column, j, x, weight);
+            }
+        });
+    }
     let block = |block: Range<usize>| {
         let mut columns = vec![empty.clone(); rows.columns()];
         for i in block {

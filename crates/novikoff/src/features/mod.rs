@@ -1,5 +1,6 @@
 //! 3 — How what a file says becomes numbered features: by index, by name, by hash, by column, by word.
 
+pub mod map;
 mod schema;
 pub mod table;
 pub mod text;

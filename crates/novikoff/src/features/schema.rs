@@ -152,9 +152,11 @@ impl Dictionary {
     /// The names of these numbers alone, in this order. Each may be there once.
     #[must_use]
     pub fn select(mut self, numbers: &[u32]) -> Self {
+        let keys = self.keys();
+        let keys: Vec<Key> = numbers.iter().map(|&number| keys[number as usize]).collect();
         let names: Vec<String> = numbers.iter().map(|&number| std::mem::take(&mut self.names[number as usize])).collect();
         let mut selected = Self { count: names.len(), names, slots: Vec::new() };
-        selected.rebuild((selected.count * 2).next_power_of_two().max(16));
+        selected.place(&keys, (selected.count * 2).next_power_of_two().max(16));
         selected
     }
 
@@ -232,20 +234,28 @@ impl Dictionary {
 
     #[cold]
     fn grow(&mut self) {
-        self.rebuild((self.slots.len() * 2).max(16));
+        self.place(&self.keys(), (self.slots.len() * 2).max(16));
+    }
+
+    /// The key of every name: the slots have them side by side, names lie all over memory.
+    fn keys(&self) -> Vec<Key> {
+        let mut keys = vec![Slot::VACANT.key; self.count];
+        for slot in self.slots.iter().filter(|slot| !slot.is_vacant()) {
+            keys[slot.id as usize] = slot.key;
+        }
+        keys
     }
 
     /// Gives every name its slot, of so many.
-    fn rebuild(&mut self, size: usize) {
+    fn place(&mut self, keys: &[Key], size: usize) {
         self.slots.clear();
         self.slots.resize(size, Slot::VACANT);
-        for (id, name) in self.names[..self.count].iter().enumerate() {
-            let key = Key::of(name);
+        for (&key, id) in keys.iter().zip(0..) {
             let mut at = key.start(size);
             while !self.slots[at].is_vacant() {
                 at = (at + 1) & (size - 1);
             }
-            self.slots[at] = Slot { key, id: id as u32 };
+            self.slots[at] = Slot { key, id };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::schema::{Dictionary, hash_feature};
 use super::table::TableSchema;
-use super::words::for_each_word;
+use super::words::for_each_word_and_kind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -184,17 +184,20 @@ impl<'r> Splitter<'r> {
             made.extend(word.chars().flat_map(char::to_lowercase));
             each(made);
         };
-        let is_folded = |word: &str| recipe.keep_case || word.is_ascii();
+        let is_folded = |ascii: bool| recipe.keep_case || ascii;
         let one_word = Some(Lengths { from: 1, to: 1 });
         if recipe.words == one_word && recipe.characters.is_none() && stop_words.is_empty() {
-            return for_each_word(document, |word| if is_folded(word) { each(word) } else { fold(word, &mut each) });
+            return for_each_word_and_kind(
+                document,
+                |word, ascii| if is_folded(ascii) { each(word) } else { fold(word, &mut each) },
+            );
         }
         line.clear();
         line.push(' ');
         spans.clear();
-        for_each_word(document, |word| {
+        for_each_word_and_kind(document, |word, ascii| {
             let start = line.len();
-            if is_folded(word) {
+            if is_folded(ascii) {
                 line.push_str(word)
             } else {
                 fold(word, &mut |folded| line.push_str(folded))

@@ -13,15 +13,20 @@ use unicode_segmentation::UnicodeSegmentation;
 /// assert_eq!(words, ["Don't", "panic", "3.14", "π"]);
 /// ```
 pub fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
+    for_each_word_and_kind(text, |word, _| each(word));
+}
+
+/// The same, with whether the word is known to be of ASCII characters alone; one that is not may be so all the same.
+pub(super) fn for_each_word_and_kind<'a>(text: &'a str, mut each: impl FnMut(&'a str, bool)) {
     if text.is_ascii() {
-        return ascii_words(text, &mut each);
+        return ascii_words(text, &mut |word| each(word, true));
     }
     // Only what is not ASCII between two spaces needs the tables of Unicode.
     for part in text.split([' ', '\t', '\n', '\r']) {
         if part.is_ascii() {
-            ascii_words(part, &mut each);
+            ascii_words(part, &mut |word| each(word, true));
         } else {
-            part.unicode_words().for_each(&mut each);
+            part.unicode_words().for_each(|word| each(word, false));
         }
     }
 }
@@ -53,31 +58,56 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
+/// So many bytes from `at` on belong to a word, of eight. A loop over bytes would do, but where a word ends is anybody's guess, and the
+/// processor's would mostly be wrong.
+#[inline(always)]
+fn run(bytes: &[u8], at: usize) -> usize {
+    let eight = match bytes.get(at..at + 8) {
+        Some(eight) => eight.try_into().unwrap_or_default(),
+        None => {
+            let mut eight = [0; 8];
+            let rest = &bytes[at.min(bytes.len())..];
+            eight[..rest.len()].copy_from_slice(rest);
+            eight
+        }
+    };
+    let all = |byte: u8| u64::from_le_bytes([byte; 8]);
+    let word = u64::from_le_bytes(eight);
+    // Bytes are below 128, so that none of these sums carries into the next byte. A byte's top bit says whether it is at least this.
+    let from = |word: u64, least: u8| word + all(128 - least);
+    let small = word | all(b' ');
+    let letters = from(small, b'a') & !from(small, b'z' + 1);
+    let digits = from(word, b'0') & !from(word, b'9' + 1);
+    let others = from(word ^ all(b'_'), 1);
+    let out = !(letters | digits | !others) & all(128);
+    (out.trailing_zeros() / 8) as usize
+}
+
 #[inline]
 fn ascii_words<'a>(text: &'a str, each: &mut impl FnMut(&'a str)) {
     let bytes = text.as_bytes();
     let kind = |at: usize| bytes.get(at).map_or(0, |&byte| KINDS[byte as usize]);
     let mut at = 0;
     while at < bytes.len() {
-        let first = kind(at);
-        if first & IN_WORD == 0 {
+        if kind(at) & IN_WORD == 0 {
             at += 1;
             continue;
         }
-        let (start, mut before, mut seen) = (at, first, first);
-        at += 1;
+        let start = at;
         loop {
-            let next = kind(at);
-            if next & IN_WORD != 0 {
-                (before, seen) = (next, seen | next);
-                at += 1;
-            } else if next >> JOINS & before & kind(at + 1) != 0 {
-                at += 1;
-            } else {
+            let more = run(bytes, at);
+            at += more;
+            if more == 8 {
+                continue;
+            }
+            // A mark that belongs to the word is followed by more of it.
+            if kind(at) >> JOINS & kind(at - 1) & kind(at + 1) == 0 {
                 break;
             }
+            at += 1;
         }
-        if seen & (LETTER | DIGIT) != 0 {
+        let solid = |at: usize| kind(at) & (LETTER | DIGIT) != 0;
+        if solid(start) || (start + 1..at).any(solid) {
             each(&text[start..at]);
         }
     }

@@ -115,6 +115,19 @@ impl LossName {
         }
     }
 
+    /// `ℓ(y, s)` of the loss with this name, for those who draw it: solvers know the loss as a type.
+    pub fn value(self, y: f64, s: f64) -> f64 {
+        match self {
+            LossName::Hinge => Hinge.value(y, s),
+            LossName::SquaredHinge => SquaredHinge.value(y, s),
+            LossName::Logistic => Logistic.value(y, s),
+            LossName::Exponential => Exponential.value(y, s),
+            LossName::Squared => Squared.value(y, s),
+            LossName::Absolute => Absolute.value(y, s),
+            LossName::HingeAtZero => HingeAtZero.value(y, s),
+        }
+    }
+
     /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits instead of nats);
     /// `None` if no factor will do.
     pub fn dominating_factor(self) -> Option<f64> {

@@ -15,7 +15,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
 
-fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+/// The same for what writes itself.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let name = path.display().to_string();
     let target = follow_links(path).map_err(|error| Error::io(&name, &error))?;
     let folder = match target.parent() {

@@ -2,6 +2,7 @@
 
 use super::{Model, Scorer, Task};
 use crate::data::Row;
+use crate::features::map::Entries;
 use crate::multiclass::{best, decide};
 
 /// Why a row gets its label.
@@ -21,7 +22,7 @@ pub struct Explanation {
 /// What a feature adds to the score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// The feature.
+    /// The feature; of mapped rows, if the model has a map.
     pub feature: u32,
     /// Its value in the row.
     pub value: f64,
@@ -29,7 +30,8 @@ pub struct Part {
     pub added: f64,
 }
 
-/// Why a row with these scores gets the label that it gets. Votes are no sum over features, and have no parts.
+/// Why a row with these scores gets the label that it gets. Votes and networks are no sums over
+/// features, and have no parts.
 pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let Some(weights) = model.scorer.weights() else {
         return Explanation { against: None, difference: 0.0, bias: 0.0, parts: Vec::new() };
@@ -47,8 +49,9 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let against = second.filter(|_| scores.len() > 1);
     let of = |value: &dyn Fn(usize) -> f64| winner.1 * (value(winner.0) - against.map_or(0.0, value));
     let mut parts = Vec::new();
-    let mut present = Vec::new();
-    let row = if let Scorer::Presence(_) = model.scorer { row.presence(&mut present) } else { row };
+    let (mut present, mut entries) = (Vec::new(), Entries::default());
+    let row = if let Scorer::Mapped(mapped) = &model.scorer { mapped.map(row, &mut entries) } else { row };
+    let row = if let Scorer::Presence(_) = model.scorer.behind_map() { row.presence(&mut present) } else { row };
     row.for_each_nonzero(|feature, value| {
         let added = value * of(&|output| weights.weight(feature as usize, output));
         if added != 0.0 {

@@ -6,6 +6,7 @@
 mod calibration;
 mod check;
 mod metadata;
+mod network;
 mod schema;
 mod scorers;
 mod seal;
@@ -24,8 +25,8 @@ pub const FORMAT_VERSION: u32 = 1;
 ///
 /// The same model gives the same bytes.
 pub fn save(model: &Model, path: &Path) -> Result<()> {
-    let bytes = to_bytes(model).map_err(|error| error.at(path.display().to_string(), 0, 0))?;
-    atomic::write(path, &bytes)
+    let sealed = sealed(model).map_err(|error| error.at(path.display().to_string(), 0, 0))?;
+    atomic::write_with(path, |file| sealed.write(file))
 }
 
 /// Reads a model from a file.
@@ -46,17 +47,35 @@ pub fn checksum(bytes: &[u8]) -> String {
     format!("blake3:{}", seal::digits(bytes))
 }
 
+/// The checksum that the file of a model has.
+pub fn checksum_of(model: &Model) -> Result<String> {
+    Ok(format!("blake3:{}", sealed(model)?.digits()))
+}
+
 /// The bytes of a model's file.
 pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
-    let refuse = |what: String| Error::input(format!("this model cannot be saved: {what}"));
-    check::model(model).map_err(refuse)?;
-    let metadata = metadata::write(model).map_err(refuse)?;
+    let sealed = sealed(model)?;
+    let mut bytes = Vec::new();
+    let length = sealed.len();
+    bytes.try_reserve_exact(length).map_err(|_| refused(format!("there is no memory for its {length} bytes")))?;
+    sealed.write(&mut bytes).map_err(|error| refused(error.to_string()))?;
+    Ok(bytes)
+}
+
+fn refused(what: String) -> Error {
+    Error::input(format!("this model cannot be saved: {what}"))
+}
+
+/// What a model's file has in it, once it is sure that it can be read again.
+fn sealed(model: &Model) -> Result<seal::Sealed<'_>> {
+    check::model(model).map_err(refused)?;
+    let metadata = metadata::write(model).map_err(refused)?;
     let mut tensors = scorers::tensors(&model.scorer);
     tensors.extend(schema::tensors(&model.schema));
     tensors.extend(model.probabilities.iter().flat_map(calibration::tensors));
-    let bytes = seal::seal(&metadata, tensors).map_err(refuse)?;
-    check::room(model, bytes.len()).map_err(refuse)?;
-    Ok(bytes)
+    let sealed = seal::Sealed::new(&metadata, tensors).map_err(refused)?;
+    check::room(model, sealed.len()).map_err(refused)?;
+    Ok(sealed)
 }
 
 /// The model of a file with these bytes; `name` is what errors call the file.

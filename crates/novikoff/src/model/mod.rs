@@ -2,20 +2,32 @@
 
 pub mod atomic;
 mod calibration;
+mod expansion;
 mod explain;
 mod file;
+mod mapped;
+mod network;
+mod run;
 mod voted;
 mod weights;
 
 pub use calibration::{Calibration, Isotonic, Platt};
+pub use expansion::Expansion;
 pub use explain::{Explanation, Part, explain};
-pub use file::{FORMAT_VERSION, checksum, from_bytes, load, load_with_checksum, save, to_bytes};
-pub use voted::{Mistake, NOBODY, TILE, Tile, Voted};
+pub use file::{FORMAT_VERSION, checksum, checksum_of, from_bytes, load, load_with_checksum, save, to_bytes};
+pub use mapped::Mapped;
+use mapped::MappedScratch;
+pub use network::{Activation, LANES, Lanes, Network, Units};
+pub(crate) use network::{entries_of, panels, sums};
+pub use run::{Form, Run};
+pub use voted::{Mistake, NOBODY, Voted};
 pub use weights::Weights;
 pub(crate) use weights::grow_zeroed;
 
 use crate::data::{Labels, Row};
 use crate::features::Schema;
+use crate::features::map::Map;
+use crate::kernel::Tile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,8 +63,14 @@ pub enum Scorer {
     Linear(Weights),
     /// Weights of what a row has, however much of it: every value above 0 counts as 1, every other as 0.
     Presence(Weights),
+    /// Weights in a kernel's space.
+    Kernel(Expansion),
     /// The votes of all weight vectors of a run.
     Voted(Voted),
+    /// A hidden layer between features and scores.
+    Network(Network),
+    /// What scores rows that a map has made of the rows.
+    Mapped(Mapped),
 }
 
 /// What a model says of itself. Everything here is the same for the same data, seed and settings.
@@ -81,6 +99,10 @@ pub struct Scratch {
     tile: Tile,
     /// The features that a row has.
     present: Vec<u32>,
+    /// A row's hidden units.
+    units: Units,
+    /// What rows are mapped to.
+    mapped: Option<Box<MappedScratch>>,
 }
 
 impl Scorer {
@@ -88,7 +110,10 @@ impl Scorer {
     pub fn outputs(&self) -> usize {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
+            Scorer::Kernel(expansion) => expansion.outputs,
             Scorer::Voted(voted) => voted.outputs(),
+            Scorer::Network(network) => network.outputs(),
+            Scorer::Mapped(mapped) => mapped.scorer.outputs(),
         }
     }
 
@@ -96,16 +121,30 @@ impl Scorer {
     pub fn cost(&self) -> usize {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
+            Scorer::Kernel(expansion) => expansion.cost(),
             Scorer::Voted(voted) => voted.cost(),
+            Scorer::Network(network) => network.hidden() * network.outputs(),
+            Scorer::Mapped(mapped) => mapped.scorer.cost(),
         }
     }
 
-    /// The weights, where there are some: of values, or of what a row has.
+    /// The weights, where there are some: of values, or of what a row has; of mapped rows, if there is a map.
     pub fn weights(&self) -> Option<&Weights> {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => Some(weights),
-            Scorer::Voted(_) => None,
+            Scorer::Mapped(mapped) => mapped.scorer.weights(),
+            Scorer::Kernel(_) | Scorer::Voted(_) | Scorer::Network(_) => None,
         }
+    }
+
+    /// What scores the rows that a map makes, if there is one; else this.
+    pub fn behind_map(&self) -> &Scorer {
+        if let Scorer::Mapped(mapped) = self { &mapped.scorer } else { self }
+    }
+
+    /// The map that comes before everything else, if there is one.
+    pub fn map(&self) -> Option<Map> {
+        if let Scorer::Mapped(mapped) = self { Some(mapped.mapper.map()) } else { None }
     }
 
     /// Scores rows: [`Scorer::outputs`] scores a row, one row after the other.
@@ -124,11 +163,26 @@ impl Scorer {
                     weights.score(row.presence(&mut scratch.present), scores);
                 }
             }
+            Scorer::Kernel(expansion) => {
+                scratch.tile.become_one_of(expansion.kernel, expansion.precision);
+                let many = Tile::capacity(expansion.precision);
+                for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
+                    expansion.score(rows, &mut scratch.tile, scores);
+                }
+            }
             Scorer::Voted(voted) => {
-                for (rows, scores) in rows.chunks(TILE).zip(scores.chunks_mut(TILE * outputs)) {
+                scratch.tile.become_one_of(voted.kernel, voted.precision);
+                let many = Tile::capacity(voted.precision);
+                for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
                     voted.score(rows, &mut scratch.tile, scores);
                 }
             }
+            Scorer::Network(network) => {
+                for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
+                    network.score(*row, &mut scratch.units, scores);
+                }
+            }
+            Scorer::Mapped(mapped) => mapped.score(rows, scratch.mapped.get_or_insert_default(), scores),
         }
     }
 }
@@ -137,6 +191,14 @@ impl Model {
     /// Number of features that the model knows.
     pub fn features(&self) -> usize {
         self.about.features as usize
+    }
+
+    /// What to call feature `j` of the rows that are weighed: one of the input, or what a map makes of several.
+    pub fn feature_name(&self, j: u32) -> String {
+        match self.scorer.map() {
+            Some(map) => map.name(j, |j| self.schema.name(j)),
+            None => self.schema.name(j),
+        }
     }
 
     /// What the model predicts.

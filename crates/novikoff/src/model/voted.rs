@@ -1,10 +1,11 @@
 //! The voted perceptron: all weight vectors of a run vote, each as often as the rounds it survived.
 //!
 //! Vectors are never stored. Each is the one before it plus one mistake's row, so the scores of all of them on a row `x`
-//! come out of one sweep over the mistakes: `s ← s + step·(<xᵢ, x> + bias²)`, and after each the vote is counted.
+//! come out of one sweep over the mistakes: `s ← s + step·(K(xᵢ, x) + bias²)`, and after each the vote is counted.
 
 use crate::data::{Matrix, Row};
-use crate::multiclass::{Scheme, best_except};
+use crate::kernel::{self, Kernel, Precision, Tile};
+use crate::multiclass::{Scheme, best_of};
 
 /// Marks that no output loses by an update.
 pub const NOBODY: u32 = u32::MAX;
@@ -24,6 +25,14 @@ pub struct Mistake {
     pub round: f64,
 }
 
+impl Mistake {
+    /// The outputs that it changed, and by how much of the row.
+    pub fn steps(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let loser = (self.loses != NOBODY).then_some((self.loses as usize, -self.step));
+        [(self.gains as usize, self.step)].into_iter().chain(loser)
+    }
+}
+
 /// A run's mistakes, with their rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voted {
@@ -31,6 +40,10 @@ pub struct Voted {
     pub scheme: Scheme,
     /// Number of classes.
     pub classes: usize,
+    /// What compares rows.
+    pub kernel: Kernel,
+    /// In which precision.
+    pub precision: Precision,
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
     /// The rows of the mistakes, each once.
@@ -41,28 +54,7 @@ pub struct Voted {
     pub rounds: f64,
 }
 
-/// Rows that are scored together: one pass over the mistakes serves all of them.
-pub const TILE: usize = 32;
-
 impl Voted {
-    /// The run's first mistakes, up to `rounds`, with their rows out of `rows`.
-    pub fn new(scheme: Scheme, classes: usize, bias: f64, rows: &Matrix, journal: &[Mistake], rounds: f64) -> Self {
-        let mut slots = vec![u32::MAX; rows.rows()];
-        let mut kept = Vec::new();
-        let mistakes = journal
-            .iter()
-            .map(|mistake| {
-                let slot = &mut slots[mistake.row as usize];
-                if *slot == u32::MAX {
-                    *slot = kept.len() as u32;
-                    kept.push(mistake.row as usize);
-                }
-                Mistake { row: *slot, ..*mistake }
-            })
-            .collect();
-        Self { scheme, classes, bias, rows: rows.select(kept), mistakes, rounds }
-    }
-
     /// Votes per row scored: one, or one a class.
     pub fn outputs(&self) -> usize {
         self.scheme.outputs(self.classes)
@@ -75,86 +67,39 @@ impl Voted {
 
     /// No vector's score of a row that was a mistake is larger, by Cauchy and Schwarz; infinite if sums on the way are.
     pub fn largest_score(&self) -> f64 {
-        let norm = |row: usize| (self.rows.row(row).norm_sq() + self.bias * self.bias).sqrt();
-        let norms: Vec<f64> = (0..self.rows.rows()).map(norm).collect();
-        let radius = norms.iter().copied().fold(0.0, f64::max);
-        self.mistakes.iter().map(|mistake| mistake.step.abs() * norms[mistake.row as usize] * radius).sum()
+        let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
+        let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
+        let radius = lengths.iter().copied().fold(0.0, f64::max);
+        self.mistakes.iter().map(|mistake| mistake.step.abs() * lengths[mistake.row as usize] * radius).sum()
     }
 
-    /// Scores up to [`TILE`] rows: votes for less votes against, as a share of all rounds (for joint classes the votes for
-    /// each class).
-    pub fn score(&self, rows: &[Row<'_>], scratch: &mut Tile, scores: &mut [f64]) {
+    /// Scores as many rows as a tile holds: votes for less votes against, as a share of all rounds (for joint classes the votes
+    /// for each class).
+    pub fn score(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64]) {
         let mut sweep = Sweep::new(self.scheme, self.outputs(), rows.len());
-        scratch.load(rows, self.rows.columns());
-        self.advance(&mut sweep, &self.mistakes, scratch);
-        sweep.finish(self.rounds, scores);
-    }
-
-    fn advance(&self, sweep: &mut Sweep, mistakes: &[Mistake], tile: &mut Tile) {
+        tile.load(rows, self.rows.columns());
         let mut last = u32::MAX;
-        for mistake in mistakes {
+        let mut kernels = vec![0.0; rows.len()];
+        for mistake in &self.mistakes {
             if mistake.row != last {
-                tile.dot(self.rows.row(mistake.row as usize), self.bias * self.bias);
+                let row = self.rows.row(mistake.row as usize);
+                kernels.copy_from_slice(tile.compare(row, row.norm_sq()));
+                kernels.iter_mut().for_each(|kernel| *kernel += self.bias * self.bias);
                 last = mistake.row;
             }
-            sweep.mistake(mistake, &tile.dots);
+            sweep.mistake(mistake, &kernels);
         }
+        sweep.finish(self.rounds, scores);
     }
 }
 
-/// Rows turned on their side: for every feature that one of them has, its values in all of them.
-#[derive(Debug, Default)]
-pub struct Tile {
-    /// Where a feature's values start in `values`, by feature; `NONE` if no row has it.
-    slots: Vec<u32>,
-    features: Vec<u32>,
-    values: Vec<f64>,
-    dots: [f64; TILE],
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Tile {
-    fn load(&mut self, rows: &[Row<'_>], columns: usize) {
-        for feature in self.features.drain(..) {
-            self.slots[feature as usize] = NONE;
-        }
-        self.slots.resize(columns, NONE);
-        self.values.clear();
-        for (lane, row) in rows.iter().enumerate() {
-            row.for_each_nonzero(|j, x| {
-                let Some(slot) = self.slots.get_mut(j as usize) else { return };
-                if *slot == NONE {
-                    *slot = self.values.len() as u32;
-                    self.features.push(j);
-                    self.values.resize(self.values.len() + TILE, 0.0);
-                }
-                self.values[*slot as usize + lane] = x;
-            });
-        }
-    }
-
-    /// Puts `<row, x> + constant` for every row x of the tile into `dots`.
-    fn dot(&mut self, row: Row<'_>, constant: f64) {
-        let mut dots = [constant; TILE];
-        row.for_each_nonzero(|j, v| {
-            let slot = self.slots[j as usize];
-            if let Some(values) = self.values.get(slot as usize..).and_then(|rest| rest.first_chunk::<TILE>()) {
-                for (dot, x) in dots.iter_mut().zip(values) {
-                    *dot += v * x;
-                }
-            }
-        });
-        self.dots = dots;
-    }
-}
-
-/// The votes on a few rows, on the way through the mistakes.
+/// The votes on a few rows, on the way through the mistakes. Of every output, all rows lie side by side.
 #[derive(Debug)]
 struct Sweep {
     scheme: Scheme,
     outputs: usize,
-    /// Scores of the vector of the moment, row by row.
+    rows: usize,
+    /// Scores of the vector of the moment.
     scores: Vec<f64>,
     votes: Vec<f64>,
     /// From which round on the vector of the moment has voted: per output for one-vs-rest, else one.
@@ -164,16 +109,13 @@ struct Sweep {
 impl Sweep {
     fn new(scheme: Scheme, outputs: usize, rows: usize) -> Self {
         let zeros = vec![0.0; rows * outputs];
-        Self { scheme, outputs, scores: zeros.clone(), votes: zeros, since: vec![0.0; outputs] }
+        Self { scheme, outputs, rows, scores: zeros.clone(), votes: zeros, since: vec![0.0; outputs] }
     }
 
-    fn mistake(&mut self, mistake: &Mistake, dots: &[f64; TILE]) {
+    fn mistake(&mut self, mistake: &Mistake, kernels: &[f64]) {
         self.vote(mistake.gains as usize, mistake.round);
-        for (scores, dot) in self.scores.chunks_exact_mut(self.outputs).zip(dots) {
-            scores[mistake.gains as usize] += mistake.step * dot;
-            if let Some(score) = scores.get_mut(mistake.loses as usize) {
-                *score -= mistake.step * dot;
-            }
+        for (output, step) in mistake.steps() {
+            add(&mut self.scores[output * self.rows..], step, kernels);
         }
     }
 
@@ -185,11 +127,16 @@ impl Sweep {
         if survived == 0.0 {
             return;
         }
-        for (scores, votes) in self.scores.chunks_exact(self.outputs).zip(self.votes.chunks_exact_mut(self.outputs)) {
-            match self.scheme {
-                Scheme::Joint => votes[best_except(scores, usize::MAX)] += survived,
-                _ => votes[output] += if scores[output] >= 0.0 { survived } else { -survived },
+        if self.scheme == Scheme::Joint {
+            for row in 0..self.rows {
+                let best = best_of(self.scores[row..].iter().step_by(self.rows).take(self.outputs).copied());
+                self.votes[best * self.rows + row] += survived;
             }
+            return;
+        }
+        let own = output * self.rows..(output + 1) * self.rows;
+        for (vote, score) in self.votes[own.clone()].iter_mut().zip(&self.scores[own]) {
+            *vote += if *score >= 0.0 { survived } else { -survived };
         }
     }
 
@@ -198,8 +145,17 @@ impl Sweep {
         for output in 0..clocks {
             self.vote(output, rounds);
         }
-        for (score, votes) in scores.iter_mut().zip(&self.votes) {
-            *score = votes / rounds.max(f64::MIN_POSITIVE);
+        for (row, scores) in scores.chunks_exact_mut(self.outputs).enumerate() {
+            for (output, score) in scores.iter_mut().enumerate() {
+                *score = self.votes[output * self.rows + row] / rounds.max(f64::MIN_POSITIVE);
+            }
         }
+    }
+}
+
+/// `to ← to + scale·from`.
+pub(super) fn add(to: &mut [f64], scale: f64, from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += scale * from;
     }
 }

@@ -44,12 +44,23 @@ pub fn decide(scores: &[f64]) -> usize {
     }
 }
 
+/// The class with the largest score; the last of several.
+#[inline]
+pub fn best_of(scores: impl Iterator<Item = f64>) -> usize {
+    best_among(scores.enumerate())
+}
+
 /// The class with the largest score other than `except`; the last of several.
 #[inline]
 pub fn best_except(scores: &[f64], except: usize) -> usize {
+    best_among(scores.iter().copied().enumerate().filter(|(class, _)| *class != except))
+}
+
+#[inline]
+fn best_among(scores: impl Iterator<Item = (usize, f64)>) -> usize {
     let (mut best, mut best_score) = (usize::MAX, f64::NEG_INFINITY);
-    for (class, &score) in scores.iter().enumerate() {
-        if class != except && (score >= best_score || best == usize::MAX) {
+    for (class, score) in scores {
+        if score >= best_score || best == usize::MAX {
             (best, best_score) = (class, score);
         }
     }

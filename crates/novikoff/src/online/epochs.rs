@@ -6,7 +6,8 @@ use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::matrix::fetch;
 use crate::data::{Matrix, Row};
-use crate::model::{Scorer, Voted, Weights};
+use crate::kernel::{Kernel, Precision};
+use crate::model::{Mistake, Run, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 use crate::random::Random;
@@ -76,7 +77,7 @@ pub struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// Row `i`, its class and its weight.
     #[inline(always)]
-    fn row(&self, i: u32) -> (Row<'a>, u32, f64) {
+    pub fn row(&self, i: u32) -> (Row<'a>, u32, f64) {
         let weight = self.weights.get(i as usize).copied().unwrap_or(1.0);
         (self.rows.row(i as usize), self.classes[i as usize], weight)
     }
@@ -107,111 +108,181 @@ pub struct Trained {
     pub updates: u64,
 }
 
+/// What learns in epochs, and can tell after each what it would return.
+pub(super) trait Pupil {
+    /// What is kept of an epoch while it is the best.
+    type Snapshot;
+
+    /// Learns from all rows once, in this order.
+    fn pass(
+        &mut self,
+        batch: Batch<'_>,
+        sequence: &Sequence,
+        epoch: (usize, usize),
+        observer: &mut dyn Observer,
+    ) -> (Epoch, Flow);
+
+    /// What it would return now.
+    fn snapshot(&self) -> Self::Snapshot;
+
+    /// What scores rows by a snapshot.
+    fn scorer(&self, snapshot: &Self::Snapshot, rows: &Matrix) -> Scorer;
+}
+
+/// How the epochs went.
+pub(super) struct Course<S> {
+    pub(super) stopped: Stopped,
+    pub(super) trace: Vec<Epoch>,
+    /// The epoch with the least validation error, if there is any to go by.
+    pub(super) best: Option<(f64, usize, S)>,
+}
+
+/// Tells the error of a scorer on validation rows.
+pub type Validate<'a> = Option<&'a dyn Fn(&Scorer) -> f64>;
+
+/// Epoch after epoch, until there is a reason to end.
+pub(super) fn attend<R, P: Pupil>(
+    plan: &Plan<R>,
+    batch: Batch<'_>,
+    pupil: &mut P,
+    validate: Validate<'_>,
+    observer: &mut dyn Observer,
+) -> Course<P::Snapshot> {
+    let started = Instant::now();
+    let mut random = Random::new(plan.seed);
+    let mut sequence = Sequence::new(batch.rows.rows());
+    let mut course = Course { stopped: Stopped::OutOfEpochs, trace: Vec::new(), best: None };
+    for epoch in 1..=plan.epochs {
+        if plan.order == Order::Shuffled {
+            sequence.shuffle(&mut random);
+        }
+        let (mut sums, flow) = pupil.pass(batch, &sequence, (epoch, plan.epochs), observer);
+        if let Some(validate) = validate {
+            let snapshot = pupil.snapshot();
+            let error = validate(&pupil.scorer(&snapshot, batch.rows));
+            sums.validation_error = Some(error);
+            if course.best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                course.best = Some((error, epoch, snapshot));
+            }
+        }
+        sums.seconds = started.elapsed().as_secs_f64();
+        course.trace.push(sums);
+        if observer.observe(Progress::Epoch(sums)) == Flow::Stop || flow == Flow::Stop {
+            course.stopped = Stopped::Interrupted;
+            break;
+        }
+        if sums.updates == 0 && sums.mistakes == 0 {
+            course.stopped = Stopped::Separated;
+            break;
+        }
+        if course.best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
+            course.stopped = Stopped::ValidationError;
+            break;
+        }
+    }
+    course
+}
+
 /// What the learner would return after an epoch; kept while it is the best.
-enum Snapshot {
+pub(super) enum Snapshot {
     Linear(Weights),
     /// So many of the journal's mistakes, and so many rounds.
     Voted(usize, f64),
 }
 
-impl Snapshot {
-    fn of<R: Rule>(learner: &Online<R>) -> Self {
-        match learner.journal() {
-            Some(journal) => Snapshot::Voted(journal.len(), learner.rounds()),
-            None => Snapshot::Linear(learner.result()),
+/// An online learner in its epochs.
+struct Attending<'a, R> {
+    learner: Online<R>,
+    plan: &'a Plan<R>,
+}
+
+impl<R: Rule> Pupil for Attending<'_, R> {
+    type Snapshot = Snapshot;
+
+    fn pass(
+        &mut self,
+        batch: Batch<'_>,
+        sequence: &Sequence,
+        epoch: (usize, usize),
+        observer: &mut dyn Observer,
+    ) -> (Epoch, Flow) {
+        pass(&mut self.learner, batch, sequence, epoch, observer)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        match self.learner.journal() {
+            Some(journal) => Snapshot::Voted(journal.len(), self.learner.rounds()),
+            None => Snapshot::Linear(self.learner.result()),
         }
     }
 
-    fn scorer<R: Rule>(&self, plan: &Plan<R>, learner: &Online<R>, rows: &Matrix) -> Scorer {
-        match self {
+    fn scorer(&self, snapshot: &Snapshot, rows: &Matrix) -> Scorer {
+        match snapshot {
             Snapshot::Linear(weights) => Scorer::Linear(weights.clone()),
             Snapshot::Voted(mistakes, rounds) => {
-                let journal = &learner.journal().unwrap_or_default()[..*mistakes];
-                Scorer::Voted(Voted::new(plan.scheme, plan.classes, plan.bias.coordinate(), rows, journal, *rounds))
+                let mistakes = &self.learner.journal().unwrap_or_default()[..*mistakes];
+                Scorer::Voted(self.plan.run(rows, mistakes, *rounds).voted(self.plan.scheme, self.plan.classes))
             }
         }
     }
 }
 
+impl<R> Plan<R> {
+    /// A run of linear weights with these mistakes.
+    fn run<'a>(&self, rows: &'a Matrix, mistakes: &'a [Mistake], rounds: f64) -> Run<'a> {
+        let (kernel, precision) = (Kernel::Linear, Precision::Double);
+        Run { kernel, precision, bias: self.bias.coordinate(), rows, mistakes, rounds }
+    }
+}
+
 /// Trains in epochs. `validate` tells the error of a scorer on validation rows, if there are any.
-pub fn train<R: Rule>(
-    plan: &Plan<R>,
-    batch: Batch<'_>,
-    validate: Option<&dyn Fn(&Scorer) -> f64>,
-    observer: &mut dyn Observer,
-) -> Trained {
-    let started = Instant::now();
+pub fn train<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, validate: Validate<'_>, observer: &mut dyn Observer) -> Trained {
     let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
     if let Some(value) = plan.own_feature {
         learner = learner.with_own_feature(value, batch.rows.rows());
     }
-    let mut random = Random::new(plan.seed);
-    let mut sequence = Sequence::new(batch.rows.rows());
-    let mut trace = Vec::<Epoch>::new();
-    let mut best = None::<(f64, usize, Snapshot)>;
-    let mut stopped = Stopped::OutOfEpochs;
-    for epoch in 1..=plan.epochs {
-        if plan.order == Order::Shuffled {
-            sequence.shuffle(&mut random);
-        }
-        let (mut sums, flow) = pass(&mut learner, batch, &sequence, (epoch, plan.epochs), observer);
-        if let Some(validate) = validate {
-            let snapshot = Snapshot::of(&learner);
-            let error = validate(&snapshot.scorer(plan, &learner, batch.rows));
-            sums.validation_error = Some(error);
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((error, epoch, snapshot));
-            }
-        }
-        sums.seconds = started.elapsed().as_secs_f64();
-        trace.push(sums);
-        if observer.observe(Progress::Epoch(sums)) == Flow::Stop || flow == Flow::Stop {
-            stopped = Stopped::Interrupted;
-            break;
-        }
-        if sums.updates == 0 && sums.mistakes == 0 {
-            stopped = Stopped::Separated;
-            break;
-        }
-        if best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
-            stopped = Stopped::ValidationError;
-            break;
-        }
-    }
+    let mut pupil = Attending { learner, plan };
+    let Course { stopped, trace, best } = attend(plan, batch, &mut pupil, validate, observer);
     let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
     let is_last = plan.keep == Keep::Last && epoch == trace.len();
     let wanted = stopped == Stopped::Separated || plan.keep == Keep::Mistakes;
-    let last = (wanted && !is_last).then(|| learner.weights().clone());
+    let last = (wanted && !is_last).then(|| pupil.learner.weights().clone());
     // Weights may be most of the memory there is: the last are handed over, not copied.
     let scorer = match best {
         Some((_, _, Snapshot::Linear(weights))) => Scorer::Linear(weights),
-        None if learner.journal().is_none() => Scorer::Linear(learner.into_result()),
-        Some((_, _, voted)) => voted.scorer(plan, &learner, batch.rows),
-        None => Snapshot::of(&learner).scorer(plan, &learner, batch.rows),
+        None if pupil.learner.journal().is_none() => Scorer::Linear(pupil.learner.into_result()),
+        Some((_, _, voted)) => pupil.scorer(&voted, batch.rows),
+        None => pupil.scorer(&pupil.snapshot(), batch.rows),
     };
-    Trained {
-        last,
-        scorer,
-        stopped,
-        epoch,
-        mistakes: trace.iter().map(|e| e.mistakes).sum(),
-        updates: trace.iter().map(|e| e.updates).sum(),
-        trace,
+    Trained { last, ..Trained::new(scorer, stopped, trace, epoch) }
+}
+
+impl Trained {
+    pub(super) fn new(scorer: Scorer, stopped: Stopped, trace: Vec<Epoch>, epoch: usize) -> Self {
+        let (mistakes, updates) = (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
+        Self { scorer, last: None, stopped, trace, epoch, mistakes, updates }
     }
 }
 
 /// What has happened in an epoch so far.
 #[derive(Default)]
-struct Tally {
-    rows: u64,
+pub(super) struct Tally {
+    pub(super) rows: u64,
     mistakes: u64,
     updates: u64,
-    errors: u64,
+    pub(super) errors: u64,
 }
 
 impl Tally {
+    /// What the epoch came to.
+    pub(super) fn epoch(&self, epoch: usize) -> Epoch {
+        let progressive_error = self.errors as f64 / self.rows.max(1) as f64;
+        let Tally { mistakes, updates, .. } = *self;
+        Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }
+    }
+
     #[inline]
-    fn add(&mut self, seen: Seen) {
+    pub(super) fn add(&mut self, seen: Seen) {
         self.rows += 1;
         self.mistakes += u64::from(seen.mistakes);
         self.updates += u64::from(seen.updates);
@@ -247,9 +318,7 @@ fn pass<R: Rule>(
             break;
         }
     }
-    let Tally { rows, mistakes, updates, errors } = tally;
-    let progressive_error = errors as f64 / rows.max(1) as f64;
-    (Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }, flow)
+    (tally.epoch(epoch), flow)
 }
 
 /// What stays in a core's own cache while a window is visited.

@@ -1,10 +1,11 @@
 //! The online learner: predict a row, see its label, learn from it.
 
+use super::correct::{Example, Update, correct, correct_two};
 use super::mirror::{MIRROR_FROM, Mirror};
-use super::rule::{Look, Rule};
-use crate::data::Row;
+use super::rule::Rule;
+use crate::data::{Matrix, Row};
 use crate::model::{Mistake, NOBODY, Weights};
-use crate::multiclass::{Scheme, best_except, decide};
+use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 
 /// What the learner keeps besides its last weights.
@@ -94,11 +95,6 @@ impl<R: Rule> Online<R> {
         self
     }
 
-    /// `‖x‖²` with the bias's coordinate.
-    fn norm_sq(&self, row: Row<'_>) -> f64 {
-        row.norm_sq() + self.bias * self.bias
-    }
-
     /// Makes the mirror as large as the weights, if there should be one.
     fn fit_mirror(&mut self) {
         if self.scheme != Scheme::Two || self.weights.features() < MIRROR_FROM {
@@ -123,22 +119,22 @@ impl<R: Rule> Online<R> {
             self.rounds += weight;
             return Seen::default();
         }
+        let example = Example { class, weight };
+        let (rule, bias) = (self.rule.clone(), self.bias);
+        let norm_sq = || row.norm_sq() + bias * bias;
         let seen = if self.scheme == Scheme::Two {
             let mut score = row.dot(&self.weights.values) + self.weights.bias[0];
             if let Some(own) = &self.own {
                 own.add_to(std::slice::from_mut(&mut score), id);
             }
-            self.learn_two(row, id, class, weight, score)
+            correct_two(&rule, score, example, norm_sq, |update| self.update(row, id, update))
         } else {
             let mut scores = std::mem::take(&mut self.scores);
             self.weights.score(row, &mut scores);
             if let Some(own) = &self.own {
                 own.add_to(&mut scores, id);
             }
-            let seen = match self.scheme {
-                Scheme::OneVsRest => self.learn_each(row, id, class as usize, weight, &scores),
-                _ => self.learn_joint(row, id, class as usize, weight, &scores),
-            };
+            let seen = correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
             self.scores = scores;
             seen
         };
@@ -155,50 +151,7 @@ impl<R: Rule> Online<R> {
         (if class == 1 { score } else { -score }) - (doubt + score.abs() * f64::EPSILON) > R::CLEAR_ABOVE
     }
 
-    #[inline(always)]
-    fn learn_two(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, score: f64) -> Seen {
-        let positive = class == 1;
-        let side = if positive { 1.0 } else { -1.0 };
-        let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
-        let answer = self.rule.look(look, || self.norm_sq(row));
-        if answer.step != 0.0 {
-            self.update(row, id, 0, NOBODY, side * answer.step);
-        }
-        Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
-    }
-
-    fn learn_joint(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64, scores: &[f64]) -> Seen {
-        let rival = best_except(scores, class);
-        if rival == usize::MAX {
-            return Seen::default();
-        }
-        let (own, other) = (scores[class], scores[rival]);
-        let look = Look { margin: own - other, wins_ties: class > rival, weight, movers: 2.0 };
-        let answer = self.rule.look(look, || self.norm_sq(row));
-        if answer.step != 0.0 {
-            self.update(row, id, class as u32, rival as u32, answer.step);
-        }
-        let wrong = own < other || (own == other && rival > class);
-        Seen { wrong, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
-    }
-
-    fn learn_each(&mut self, row: Row<'_>, id: u32, class: usize, weight: f64, scores: &[f64]) -> Seen {
-        let mut seen = Seen { wrong: decide(scores) != class, ..Seen::default() };
-        let mut norm_sq = None;
-        for (output, &score) in scores.iter().enumerate() {
-            let side = if output == class { 1.0 } else { -1.0 };
-            let look = Look { margin: side * score, wins_ties: output == class, weight, movers: 1.0 };
-            let answer = self.rule.look(look, || *norm_sq.get_or_insert_with(|| self.norm_sq(row)));
-            seen.mistakes += u32::from(answer.mistake);
-            if answer.step != 0.0 {
-                seen.updates += 1;
-                self.update(row, id, output as u32, NOBODY, side * answer.step);
-            }
-        }
-        seen
-    }
-
-    fn update(&mut self, row: Row<'_>, id: u32, gains: u32, loses: u32, step: f64) {
+    fn update(&mut self, row: Row<'_>, id: u32, Update { gains, loses, step }: Update) {
         let outputs = self.weights.outputs();
         let mut shift = |output: u32, step: f64| {
             if let Some(own) = &mut self.own {
@@ -219,6 +172,15 @@ impl<R: Rule> Online<R> {
         if let Some(journal) = &mut self.journal {
             journal.push(Mistake { row: id, gains, loses, step, round: self.rounds });
         }
+    }
+
+    /// Goes on from a run over these rows that made these mistakes in so many rounds.
+    pub fn replay(&mut self, rows: &Matrix, mistakes: &[Mistake], rounds: f64) {
+        for &Mistake { row, gains, loses, step, round } in mistakes {
+            self.rounds = round;
+            self.update(rows.row(row as usize), row, Update { gains, loses, step });
+        }
+        self.rounds = rounds;
     }
 
     /// Rounds so far: rows seen, by their weights.

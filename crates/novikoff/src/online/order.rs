@@ -53,6 +53,11 @@ impl Sequence {
         }
     }
 
+    /// All rows, in the order in which they are visited.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
     /// The windows: which rows to fetch for each beforehand (none in the order given, where memory comes by itself), and the
     /// order in which its rows are visited.
     pub fn windows(&self) -> impl Iterator<Item = (impl Iterator<Item = Range<usize>>, &[u32])> {

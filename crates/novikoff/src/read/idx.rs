@@ -60,6 +60,8 @@ pub struct Header {
     kind: Kind,
     rows: u32,
     features: u32,
+    /// Width and height, of rows with two dimensions.
+    image: Option<(u32, u32)>,
 }
 
 impl Header {
@@ -71,6 +73,11 @@ impl Header {
     /// Number of features.
     pub fn features(&self) -> u32 {
         self.features
+    }
+
+    /// Width and height of the images, if rows have two dimensions.
+    pub fn image(&self) -> Option<(u32, u32)> {
+        self.image
     }
 
     /// Bytes a row.
@@ -98,7 +105,8 @@ pub fn header(source: &mut Source) -> Result<Header> {
     if *rows == 0 || features == 0 {
         return Err(whole("the IDX file has no rows".into()));
     }
-    Ok(Header { name: source.name().to_owned(), kind, rows: *rows, features: features as u32 })
+    let image = if let [height, width] = others { Some((*width, *height)) } else { None };
+    Ok(Header { name: source.name().to_owned(), kind, rows: *rows, features: features as u32, image })
 }
 
 /// Reads type and dimensions.
@@ -485,6 +493,14 @@ mod tests {
             let found = IdxLabels::read(&input("labels", &file(*code, &[2], &bytes))).unwrap();
             assert_eq!(found.values, [3, -3].map(|v| value_number(v, *kind) as i32));
         }
+    }
+
+    #[test]
+    fn a_header_says_how_wide_and_high_images_are() {
+        let image =
+            |dimensions: &[u32]| header(&mut Source::open(&input("images", &file(8, dimensions, &[]))).unwrap()).unwrap().image();
+        assert_eq!(image(&[7, 2, 3]), Some((3, 2)), "rows of pixels come first");
+        assert_eq!((image(&[7, 6]), image(&[7, 2, 3, 4])), (None, None));
     }
 
     #[test]

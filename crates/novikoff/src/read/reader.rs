@@ -343,6 +343,7 @@ impl Reader {
         };
         self.schema = schema;
         self.columns = Some(header.features() as usize);
+        self.report.image = header.image();
         self.parser = Arc::new(idx::Idx::new(header, labels, purpose.labelling())?);
         Ok(())
     }

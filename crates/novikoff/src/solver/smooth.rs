@@ -53,6 +53,8 @@ struct Along {
 const STALE: usize = 6;
 /// Most iterations of conjugate gradients for one direction.
 const MOST_ITERATIONS: usize = 60;
+/// So many times as far is the next trial at most, as long as none has been too far.
+const FARTHER: f64 = 4.0;
 /// Equations that need not be solved better than to this part are left at what a factor of the sample makes of them.
 const ROUGH: f64 = 0.25;
 
@@ -242,14 +244,16 @@ impl Descent {
                 low = length
             }
             let newton = length - slope / (there.bend + square);
-            length = if newton.is_finite() && newton > low && newton < high {
+            // Where hardly anything is curved, it would be a leap into the dark.
+            let farthest = if high.is_finite() { high } else { FARTHER * length };
+            length = if newton > low && newton < farthest {
                 newton
             } else if high.is_finite() {
                 0.5 * (low + high)
             } else {
-                4.0 * length
+                farthest
             };
-            if high - low <= 1e-12 * high {
+            if high.is_finite() && high - low <= 1e-12 * high {
                 break;
             }
         }

@@ -10,7 +10,7 @@ use crate::certificate::objective::{Objective, Target};
 use crate::certificate::proof::{Combination, Direction, Sides, Stand};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
-use crate::model::{self, Weights};
+use crate::model::{self, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
 use crate::penalty::Bias;
@@ -37,17 +37,26 @@ impl Fit {
             let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
             return Err(Error::usage(what).hint("leave out --certificate"));
         }
+        if settings.learner == Learner::Network {
+            let what = "a network's loss is not convex in its weights: nothing can be proved of what was learned";
+            return Err(Error::usage(what).hint("leave out --certificate"));
+        }
+        let mapped = match &self.model.scorer {
+            Scorer::Mapped(own) => Some(data.mapped(&own.mapper)?),
+            _ => None,
+        };
+        let rows = mapped.as_ref().unwrap_or(data);
         let claims = match &self.risk {
-            Some(risk) if settings.learner == Learner::MaxMargin => self.margin_claims(risk, data, settings)?,
-            Some(risk) => self.objective_claims(risk, data, settings)?,
-            None => self.run_claims(data, settings)?,
+            Some(risk) if settings.learner == Learner::MaxMargin => self.margin_claims(risk, rows, settings)?,
+            Some(risk) => self.objective_claims(risk, rows, settings)?,
+            None => self.run_claims(rows, settings)?,
         };
         if claims.is_empty() {
             let what = "nothing could be proved of this model: there is no certificate to write";
             return Err(Error::input(what).hint("leave out --certificate"));
         }
-        let checksum = model::checksum(&model::to_bytes(&self.model)?);
-        Ok(Certificate { model: Some(checksum), ..Certificate::new(data, claims) })
+        let checksum = model::checksum_of(&self.model)?;
+        Ok(Certificate { model: Some(checksum), map: self.model.scorer.map(), ..Certificate::new(data, claims) })
     }
 
     /// What each weight vector tells apart.

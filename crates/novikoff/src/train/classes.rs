@@ -7,8 +7,8 @@ use crate::multiclass::Scheme;
 use crate::online::class_order;
 
 /// Labels in their final order, and how to get there.
-pub(super) struct Classes {
-    pub(super) labels: Labels,
+pub(crate) struct Classes {
+    pub(crate) labels: Labels,
     /// The final number of a label, by its number in the data.
     pub(super) rank: Vec<u32>,
     /// The other way round.
@@ -16,7 +16,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    pub(super) fn new(names: &Labels, settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(names: &Labels, settings: &Settings) -> Result<Self> {
         match names.names() {
             [] => return Err(Error::input("there are no rows with labels")),
             [only] => {
@@ -48,7 +48,7 @@ impl Classes {
 
 impl Classes {
     /// The final numbers of these labels.
-    pub(super) fn rank_all(&self, labels: &[u32]) -> Vec<u32> {
+    pub(crate) fn rank_all(&self, labels: &[u32]) -> Vec<u32> {
         labels.iter().map(|&label| self.rank[label as usize]).collect()
     }
 }
@@ -61,7 +61,7 @@ pub(super) fn listed(names: &Labels) -> String {
 
 /// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far apart, as
 /// prices are and the numbers of classes are not.
-pub(super) fn refuse_targets(data: &Dataset) -> Result<()> {
+pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
     let different = data.names.len();
     let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
     let fractions = values.iter().any(|v| v.fract() != 0.0);
@@ -92,7 +92,7 @@ pub(super) fn scheme(classes: usize, settings: &Settings) -> Scheme {
 /// Most weights: 16 GB.
 pub(super) const MOST_WEIGHTS: usize = 1 << 31;
 
-pub(super) fn check_size(features: usize, outputs: usize) -> Result<()> {
+pub(crate) fn check_size(features: usize, outputs: usize) -> Result<()> {
     if features.checked_mul(outputs).is_none_or(|weights| weights > MOST_WEIGHTS) {
         let what = format!("{features} features × {outputs} classes are more weights than fit into memory");
         return Err(Error::input(what).hint("fewer features, by --hash-bits or a smaller --max-index, or fewer classes"));
@@ -101,7 +101,7 @@ pub(super) fn check_size(features: usize, outputs: usize) -> Result<()> {
 }
 
 /// Row weights times class weights; empty if every row counts once.
-pub(super) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
+pub(crate) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
     let Some(per_class) = class_weights(data, classes, labels, settings)? else { return Ok(data.row_weights.clone()) };
     Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
 }

@@ -69,8 +69,9 @@ pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, s
     let own = match &trained.scorer {
         Scorer::Linear(weights) => Some(stands(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
-        Scorer::Presence(_) => None,
-        Scorer::Voted(_) => return Err(overflow()),
+        Scorer::Kernel(expansion) if expansion.largest_score().is_finite() => None,
+        Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => None,
+        Scorer::Voted(_) | Scorer::Kernel(_) => return Err(overflow()),
     };
     let last = trained.last.as_ref().map(stands).transpose()?;
     let geometry = own.as_ref().map(Stands::geometry);

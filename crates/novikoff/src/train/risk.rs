@@ -384,6 +384,14 @@ fn solve_all<'a, L: Offered>(
     Solved { weights: assemble(&starts, rows.columns()), known, starts }
 }
 
+/// The scores of each row side by side, where every output's are known.
+fn scores_by_row(known: &[Known], outputs: usize, rows: usize) -> Option<Vec<f64>> {
+    if known.len() != outputs || known.iter().any(|known| known.scores.len() != rows) {
+        return None;
+    }
+    Some((0..rows).flat_map(|i| known.iter().map(move |known| known.scores[i])).collect())
+}
+
 fn train_by<L: Offered>(
     loss: L,
     data: &Dataset,
@@ -409,12 +417,9 @@ fn train_by<L: Offered>(
     weights.fold_back(&scaling.factors);
     let scorer = Scorer::Linear(weights);
     // The scores that the certificate is of are the model's own if its weights are.
-    let known_scores = known
-        .first()
-        .map(|known| &known.scores[..])
-        .filter(|scores| goal.scheme == Scheme::Two && scaling.factors.is_empty() && scores.len() == goal.ranked.len());
+    let known_scores = if scaling.factors.is_empty() { scores_by_row(&known, goal.outputs, data.len()) } else { None };
     let train_error = goal.classes.as_ref().map(|_| match known_scores {
-        Some(scores) => evaluate::error_of(scores, 1, &goal.ranked),
+        Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
         None => evaluate::error(&scorer, data, &goal.ranked),
     });
     let validation_error = match (&goal.classes, validation) {
@@ -791,7 +796,8 @@ pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
         Learner::LeastSquares => Some(LossName::Squared),
         Learner::LeastAbsolute => Some(LossName::Absolute),
         Learner::HingeAtZero => Some(LossName::HingeAtZero),
-        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive | Learner::Bayes => None,
+        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive => None,
+        Learner::Bayes | Learner::Network => None,
     }
 }
 

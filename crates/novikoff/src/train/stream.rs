@@ -187,7 +187,7 @@ fn refuse_balanced(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-fn refuse_for_streams(settings: &Settings) -> Result<()> {
+pub(super) fn refuse_for_streams(settings: &Settings) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::usage(what).hint(hint));
     if settings.learner == Learner::Voted {
         return refuse(

@@ -1,8 +1,9 @@
 //! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last, folds in parallel.
 //! For bayes it is the smoothing that is chosen, by one count of each fold's rows.
 
+use super::mapped::tune_mapped;
 use super::risk::{Path, held_out_errors};
-use super::{Fit, Learner, Settings, Strength, bayes, train};
+use super::{Fit, Learner, Settings, Strength, bayes, train_as_given};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -64,9 +65,27 @@ pub fn tune(
     values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
+    match settings.map {
+        Some(map) => tune_mapped(map, data, settings, folds, values, observer),
+        None => tune_as_given(data, settings, folds, values, observer),
+    }
+}
+
+/// Tunes on rows that no map is to be applied to, or has been.
+pub(super) fn tune_as_given(
+    data: &Dataset,
+    settings: &Settings,
+    folds: usize,
+    values: Option<Vec<f64>>,
+    observer: &mut dyn Observer,
+) -> Result<Tuned> {
     let (parameter, loss) = match (settings.learner, settings.learner.loss()) {
         (Learner::Bayes, _) => (Parameter::Smoothing, None),
         (_, Some(loss)) => (Parameter::Lambda, Some(loss)),
+        (Learner::Network, None) => {
+            let error = Error::usage("tune does not choose the λ of a network");
+            return Err(error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2"));
+        }
         (learner, None) => {
             let error = Error::usage(format!("{} has no λ to choose", learner.name()));
             return Err(error.hint("tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty"));
@@ -84,7 +103,7 @@ pub fn tune(
         return Err(Error::usage(format!("a path needs one {symbol} at least")));
     }
     values.sort_by(|a, b| b.total_cmp(a));
-    let dealt = if settings.learner.predicts_numbers() {
+    let dealt = if settings.predicts_numbers() {
         Folds::deal(Strata::Targets(&data.targets()?), folds, settings.seed)?
     } else {
         Folds::deal(Strata::Classes(&data.labels), folds, settings.seed)?
@@ -109,7 +128,7 @@ pub fn tune(
         Parameter::Lambda => chosen.risk.strength = Some(Strength::Lambda(path[best].value)),
         Parameter::Smoothing => chosen.bayes.smoothing = path[best].value,
     }
-    let fit = train(data, None, &chosen, observer)?;
+    let fit = train_as_given(data, None, &chosen, observer)?;
     Ok(Tuned { parameter, path, best, fit, folds })
 }
 
@@ -127,7 +146,7 @@ fn default_path(data: &Dataset, settings: &Settings) -> Vec<f64> {
     if settings.learner == Learner::Bayes {
         return (0..11).map(|step| 10f64.powf(1.0 - 0.5 * f64::from(step))).collect();
     }
-    if settings.learner.predicts_numbers() {
+    if settings.predicts_numbers() {
         let squares = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).sum::<f64>();
         let mean = (squares / data.len() as f64 / data.rows.columns().max(1) as f64).max(f64::MIN_POSITIVE);
         return steps.map(|step| 1e-3 * step * mean).collect();

@@ -7,12 +7,14 @@ use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
 use novikoff::evaluate::score_all;
 use novikoff::features::Schema;
-use novikoff::model::{Model, Scorer};
+use novikoff::kernel::Kernel;
+use novikoff::loss::LossName;
+use novikoff::model::{Activation, Model, Scorer};
 use novikoff::multiclass::{Scheme, decide};
 use novikoff::online::rule::Length;
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{Fit, Learner, Settings, train};
+use novikoff::train::{Fit, HiddenLayer, Learner, Settings, train};
 use std::fmt;
 
 /// A learner in one of its forms.
@@ -29,7 +31,8 @@ impl fmt::Display for Case {
         if *learner == Learner::Bayes {
             return write!(f, "bayes {} {:?} of {}", bayes.likelihood.name(), self.scheme, self.classes);
         }
-        write!(f, "{} {:?} of {}, bias {bias:?}, rows {length:?}", learner.name(), self.scheme, self.classes)
+        let kernel = self.settings.kernel;
+        write!(f, "{} {kernel} {:?} of {}, bias {bias:?}, rows {length:?}", learner.name(), self.scheme, self.classes)
     }
 }
 
@@ -75,9 +78,43 @@ pub fn bayes_cases() -> Vec<Case> {
     cases
 }
 
-/// Those that correct mistakes, and those that count.
+/// Those that correct mistakes in a kernel's space. They have no weights of features, so what is said of margins is not for them.
+pub fn kernel_cases() -> Vec<Case> {
+    let mut cases = cases();
+    for (i, case) in cases.iter_mut().enumerate() {
+        case.settings.kernel = [Kernel::Polynomial(2), Kernel::Polynomial(3), Kernel::Rbf(0.5)][i % 3];
+    }
+    cases
+}
+
+/// Networks, with a few hidden units. Nothing is proved of them, and they do not stop when no mistake is made.
+pub fn network_cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (scheme, classes, loss) in [
+        (Scheme::Two, 2, LossName::Logistic),
+        (Scheme::Two, 2, LossName::Hinge),
+        (Scheme::Joint, 2, LossName::Logistic),
+        (Scheme::Joint, 3, LossName::Logistic),
+        (Scheme::OneVsRest, 3, LossName::SquaredHinge),
+    ] {
+        for (activation, bias) in [(Activation::Relu, Bias::Free), (Activation::Tanh, Bias::None)] {
+            let multiclass = (scheme != Scheme::Two).then_some(scheme);
+            let network = HiddenLayer { units: 8, activation, loss, step: 0.02, ..HiddenLayer::default() };
+            let settings = Settings { learner: Learner::Network, network, bias, multiclass, epochs: 60, ..Settings::default() };
+            cases.push(Case { settings, scheme, classes });
+        }
+    }
+    cases
+}
+
+/// Those that go over the rows in epochs.
+pub fn epoch_cases() -> Vec<Case> {
+    [cases(), network_cases()].concat()
+}
+
+/// Those that correct mistakes, with and without a kernel, those that count, and networks.
 pub fn every_case() -> Vec<Case> {
-    [cases(), bayes_cases()].concat()
+    [cases(), kernel_cases(), bayes_cases(), network_cases()].concat()
 }
 
 /// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
@@ -179,10 +216,13 @@ pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset {
 pub fn numbers(scorer: &Scorer) -> Vec<f64> {
     match scorer {
         Scorer::Linear(weights) | Scorer::Presence(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
+        Scorer::Kernel(expansion) => expansion.coefficients.clone(),
         Scorer::Voted(voted) => {
             let mistakes = voted.mistakes.iter().flat_map(|mistake| [mistake.step, mistake.round]);
             mistakes.chain([voted.rounds]).collect()
         }
+        Scorer::Network(network) => network.numbers().collect(),
+        Scorer::Mapped(mapped) => numbers(&mapped.scorer),
     }
 }
 

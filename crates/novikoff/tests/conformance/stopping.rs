@@ -1,6 +1,6 @@
 //! When training ends, and which model it returns then.
 
-use crate::cases::{Case, cases, dataset, every_case, fit, inseparable, numbers, rows_for, separable};
+use crate::cases::{Case, dataset, epoch_cases, every_case, fit, inseparable, numbers, rows_for, separable};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::online::Stopped;
@@ -14,7 +14,7 @@ fn with(case: &Case, change: impl FnOnce(&mut Settings)) -> Case {
 
 #[test]
 fn an_observer_that_stops_at_once_gets_a_usable_model() {
-    for case in cases() {
+    for case in epoch_cases() {
         let data = inseparable(case.classes, 3000, 1);
         let fit = train(&data, None, &case.settings, &mut |_| Flow::Stop).unwrap();
         assert_eq!((fit.stopped, fit.trace.len()), (Stopped::Interrupted, 1), "{case}");
@@ -26,7 +26,7 @@ fn an_observer_that_stops_at_once_gets_a_usable_model() {
 
 #[test]
 fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
-    for case in cases() {
+    for case in epoch_cases() {
         let data = inseparable(case.classes, 60, 2);
         let mut epochs = 0;
         let mut watch = |progress| {
@@ -44,7 +44,7 @@ fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
 /// Validation rows that come once with each label: whatever the model, their error is the same, and the first epoch is the best.
 #[test]
 fn if_no_epoch_is_better_than_the_first_its_model_is_returned() {
-    for case in cases() {
+    for case in epoch_cases() {
         let (data, held) = (inseparable(case.classes, 60, 3), inseparable(case.classes, 12, 4));
         for patience in [1, 4] {
             let case = with(&case, |s| s.patience = patience);
@@ -60,7 +60,7 @@ fn if_no_epoch_is_better_than_the_first_its_model_is_returned() {
 #[test]
 fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
     let mut later = 0;
-    for case in cases() {
+    for case in epoch_cases() {
         for seed in 0..5 {
             let (mut data, held) = separable(case.classes, 150, seed).split(0.4, seed);
             // Wrong labels, so that epochs differ.
@@ -85,7 +85,7 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
 
 #[test]
 fn epochs_are_counted_and_run_out() {
-    for case in cases() {
+    for case in epoch_cases() {
         let fit = fit(&with(&case, |s| s.epochs = 4), &inseparable(case.classes, 30, 5));
         assert_eq!((fit.stopped, fit.trace.len(), fit.epoch), (Stopped::OutOfEpochs, 4, 4), "{case}");
         assert_eq!(fit.mistakes, fit.trace.iter().map(|e| e.mistakes).sum::<u64>(), "{case}");

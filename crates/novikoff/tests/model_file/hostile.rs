@@ -1,13 +1,14 @@
 //! What is hostile is refused, whatever its checksum.
 
 use crate::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
-use crate::models::{isotonic, named, platt, regression, three_classes, two_classes, voted};
-use novikoff::model::{Model, NOBODY, from_bytes, to_bytes};
+use crate::models::{fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted};
+use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;
 
 #[test]
 fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
-    for model in [two_classes(), three_classes(), voted(), named(), regression(), platt(), isotonic()] {
+    let simple = [two_classes(), three_classes(), voted(), kernel(), named(), regression(), platt(), isotonic()];
+    for model in simple.into_iter().chain([network(), products(), fourier()]) {
         assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
     }
 }
@@ -97,6 +98,9 @@ fn metadata_that_is_missing_unknown_or_twice_is_refused() {
     }
     for key in ["scheme", "bias_coordinate", "row_layout"] {
         Forged::of(&voted()).without(key).refused(&format!("`{key}`"));
+    }
+    for key in ["kernel", "precision", "bias_coordinate", "row_layout"] {
+        Forged::of(&kernel()).without(key).refused(&format!("`{key}`"));
     }
     Forged::of(&two_classes()).metadata("note", "hello").refused("`note` does not belong");
     Forged::of(&two_classes()).metadata("scheme", "two").refused("`scheme` does not belong");
@@ -300,4 +304,62 @@ fn votes_that_do_not_fit_are_refused() {
     forged().metadata("row_layout", "round").refused("`row_layout`");
     forged().metadata("bias_coordinate", "one").refused("`bias_coordinate`");
     forged().metadata("bias_coordinate", "1e999").refused("`bias_coordinate`");
+}
+
+#[test]
+fn kernels_that_are_none_are_refused() {
+    for text in [
+        "poly", "poly:0", "poly:65", "poly:02", "poly:2.0", "poly:-1", "rbf:0", "rbf:-1", "rbf:NaN", "rbf:inf", "rbf:1e0", "",
+        "cosine",
+    ] {
+        Forged::of(&kernel()).metadata("kernel", text).refused("no kernel");
+    }
+    Forged::of(&kernel()).metadata("precision", "half").refused("`precision`");
+    Forged::of(&two_classes()).metadata("kernel", "poly:2").refused("`kernel` does not belong");
+    Forged::of(&kernel()).metadata("scheme", "two").refused("`scheme` does not belong");
+    Forged::of(&kernel()).tensor("coefficients", "shape", json!([1, 2])).refused("coefficients");
+    Forged::of(&kernel()).tensor("coefficients", "shape", json!([2])).refused("two dimensions");
+}
+
+#[test]
+fn networks_that_do_not_fit_are_refused() {
+    let forged = || Forged::of(&network());
+    for (tensor, bad) in [("hidden_weights", f32::NAN), ("hidden_bias", f32::INFINITY)] {
+        forged().number(tensor, 1, &bad.to_le_bytes()).refused(&format!("`{tensor}` is not finite"));
+    }
+    for tensor in ["input_scales", "output_weights", "output_bias"] {
+        forged().number(tensor, 0, &f64::NAN.to_le_bytes()).refused(&format!("`{tensor}` is not finite"));
+    }
+    forged().metadata("activation", "sine").refused("`activation`");
+    forged().without("activation").refused("`activation`");
+    forged().tensor("hidden_weights", "shape", json!([2, 3])).refused("`hidden_weights` has the shape");
+    forged().tensor("output_weights", "shape", json!([2, 1])).refused("`output_weights` has the shape");
+    forged().about("features", json!(4)).refused("`hidden_weights` has the shape [3, 2], not [4, 2]");
+    forged().metadata("scorer", "linear").refused("`bias` is missing");
+    // Labels for which there are no scores.
+    forged().metadata("labels", r#"["a","b","c"]"#).refused("1 outputs do not fit 3 labels");
+    let mut model = network();
+    let Scorer::Network(unfit) = &mut model.scorer else { panic!("a network") };
+    unfit.first[0][31] = 1.0;
+    assert!(to_bytes(&model).unwrap_err().what().contains("a hidden unit that is not there"));
+}
+
+#[test]
+fn maps_that_do_not_fit_are_refused() {
+    let forged = |map: &str| Forged::of(&products()).metadata("map", map);
+    forged(r#"{"poly":{"degree":1}}"#).refused("the degree of a polynomial map");
+    forged(r#"{"poly":{"degree":4000000000}}"#).refused("the degree of a polynomial map");
+    forged(r#"{"poly":{"degree":2,"more":1}}"#).refused("`map`");
+    forged(r#"{"spline":{"degree":2}}"#).refused("`map`");
+    forged(r#"{"fourier":{"count":3,"gamma":1.0,"seed":0}}"#).refused("as many cosines as sines");
+    forged(r#"{"fourier":{"count":2,"gamma":-1.0,"seed":0}}"#).refused("a positive number");
+    forged(r#"{"poly":{"degree":3}}"#).refused("`weights` has the shape [5, 1], not [9, 1]");
+    forged(r#"{"fourier":{"count":4,"gamma":1.0,"seed":0}}"#).refused("`weights` has the shape [5, 1], not [4, 1]");
+    Forged::of(&products()).without("map").refused("`weights` has the shape [5, 1], not [2, 1]");
+    // What the map would make is counted before it is made.
+    Forged::of(&products()).about("features", json!(1u64 << 32)).refused("more products of 4294967296 features");
+    Forged::of(&fourier()).about("features", json!(1u64 << 32)).refused("its map would take 4294967296×1×8 bytes");
+    let mut model = products();
+    model.about.features = 3;
+    assert!(to_bytes(&model).unwrap_err().what().contains("of 2 features, but says 3"));
 }

@@ -2,9 +2,14 @@
 
 use novikoff::data::matrix::{Builder, Layout, Matrix};
 use novikoff::data::{Labels, Row};
+use novikoff::features::map::{Map, Mapper};
 use novikoff::features::table::TableSchema;
 use novikoff::features::{Dictionary, Schema};
-use novikoff::model::{About, Calibration, Isotonic, Mistake, Model, NOBODY, Platt, Scorer, Scratch, Voted, Weights};
+use novikoff::kernel::{Kernel, Precision};
+use novikoff::model::{
+    About, Activation, Calibration, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network, Platt, Scorer, Scratch, Voted,
+    Weights,
+};
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use serde_json::json;
@@ -62,8 +67,17 @@ pub fn voted() -> Model {
     let rows = matrix(Layout::Sparse, 3, &[(&[0, 1], &[1.0, 1.0]), (&[1], &[2.0])]);
     let mistake = |row, step, round| Mistake { row, gains: 0, loses: NOBODY, step, round };
     let mistakes = vec![mistake(0, 1.0, 0.0), mistake(1, -1.0, 1.0)];
-    let voted = Voted { scheme: Scheme::Two, classes: 2, bias: 1.0, rows, mistakes, rounds: 4.0 };
+    let (kernel, precision) = (Kernel::Linear, Precision::Double);
+    let voted = Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
+    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
+}
+
+pub fn kernel() -> Model {
+    let rows = matrix(Layout::Sparse, 3, &[(&[0, 1], &[1.0, 1.0]), (&[1], &[2.0])]);
+    let (kernel, precision) = (Kernel::Polynomial(2), Precision::Single);
+    let expansion = Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients: vec![1.0, -0.5] };
+    let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Kernel(expansion));
     Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
 }
 
@@ -104,6 +118,62 @@ pub fn presence() -> Model {
     let model = two_classes();
     let Scorer::Linear(weights) = model.scorer else { panic!("linear") };
     Model { scorer: Scorer::Presence(weights), probabilities: Some(Calibration::Logistic), ..model }
+}
+
+/// Three features, two hidden units, one score.
+pub fn network() -> Model {
+    let mut network = Network::zero(3, 2, 1, Activation::Relu);
+    network.scales = vec![1.0, 0.5, 0.25];
+    for (feature, weights) in [[1.0, -1.0], [2.0, 0.0], [-4.0, 4.0], [0.5, 0.0]].iter().enumerate() {
+        network.weights_of_mut(feature).copy_from_slice(weights);
+    }
+    (network.second, network.bias) = (vec![1.0, -3.0], vec![-0.25]);
+    let (labels, schema) = (Labels::new(["-1", "+1"]), Schema::Indexed { base: 0 });
+    Model { about: about(3), labels, schema, scorer: Scorer::Network(network), probabilities: Some(Calibration::Logistic) }
+}
+
+/// Products of two features: five features of two.
+pub fn products() -> Model {
+    mapped(Map::Poly { degree: 2 }, weights(1, &[1.0], &[1.0, 2.0, 4.0, 8.0, 16.0]))
+}
+
+/// Cosines and sines of two features.
+pub fn fourier() -> Model {
+    mapped(Map::Fourier { count: 2, gamma: 0.5, seed: 7 }, weights(1, &[1.0], &[1.0, 2.0]))
+}
+
+fn mapped(map: Map, weights: Weights) -> Model {
+    let scorer = Box::new(Scorer::Linear(weights));
+    let scorer = Scorer::Mapped(Mapped { mapper: Mapper::new(map, 2).unwrap(), scorer });
+    Model { about: about(2), labels: Labels::new(["-1", "+1"]), schema: Schema::Indexed { base: 0 }, scorer, probabilities: None }
+}
+
+pub fn random_network(random: &mut Random, classes: usize, features: usize) -> Network {
+    let (hidden, outputs) = (1 + random.below(70) as usize, if classes <= 2 { 1 } else { classes });
+    let mut network = Network::zero(features, hidden, outputs, Activation::ALL[random.below(2) as usize]);
+    for feature in 0..=features {
+        network.weights_of_mut(feature).iter_mut().for_each(|w| *w = random_value(random) as f32);
+    }
+    for x in network.scales.iter_mut().chain(&mut network.second).chain(&mut network.bias) {
+        *x = random_value(random);
+    }
+    network
+}
+
+pub fn random_mapped(random: &mut Random, classes: usize, features: usize) -> Mapped {
+    let map = match random.below(2) {
+        0 => Map::Poly { degree: 2 },
+        _ => Map::Fourier { count: 2 + 2 * random.below(9) as u32, gamma: 0.1 + random.unit(), seed: random.bits() },
+    };
+    let mapper = Mapper::new(map, features).unwrap();
+    let features = mapper.features();
+    let scorer = match random.below(4) {
+        0 => Scorer::Voted(random_voted(random, classes, features)),
+        1 => Scorer::Presence(random_weights(random, classes, features)),
+        2 => Scorer::Network(random_network(random, classes, features)),
+        _ => Scorer::Linear(random_weights(random, classes, features)),
+    };
+    Mapped { mapper, scorer: Box::new(scorer) }
 }
 
 pub fn probabilities(model: &Model, row: Row<'_>) -> Vec<f64> {
@@ -156,7 +226,24 @@ pub fn random_voted(random: &mut Random, classes: usize, features: usize) -> Vot
             Mistake { row, gains, loses, step: random.normal(), round: rounds }
         })
         .collect();
-    Voted { scheme, classes, bias: random.below(2) as f64, rows, mistakes, rounds: rounds + 1.0 }
+    let (kernel, precision) = random_kernel(random);
+    Voted { scheme, classes, kernel, precision, bias: random.below(2) as f64, rows, mistakes, rounds: rounds + 1.0 }
+}
+
+pub fn random_kernel(random: &mut Random) -> (Kernel, Precision) {
+    let precision = [Precision::Single, Precision::Double][random.below(2) as usize];
+    match random.below(3) {
+        0 => (Kernel::Linear, Precision::Double),
+        1 => (Kernel::Polynomial(1 + random.below(7) as u32), precision),
+        _ => (Kernel::Rbf(random.unit() + 1e-9), precision),
+    }
+}
+
+pub fn random_expansion(random: &mut Random, classes: usize, features: usize) -> Expansion {
+    let (kernel, precision) = random_kernel(random);
+    let (rows, outputs) = (random_matrix(random, features), if classes == 2 { 1 } else { classes });
+    let coefficients = (0..rows.rows() * outputs).map(|_| random_value(random)).collect();
+    Expansion { kernel, precision, bias: random.below(2) as f64, rows, outputs, coefficients }
 }
 
 pub fn random_weights(random: &mut Random, classes: usize, features: usize) -> Weights {
@@ -206,9 +293,13 @@ pub fn random_calibration(random: &mut Random, outputs: usize) -> Option<Calibra
 pub fn random_model(seed: u64) -> Model {
     let random = &mut Random::new(seed);
     let (features, classes) = (random.below(60) as usize, [0, 2, 3, 4, 5][random.below(5) as usize]);
-    let scorer = match (classes, random.below(3)) {
+    let scorer = match (classes, random.below(6)) {
+        (0, 0) => Scorer::Network(random_network(random, 0, features)),
         (0, _) => Scorer::Linear(random_weights(random, 2, features)),
+        (_, 3) => Scorer::Network(random_network(random, classes, features)),
+        (_, 4) => Scorer::Mapped(random_mapped(random, classes, features)),
         (_, 0) => Scorer::Voted(random_voted(random, classes, features)),
+        (_, 5) => Scorer::Kernel(random_expansion(random, classes, features)),
         (_, 1) => Scorer::Presence(random_weights(random, classes, features)),
         _ => Scorer::Linear(random_weights(random, classes, features)),
     };
@@ -229,4 +320,9 @@ pub fn linear_of(model: &mut Model) -> &mut Weights {
 pub fn voted_of(model: &mut Model) -> &mut Voted {
     let Scorer::Voted(voted) = &mut model.scorer else { panic!("voted") };
     voted
+}
+
+pub fn kernel_of(model: &mut Model) -> &mut Expansion {
+    let Scorer::Kernel(expansion) = &mut model.scorer else { panic!("kernel") };
+    expansion
 }

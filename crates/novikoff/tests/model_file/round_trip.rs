@@ -5,6 +5,7 @@ use crate::models::*;
 use novikoff::data::{Labels, Row};
 use novikoff::features::Schema;
 use novikoff::features::table::TableSchema;
+use novikoff::kernel::Kernel;
 use novikoff::model::{FORMAT_VERSION, Model, Weights, from_bytes, to_bytes};
 use proptest::prelude::*;
 use safetensors::SafeTensors;
@@ -144,6 +145,10 @@ fn a_model_that_could_not_be_read_again_is_not_written() {
     refused(|m| m.probabilities = isotonic().probabilities, two_classes(), "3 calibrations do not fit 1 outputs");
     refused(|m| voted_of(m).mistakes[1].round = 5.0, voted(), "mistake 1");
     refused(|m| voted_of(m).rounds = f64::NAN, voted(), "rounds");
+    refused(|m| kernel_of(m).coefficients[1] = f64::INFINITY, kernel(), "coefficient 1");
+    refused(|m| kernel_of(m).coefficients.push(1.0), kernel(), "coefficients");
+    refused(|m| kernel_of(m).kernel = Kernel::Rbf(f64::NAN), kernel(), "rbf");
+    refused(|m| kernel_of(m).bias = f64::NAN, kernel(), "bias");
     let deep = |m: &mut Model| {
         let nested = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
         m.about.settings.insert("deep".into(), nested);

@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 8] {
+fn fixtures() -> [(&'static str, Model); 12] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
@@ -20,6 +20,10 @@ fn fixtures() -> [(&'static str, Model); 8] {
         ("v1-platt.safetensors", platt()),
         ("v1-isotonic.safetensors", isotonic()),
         ("v1-presence.safetensors", presence()),
+        ("v1-network.safetensors", network()),
+        ("v1-products.safetensors", products()),
+        ("v1-fourier.safetensors", fourier()),
+        ("v1-kernel.safetensors", kernel()),
     ]
 }
 
@@ -61,6 +65,17 @@ fn models_of_version_1_score_as_they_did() {
     assert_eq!(of("v1-regression.safetensors", Row::Sparse64(&[0, 2], &[2.0, 1.0])), [188.75]);
     assert_eq!(of("v1-presence.safetensors", Row::Sparse64(&[0, 2, 3], &[0.1, 4.0, 0.5])), [2.75]);
     assert_eq!(of("v1-presence.safetensors", Row::Dense64(&[7.0, 0.0, 1.0, -3.0])), [0.75]);
+    // Hidden units max(0, 2 + 2 − 4 + ½) and max(0, −2 + 4).
+    assert_eq!(of("v1-network.safetensors", Row::Sparse64(&[0, 1, 2], &[2.0, 2.0, 4.0])), [0.5 - 6.0 - 0.25]);
+    assert_eq!(of("v1-network.safetensors", Row::Dense64(&[1.0, 0.0, 0.0])), [1.25]);
+    let root = 2f64.sqrt();
+    let products = of("v1-products.safetensors", Row::Dense64(&[3.0, 5.0]));
+    let expected = 1.0 + 3.0 * root + 2.0 * 9.0 + 4.0 * 5.0 * root + 8.0 * 15.0 * root + 16.0 * 25.0;
+    assert!((products[0] - expected).abs() < 1e-12 * expected, "{products:?} {expected}");
+    assert_eq!(of("v1-fourier.safetensors", Row::Sparse64(&[], &[])), [2.0]);
+    // (1 + 1)² + 1 of the first row, less half of (1 + 0)² + 1 of the second.
+    assert_eq!(of("v1-kernel.safetensors", Row::Sparse64(&[0], &[1.0])), [4.0]);
+    assert_eq!(of("v1-kernel.safetensors", Row::Dense64(&[0.0, 1.0, 0.0])), [0.0]);
     let chances = |name, row| probabilities(&load(&fixture(name)).unwrap(), row);
     assert_eq!(chances("v1-platt.safetensors", Row::Sparse64(&[], &[])), [0.5, 0.5]);
     assert_eq!(chances("v1-isotonic.safetensors", Row::Sparse64(&[3], &[0.5])), [0.75 / 1.25, 0.25 / 1.25, 0.25 / 1.25]);

@@ -1,8 +1,9 @@
 //! What every model must fulfil, whether it is to be written or was read.
 
-use super::super::{Calibration, Model, NOBODY, Scorer, Task, Voted, Weights};
-use crate::data::Row;
+use super::super::{Calibration, Expansion, Lanes, Model, NOBODY, Network, Scorer, Task, Voted, Weights, panels};
+use crate::data::{Matrix, Row};
 use crate::features::Schema;
+use crate::kernel::Kernel;
 use crate::multiclass::Scheme;
 
 type Check = Result<(), String>;
@@ -51,8 +52,9 @@ pub(super) fn features(count: u64) -> Check {
 
 /// What scoring takes besides the model: room for every feature of a voted model's rows.
 pub(super) fn room(model: &Model, file_bytes: usize) -> Check {
-    match &model.scorer {
-        Scorer::Linear(_) | Scorer::Presence(_) => Ok(()),
+    match model.scorer.behind_map() {
+        Scorer::Linear(_) | Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => Ok(()),
+        Scorer::Kernel(expansion) => scoring_room(expansion.rows.columns(), file_bytes),
         Scorer::Voted(voted) => scoring_room(voted.rows.columns(), file_bytes),
     }
 }
@@ -74,11 +76,25 @@ pub(super) fn model(model: &Model) -> Check {
     if model.about.features > known {
         return Err(format!("there are {} features, but the schema knows {known} only", model.about.features));
     }
-    match &model.scorer {
-        Scorer::Linear(weights) | Scorer::Presence(weights) => linear(weights, model)?,
-        Scorer::Voted(voted) => self::voted(voted, model)?,
-    }
+    scorer(&model.scorer, model.about.features, model)?;
     model.probabilities.as_ref().map_or(Ok(()), |calibration| self::calibration(calibration, model))
+}
+
+/// What scores rows of so many features.
+fn scorer(scorer: &Scorer, features: u64, model: &Model) -> Check {
+    match scorer {
+        Scorer::Linear(weights) | Scorer::Presence(weights) => linear(weights, features, model),
+        Scorer::Kernel(expansion) => expansion_of_rows(expansion, features, model),
+        Scorer::Voted(voted) => self::voted(voted, features, model),
+        Scorer::Network(network) => self::network(network, features, model),
+        Scorer::Mapped(mapped) => {
+            same_features(mapped.mapper.columns(), features)?;
+            match *mapped.scorer {
+                Scorer::Mapped(_) => Err("a map stands behind a map".to_owned()),
+                _ => self::scorer(&mapped.scorer, mapped.mapper.features() as u64, model),
+            }
+        }
+    }
 }
 
 /// Probabilities are of labels, and every output has its own.
@@ -130,21 +146,40 @@ pub(super) fn outputs(outputs: usize, classes: usize) -> Check {
     Err(format!("{outputs} outputs do not fit {classes} labels"))
 }
 
-fn same_features(found: usize, model: &Model) -> Check {
-    if found as u64 == model.about.features {
+fn same_features(found: usize, features: u64) -> Check {
+    if found as u64 == features {
         return Ok(());
     }
-    Err(format!("it has weights or rows of {found} features, but says {}", model.about.features))
+    Err(format!("it has weights or rows of {found} features, but says {features}"))
 }
 
-fn linear(weights: &Weights, model: &Model) -> Check {
+fn linear(weights: &Weights, features: u64, model: &Model) -> Check {
     outputs(weights.outputs(), model.labels.len())?;
-    same_features(weights.features(), model)?;
+    same_features(weights.features(), features)?;
     if weights.bias.len() != weights.outputs() || weights.values.len() != weights.features() * weights.outputs() {
         return Err("its weights and biases are not as many as there are outputs".to_owned());
     }
     finite("weight", &weights.values)?;
     finite("bias", &weights.bias)
+}
+
+fn network(network: &Network, features: u64, model: &Model) -> Check {
+    outputs(network.outputs(), model.labels.len())?;
+    same_features(network.features(), features)?;
+    let (features, hidden, outputs) = (network.features(), network.hidden(), network.outputs());
+    let units = panels(hidden);
+    let lengths = [network.scales.len(), network.first.len(), network.second.len(), network.bias.len()];
+    if hidden == 0 || lengths != [features, (features + 1) * units, hidden * outputs, outputs] {
+        return Err("its layers do not fit together".to_owned());
+    }
+    let filling = |column: &[Lanes]| column.as_flattened()[hidden..].iter().any(|w| *w != 0.0);
+    if network.first.chunks_exact(units).any(filling) {
+        return Err("a hidden unit that is not there has weights".to_owned());
+    }
+    match network.numbers().position(|x| !x.is_finite()) {
+        Some(at) => Err(format!("number {at} of its layers is not finite")),
+        None => Ok(()),
+    }
 }
 
 fn finite(what: &str, numbers: &[f64]) -> Check {
@@ -154,24 +189,39 @@ fn finite(what: &str, numbers: &[f64]) -> Check {
     }
 }
 
-fn voted(voted: &Voted, model: &Model) -> Check {
+fn voted(voted: &Voted, features: u64, model: &Model) -> Check {
     if model.task() == Task::Regression {
         return Err(VOTES_FOR_NUMBERS.to_owned());
     }
     if voted.classes != model.labels.len() || (voted.scheme == Scheme::Two && voted.classes != 2) {
         return Err(format!("its votes are for {} classes, but there are {} labels", voted.classes, model.labels.len()));
     }
-    same_features(voted.rows.columns(), model)?;
-    if voted.rows.rows() > u32::MAX as usize {
-        return Err(format!("{} rows are more than can be numbered", voted.rows.rows()));
-    }
-    finite("the value of the bias's coordinate,", &[voted.bias])?;
-    for i in 0..voted.rows.rows() {
-        if !is_finite(voted.rows.row(i)) {
-            return Err(format!("row {i} has a value that is not finite"));
-        }
-    }
+    compared(&voted.rows, voted.kernel, voted.bias, features)?;
     mistakes(voted)
+}
+
+fn expansion_of_rows(expansion: &Expansion, features: u64, model: &Model) -> Check {
+    outputs(expansion.outputs, model.labels.len())?;
+    compared(&expansion.rows, expansion.kernel, expansion.bias, features)?;
+    if expansion.rows.rows().checked_mul(expansion.outputs) != Some(expansion.coefficients.len()) {
+        return Err("its coefficients are not as many as its rows and outputs".to_owned());
+    }
+    finite("coefficient", &expansion.coefficients)
+}
+
+/// Rows that others are compared with.
+fn compared(rows: &Matrix, kernel: Kernel, bias: f64, features: u64) -> Check {
+    same_features(rows.columns(), features)?;
+    if rows.rows() > u32::MAX as usize {
+        return Err(format!("{} rows are more than can be numbered", rows.rows()));
+    }
+    // The same bounds as on the command line.
+    kernel.to_string().parse::<Kernel>().map_err(|error| error.to_string())?;
+    finite("the value of the bias's coordinate,", &[bias])?;
+    match (0..rows.rows()).find(|&i| !is_finite(rows.row(i))) {
+        Some(i) => Err(format!("row {i} has a value that is not finite")),
+        None => Ok(()),
+    }
 }
 
 fn is_finite(row: Row<'_>) -> bool {

@@ -6,6 +6,8 @@ use super::tensors::MetadataOnly;
 use super::{check, schema};
 use crate::data::Labels;
 use crate::error::{Error, Result};
+use crate::features::map::Map;
+use crate::kernel::{Kernel, Precision};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -35,20 +37,45 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
         Task::Regression => metadata.insert("task", REGRESSION.to_owned()),
     };
     metadata.extend(model.probabilities.as_ref().map(|calibration| ("probabilities", calibration.name().to_owned())));
-    match &model.scorer {
+    if let Some(map) = model.scorer.map() {
+        metadata.insert("map", exact_json("map", &map)?);
+    }
+    match model.scorer.behind_map() {
+        Scorer::Mapped(_) => return Err("a map stands behind a map".to_owned()),
         Scorer::Linear(_) => drop(metadata.insert("scorer", "linear".to_owned())),
         Scorer::Presence(_) => drop(metadata.insert("scorer", "presence".to_owned())),
-        Scorer::Voted(voted) => metadata.extend([
-            ("scorer", "voted".to_owned()),
-            ("scheme", word(&voted.scheme)?),
-            ("bias_coordinate", exact_json("bias_coordinate", &voted.bias)?),
-            ("row_layout", word(&Layout::of(&voted.rows))?),
-        ]),
+        Scorer::Kernel(expansion) => {
+            metadata.extend([
+                ("scorer", "kernel".to_owned()),
+                ("bias_coordinate", exact_json("bias_coordinate", &expansion.bias)?),
+                ("row_layout", word(&Layout::of(&expansion.rows))?),
+            ]);
+            metadata.extend(kernel_entries(expansion.kernel, expansion.precision)?);
+        }
+        Scorer::Voted(voted) => {
+            metadata.extend([
+                ("scorer", "voted".to_owned()),
+                ("scheme", word(&voted.scheme)?),
+                ("bias_coordinate", exact_json("bias_coordinate", &voted.bias)?),
+                ("row_layout", word(&Layout::of(&voted.rows))?),
+            ]);
+            // Without a kernel, votes are of weights of features.
+            if (voted.kernel, voted.precision) != Default::default() {
+                metadata.extend(kernel_entries(voted.kernel, voted.precision)?);
+            }
+        }
+        Scorer::Network(network) => {
+            metadata.extend([("scorer", "network".to_owned()), ("activation", word(&network.activation)?)])
+        }
     }
     Ok(metadata)
 }
 
-/// How the rows of a voted model are kept in memory.
+fn kernel_entries(kernel: Kernel, precision: Precision) -> std::result::Result<[(&'static str, String); 2], String> {
+    Ok([("kernel", kernel.to_string()), ("precision", word(&precision)?)])
+}
+
+/// How the rows of a model are kept in memory.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Layout {
@@ -156,6 +183,17 @@ impl Metadata {
         self.take_json(key)
     }
 
+    /// What compares rows, and in which precision, if the file says so.
+    pub(super) fn kernel_if_there(&mut self) -> Result<Option<(Kernel, Precision)>> {
+        let Some(text) = self.entries.remove("kernel") else { return Ok(None) };
+        let wrong = || Error::input(format!("the metadata `kernel` says {text:?}, which is no kernel"));
+        let kernel: Kernel = text.parse().map_err(|_| wrong())?;
+        if kernel.to_string() != text {
+            return Err(wrong());
+        }
+        Ok(Some((kernel, self.take_word("precision")?)))
+    }
+
     pub(super) fn about(&mut self) -> Result<About> {
         let text = self.take("about")?;
         if text.len() > ABOUT_LIMIT {
@@ -191,6 +229,11 @@ impl Metadata {
             labels.intern(name);
         }
         Ok(labels)
+    }
+
+    /// The map that comes before the scorer, if there is one.
+    pub(super) fn map(&mut self) -> Result<Option<Map>> {
+        if self.entries.contains_key("map") { self.take_json("map").map(Some) } else { Ok(None) }
     }
 
     pub(super) fn schema(&mut self) -> Result<schema::Entry> {

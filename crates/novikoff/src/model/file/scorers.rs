@@ -1,12 +1,14 @@
 //! Scorers as tensors.
 
-use super::super::{About, Mistake, Scorer, Voted, Weights};
+use super::super::{About, Expansion, Mapped, Mistake, Scorer, Voted, Weights};
 use super::check;
 use super::metadata::{Layout, Metadata};
+use super::network;
 use super::tensors::{Numbers, Tensor, Tensors};
 use crate::data::Matrix;
 use crate::data::matrix::Values;
 use crate::error::{Error, Result};
+use crate::features::map::{Map, Mapper};
 use crate::multiclass::Scheme;
 use safetensors::Dtype;
 use serde::Deserialize;
@@ -17,14 +19,19 @@ use std::borrow::Cow;
 enum Kind {
     Linear,
     Presence,
+    Kernel,
     Voted,
+    Network,
 }
 
 /// The tensors of a model's scorer.
 pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
     match scorer {
         Scorer::Linear(weights) | Scorer::Presence(weights) => linear_tensors(weights),
+        Scorer::Kernel(expansion) => kernel_tensors(expansion),
         Scorer::Voted(voted) => voted_tensors(voted),
+        Scorer::Network(network) => network::tensors(network),
+        Scorer::Mapped(mapped) => tensors(&mapped.scorer),
     }
 }
 
@@ -37,11 +44,31 @@ pub(super) fn read(
     file_bytes: usize,
 ) -> Result<Scorer> {
     let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
+    let Some(map) = metadata.map()? else { return read_as_given(metadata, tensors, features, classes, file_bytes) };
+    if let Map::Fourier { count, .. } = map {
+        let half = count as usize / 2;
+        check::expansion("its map", features, half, size_of::<f64>(), file_bytes).map_err(Error::input)?;
+    }
+    let mapper = Mapper::new(map, features).map_err(|error| Error::input(error.what()))?;
+    let scorer = Box::new(read_as_given(metadata, tensors, mapper.features(), classes, file_bytes)?);
+    Ok(Scorer::Mapped(Mapped { mapper, scorer }))
+}
+
+/// What scores rows of so many features.
+fn read_as_given(
+    metadata: &mut Metadata,
+    tensors: &mut Tensors<'_>,
+    features: usize,
+    classes: usize,
+    file_bytes: usize,
+) -> Result<Scorer> {
     match metadata.take_word("scorer")? {
         Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
         Kind::Presence => read_linear(tensors, features, classes, file_bytes).map(Scorer::Presence),
+        Kind::Kernel => read_kernel(metadata, tensors, features, classes, file_bytes).map(Scorer::Kernel),
         Kind::Voted if classes == 0 => Err(Error::input(check::VOTES_FOR_NUMBERS)),
         Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),
+        Kind::Network => network::read(metadata, tensors, features, classes, file_bytes).map(Scorer::Network),
     }
 }
 
@@ -96,21 +123,36 @@ fn read_linear(tensors: &mut Tensors<'_>, features: usize, classes: usize, file_
     Ok(weights)
 }
 
-fn voted_tensors(voted: &Voted) -> Vec<Tensor<'_>> {
-    let (starts, indices, values) = compressed(&voted.rows);
-    let field = |name, of: fn(&Mistake) -> u32| Tensor::list(name, Numbers::U32(voted.mistakes.iter().map(of).collect()));
-    let real = |name, of: fn(&Mistake) -> f64| Tensor::list(name, Numbers::F64(voted.mistakes.iter().map(of).collect()));
+/// The tensors of rows that a model is made of.
+fn row_tensors(rows: &Matrix) -> Vec<Tensor<'_>> {
+    let (starts, indices, values) = compressed(rows);
     vec![
         Tensor::list("row_starts", Numbers::U64(starts)),
         Tensor::list("row_indices", Numbers::U32(indices)),
         Tensor::list("row_values", values),
+    ]
+}
+
+fn kernel_tensors(expansion: &Expansion) -> Vec<Tensor<'_>> {
+    let coefficients = Numbers::F64(Cow::Borrowed(&expansion.coefficients));
+    let mut tensors = row_tensors(&expansion.rows);
+    tensors.push(Tensor::grid("coefficients", expansion.outputs, coefficients));
+    tensors
+}
+
+fn voted_tensors(voted: &Voted) -> Vec<Tensor<'_>> {
+    let field = |name, of: fn(&Mistake) -> u32| Tensor::list(name, Numbers::U32(voted.mistakes.iter().map(of).collect()));
+    let real = |name, of: fn(&Mistake) -> f64| Tensor::list(name, Numbers::F64(voted.mistakes.iter().map(of).collect()));
+    let mut tensors = row_tensors(&voted.rows);
+    tensors.extend([
         field("mistake_row", |mistake| mistake.row),
         field("mistake_gains", |mistake| mistake.gains),
         field("mistake_loses", |mistake| mistake.loses),
         real("mistake_step", |mistake| mistake.step),
         real("mistake_round", |mistake| mistake.round),
         Tensor::list("rounds", Numbers::F64(Cow::Owned(vec![voted.rounds]))),
-    ]
+    ]);
+    tensors
 }
 
 /// The rows without the zeros that a dense layout stores.
@@ -144,11 +186,31 @@ fn read_voted(
 ) -> Result<Voted> {
     check::scoring_room(features, file_bytes).map_err(Error::input)?;
     let scheme: Scheme = metadata.take_word("scheme")?;
+    let (kernel, precision) = metadata.kernel_if_there()?.unwrap_or_default();
     let bias = metadata.take_number("bias_coordinate")?;
     let rows = read_rows(metadata.take_word("row_layout")?, tensors, features, file_bytes)?;
     let mistakes = read_mistakes(tensors)?;
     let rounds = tensors.shaped::<f64>("rounds", &[1])?[0];
-    Ok(Voted { scheme, classes, bias, rows, mistakes, rounds })
+    Ok(Voted { scheme, classes, kernel, precision, bias, rows, mistakes, rounds })
+}
+
+fn read_kernel(
+    metadata: &mut Metadata,
+    tensors: &mut Tensors<'_>,
+    features: usize,
+    classes: usize,
+    file_bytes: usize,
+) -> Result<Expansion> {
+    check::scoring_room(features, file_bytes).map_err(Error::input)?;
+    let Some((kernel, precision)) = metadata.kernel_if_there()? else {
+        return Err(Error::input("the metadata has no `kernel`"));
+    };
+    let bias = metadata.take_number("bias_coordinate")?;
+    let rows = read_rows(metadata.take_word("row_layout")?, tensors, features, file_bytes)?;
+    let outputs = tensors.columns("coefficients")?;
+    check::outputs(outputs, classes).map_err(Error::input)?;
+    let coefficients = tensors.shaped::<f64>("coefficients", &[rows.rows(), outputs])?;
+    Ok(Expansion { kernel, precision, bias, rows, outputs, coefficients })
 }
 
 fn read_rows(layout: Layout, tensors: &mut Tensors<'_>, columns: usize, file_bytes: usize) -> Result<Matrix> {

@@ -7,6 +7,7 @@ use super::tensors::Tensor;
 use crate::error::{Error, Result};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::ops::Range;
 
 /// Bytes of the number that says how long the header is.
@@ -17,25 +18,48 @@ const DIGITS_AT: Range<usize> = LENGTH + PREFIX.len()..LENGTH + PREFIX.len() + D
 /// Longer headers are refused: the largest things in a header are the labels and the categories of a table.
 const HEADER_LIMIT: u64 = 64 << 20;
 
-/// The file of this metadata (besides the checksum) and these tensors.
-pub(super) fn seal(metadata: &BTreeMap<&str, String>, mut tensors: Vec<Tensor<'_>>) -> std::result::Result<Vec<u8>, String> {
-    // Wide types first: then every tensor starts at a multiple of its width.
-    tensors.sort_by(|a, b| b.width().cmp(&a.width()).then(a.name.cmp(b.name)));
-    let header = header(metadata, &tensors);
-    if header.len() as u64 > HEADER_LIMIT {
-        return Err(format!("its header would be {} bytes long, of {HEADER_LIMIT} allowed", header.len()));
+/// A file that is ready to be written: its parts stay where they are, for a model may be most of what there is in memory.
+pub(super) struct Sealed<'a> {
+    /// Length and header.
+    head: Vec<u8>,
+    tensors: Vec<Tensor<'a>>,
+}
+
+impl<'a> Sealed<'a> {
+    /// The file of this metadata (besides the checksum) and these tensors.
+    pub(super) fn new(metadata: &BTreeMap<&str, String>, mut tensors: Vec<Tensor<'a>>) -> std::result::Result<Self, String> {
+        // Wide types first: then every tensor starts at a multiple of its width.
+        tensors.sort_by(|a, b| b.width().cmp(&a.width()).then(a.name.cmp(b.name)));
+        let header = header(metadata, &tensors);
+        if header.len() as u64 > HEADER_LIMIT {
+            return Err(format!("its header would be {} bytes long, of {HEADER_LIMIT} allowed", header.len()));
+        }
+        let mut head = (header.len() as u64).to_le_bytes().to_vec();
+        head.extend_from_slice(&header);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&head);
+        for tensor in &tensors {
+            hasher.update_rayon(&tensor.as_bytes());
+        }
+        head[DIGITS_AT].copy_from_slice(hasher.finalize().to_hex().as_bytes());
+        Ok(Self { head, tensors })
     }
-    let total = LENGTH + header.len() + tensors.iter().map(Tensor::bytes).sum::<usize>();
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(total).map_err(|_| format!("there is no memory for its {total} bytes"))?;
-    bytes.extend_from_slice(&(header.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&header);
-    for tensor in &tensors {
-        tensor.put(&mut bytes);
+
+    /// How many bytes it has.
+    pub(super) fn len(&self) -> usize {
+        self.head.len() + self.tensors.iter().map(Tensor::bytes).sum::<usize>()
     }
-    let digits = checksum(&bytes);
-    bytes[DIGITS_AT].copy_from_slice(digits.as_bytes());
-    Ok(bytes)
+
+    /// The digits of its checksum.
+    pub(super) fn digits(&self) -> String {
+        digits(&self.head)
+    }
+
+    /// Writes it.
+    pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        to.write_all(&self.head)?;
+        self.tensors.iter().try_for_each(|tensor| to.write_all(&tensor.as_bytes()))
+    }
 }
 
 fn header(metadata: &BTreeMap<&str, String>, tensors: &[Tensor<'_>]) -> Vec<u8> {
@@ -61,7 +85,7 @@ fn header(metadata: &BTreeMap<&str, String>, tensors: &[Tensor<'_>]) -> Vec<u8> 
 
 fn checksum(bytes: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&bytes[..DIGITS_AT.start]).update(&[b'0'; DIGITS]).update(&bytes[DIGITS_AT.end..]);
+    hasher.update(&bytes[..DIGITS_AT.start]).update(&[b'0'; DIGITS]).update_rayon(&bytes[DIGITS_AT.end..]);
     hasher.finalize().to_hex().to_string()
 }
 

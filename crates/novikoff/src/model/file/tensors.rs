@@ -1,5 +1,6 @@
 //! The inside of the file: named arrays of numbers.
 
+use crate::data::little_endian;
 use crate::error::{Error, Result};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -100,12 +101,9 @@ impl<'a> Tensor<'a> {
         each_type!(&self.numbers, v => v.len()) * self.width()
     }
 
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
-        if cfg!(target_endian = "little") {
-            // In memory as in the file.
-            return each_type!(&self.numbers, v => bytes.extend_from_slice(bytemuck::cast_slice(&v[..])));
-        }
-        each_type!(&self.numbers, v => for x in v.iter() { bytes.extend_from_slice(&x.to_le_bytes()) });
+    /// The bytes of all numbers, as the file has them.
+    pub(super) fn as_bytes(&self) -> Cow<'_, [u8]> {
+        each_type!(&self.numbers, v => little_endian(v))
     }
 }
 
@@ -153,6 +151,15 @@ impl<'a> Tensors<'a> {
             return Err(Error::input(format!("the tensor `{name}` has the shape {:?}, not {shape:?}", view.shape())));
         }
         decode(name, &view)
+    }
+
+    /// The second dimension of a tensor of two.
+    pub(super) fn columns(&self, name: &str) -> Result<usize> {
+        match self.views.get(name).map(TensorView::shape) {
+            Some([_, columns]) => Ok(*columns),
+            Some(shape) => Err(Error::input(format!("the tensor `{name}` has the shape {shape:?}, not two dimensions"))),
+            None => Err(Error::input(format!("there is no tensor `{name}`"))),
+        }
     }
 
     /// All tensors must have been asked for.

@@ -174,15 +174,17 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             first.row(i).add_to_lanes(&mut exact, row.duals.map(|dual| factor * dual));
         }
         let dots: Vec<[f64; K]> = (0..rows.len()).map(|i| first.row(i).dot_lanes(&exact)).collect();
-        let solution = |(at, (lane, duals)): (usize, (Lane<'c>, Vec<f64>))| {
+        // One for all: every fresh page costs.
+        let mut pull = Point::zero(exact.len());
+        let mut solution = |at: usize, lane: Lane<'c>, duals: Vec<f64>, weights: Vec<f64>| {
             let (problem, control, steps) = (&problems[at], lane.watched.control, lane.watched.steps());
-            let weights: Vec<f64> = exact.iter().map(|w| w[at]).collect();
             let sum = problem.sum(|i| problem.share(i) * duals[i]);
             let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { lane.constant };
             let scores: Vec<f64> = dots.iter().map(|dots| dots[at] + bias).collect();
-            let pull = Point { weights: weights.iter().map(|w| -lambda * w).collect(), bias: sum };
+            pull.weights.iter_mut().zip(&weights).for_each(|(pull, w)| *pull = -lambda * w);
+            pull.bias = sum;
             let point = Point { weights, bias };
-            let gap = gap_with_pull(problem, &point, &scores, &duals, pull);
+            let gap = gap_with_pull(problem, &point, &scores, &duals, &pull);
             let interrupted = lane.ended == Some(Ended::Interrupted);
             let ended = match () {
                 _ if interrupted => Some(Ended::Interrupted),
@@ -201,7 +203,8 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             let solution = DualCoordinate.solve(problem, fine.then_some(&start), &rest);
             Solution { steps: solution.steps + steps, ..solution }
         };
-        lanes.into_iter().zip(all_duals).enumerate().map(solution).collect()
+        let parts = lanes.into_iter().zip(all_duals).zip(apart(&exact, problems.len())).enumerate();
+        parts.map(|(at, ((lane, duals), weights))| solution(at, lane, duals, weights)).collect()
     }
 
     /// The duals of a lane, such that they prove something: with a free bias they must balance.
@@ -212,6 +215,19 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         }
         duals
     }
+}
+
+/// The first of the lanes, each by itself.
+fn apart<const K: usize>(lanes: &[[f64; K]], count: usize) -> Vec<Vec<f64>> {
+    /// So many columns that they stay in the cache until every lane has taken its own.
+    const CHUNK: usize = 1024;
+    let mut all: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(lanes.len())).collect();
+    for chunk in lanes.chunks(CHUNK) {
+        for (at, own) in all.iter_mut().enumerate() {
+            own.extend(chunk.iter().map(|lanes| lanes[at]));
+        }
+    }
+    all
 }
 
 impl Lane<'_> {

@@ -1,0 +1,197 @@
+//! `novikoff compare`: the perceptron's variants side by side, and other learners with them.
+
+use super::train::{of_another_file, place};
+use super::{dimensions, warn};
+use crate::arguments::Compare;
+use crate::progress::Watch;
+use crate::render::{Lines, count, counted, percent, seconds, table};
+use crate::report::{self, Page};
+use crate::settings::{comparison, training_options, usual_recipe};
+use crate::{Ending, print};
+use novikoff::compare::{Compared, Comparison, Entry, Form, State, compare};
+use novikoff::data::Dataset;
+use novikoff::kernel::Kernel;
+use novikoff::read::{Input, Options, Purpose, Reader};
+use novikoff::train::Learner;
+use novikoff::{Error, Result, model};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::path::Path;
+
+/// Rows that are held back where there is no file to test on.
+const HELD_BACK: f64 = 0.2;
+
+/// Runs the command.
+pub fn run(arguments: &Compare) -> Result<Ending> {
+    let (comparison, forms) = comparison(arguments)?;
+    if !arguments.pictures.columns.is_empty() || arguments.pictures.image.is_some() {
+        return Err(Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image"));
+    }
+    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(Learner::Averaged, false))?;
+    let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
+    let input = Input::named(&arguments.data);
+    let mut watch = Watch::new();
+    let (data, test) = read(arguments, &options, &input, &mut watch)?;
+    let mut save = |state: &State| match &arguments.state {
+        Some(path) => model::atomic::write(path, state.to_text().as_bytes()),
+        None => Ok(()),
+    };
+    let compared = compare(&data, &test, &comparison, &mut state, &mut watch, &mut save);
+    watch.clear();
+    let compared = compared.map_err(|error| place(error, &input))?;
+    let text = if arguments.output_form.json {
+        format!("{}\n", as_json(&comparison, &forms, &data, &test, &compared))
+    } else {
+        as_text(&comparison, &forms, &data, &test, &compared)
+    };
+    print(&text)?;
+    if arguments.pictures.wanted() {
+        let sections = report::comparison::sections(&comparison, &forms, &compared);
+        let title = format!("perceptrons compared on {}", input.name());
+        Page { title, lines: summary(&comparison, &data, &test, &compared), sections }.write(&arguments.pictures)?;
+    }
+    if !compared.interrupted {
+        return Ok(Ending::Done);
+    }
+    let advice = match &arguments.state {
+        Some(path) => format!("interrupted: the same command goes on from {}", path.display()),
+        None => "interrupted: with --state FILE it could have gone on later".to_owned(),
+    };
+    // Nothing can be done about a closed standard error.
+    let _ = writeln!(std::io::stderr(), "{advice}");
+    Ok(Ending::Interrupted)
+}
+
+/// The state in a file, or the first if there is none.
+fn resume(path: &Path) -> Result<State> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => State::from_text(&text).map_err(|error| error.at(name, 0, 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(State::default()),
+        Err(error) => Err(Error::io(name, &error)),
+    }
+}
+
+/// The rows to learn from and those to test on.
+fn read<F>(arguments: &Compare, options: &Options, input: &Input, watch: &mut Watch<F>) -> Result<(Dataset, Dataset)>
+where
+    Watch<F>: novikoff::control::Observer,
+{
+    let reader = Reader::open(input, options, &Purpose::Training)?;
+    let Some(path) = &arguments.test else {
+        let (data, test) = reader.read_split(HELD_BACK, arguments.seed, watch)?;
+        warn(&input.name(), &data.report);
+        return Ok((data, test));
+    };
+    let data = reader.read(watch)?;
+    warn(&input.name(), &data.report);
+    let purpose = Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
+    let input = Input::named(path);
+    let test = Reader::open(&input, &of_another_file(options), &purpose)?.read(watch)?;
+    warn(&input.name(), &test.report);
+    Ok((data, test))
+}
+
+fn is_shown(entry: &Entry, forms: &[Form]) -> bool {
+    entry.kernel.is_none() || forms.iter().any(|form| form.name() == entry.learner)
+}
+
+fn as_json(comparison: &Comparison, forms: &[Form], data: &Dataset, test: &Dataset, compared: &Compared) -> Value {
+    let rows: Vec<&Entry> = compared.entries.iter().filter(|entry| is_shown(entry, forms)).collect();
+    let left_out: Vec<Value> = compared.left_out.iter().map(|(name, why)| json!({"learner": name, "why": why})).collect();
+    json!({
+        "command": "compare",
+        "train_rows": data.len(),
+        "test_rows": test.len(),
+        "features": data.rows.columns(),
+        "classes": data.names.len(),
+        "seed": comparison.settings.seed,
+        "interrupted": compared.interrupted,
+        "rows": rows,
+        "left_out": left_out,
+    })
+}
+
+fn as_text(comparison: &Comparison, forms: &[Form], data: &Dataset, test: &Dataset, compared: &Compared) -> String {
+    let mut text = summary(comparison, data, test, compared).text();
+    for (kernel, _) in &comparison.kernels {
+        let own = of_kernel(compared, *kernel);
+        if !own.is_empty() {
+            text.push_str(&format!("\nkernel {kernel}: test error in per cent after so many epochs\n\n"));
+            text.push_str(&table(&kernel_table(&own, forms)));
+        }
+    }
+    let others: Vec<&Entry> = compared.entries.iter().filter(|entry| entry.kernel.is_none()).collect();
+    if !others.is_empty() {
+        text.push_str("\nothers, each with its own defaults and columns brought to one size\n\n");
+        let head = ["", "test error", "train error", "time"].map(str::to_owned).to_vec();
+        let row = |entry: &&Entry| {
+            let train = entry.train_error.map_or("–".to_owned(), percent);
+            vec![entry.learner.clone(), percent(entry.test_error), train, seconds(entry.seconds)]
+        };
+        text.push_str(&table(&[vec![head], others.iter().map(row).collect()].concat()));
+    }
+    text
+}
+
+/// What is compared.
+fn summary(comparison: &Comparison, data: &Dataset, test: &Dataset, compared: &Compared) -> Lines {
+    let mut lines = Lines::default();
+    lines.add("data", dimensions(data));
+    lines.add("test", counted(test.len() as u64, "row"));
+    lines.add("seed", comparison.settings.seed.to_string());
+    for (name, why) in &compared.left_out {
+        lines.add("left out", format!("{name}: {why}"));
+    }
+    lines
+}
+
+/// The lines of a kernel.
+pub fn of_kernel(compared: &Compared, kernel: Kernel) -> Vec<&Entry> {
+    let name = kernel.to_string();
+    compared.entries.iter().filter(|entry| entry.kernel.as_ref() == Some(&name)).collect()
+}
+
+/// After how many epochs these lines are, each once.
+pub fn epochs_of(entries: &[&Entry]) -> Vec<f64> {
+    let mut epochs: Vec<f64> = entries.iter().filter_map(|entry| entry.epochs).collect();
+    epochs.dedup();
+    epochs
+}
+
+/// A line for each form, a column for each number of epochs.
+pub fn kernel_table(entries: &[&Entry], forms: &[Form]) -> Vec<Vec<String>> {
+    let epochs = epochs_of(entries);
+    // As wide as times become, so that columns stand where they stand whatever the time.
+    let line = |label: &str, cell: &dyn Fn(f64) -> String| {
+        [vec![label.to_owned()], epochs.iter().map(|epochs| format!("{:>7}", cell(*epochs))).collect()].concat()
+    };
+    let at = |epochs: f64| entries.iter().find(move |entry| entry.epochs == Some(epochs));
+    let mut rows = vec![line("epochs", &|epochs| epochs.to_string())];
+    for form in forms {
+        for normalised in [false, true] {
+            let is_own = |entry: &&&Entry| entry.learner == form.name() && entry.normalised == normalised;
+            if !entries.iter().any(|entry| is_own(&entry)) {
+                continue;
+            }
+            let label = format!("{}{}", form_text(*form), if normalised { ", normalised" } else { "" });
+            rows.push(line(&label, &|epochs| {
+                let own = entries.iter().filter(is_own).find(|entry| entry.epochs == Some(epochs));
+                own.map_or("–".to_owned(), |entry| format!("{:.2}", 100.0 * entry.test_error))
+            }));
+        }
+    }
+    let counts = |of: fn(&Entry) -> Option<u64>| move |epochs| at(epochs).and_then(|entry| of(entry)).map_or("–".into(), count);
+    rows.push(line("mistakes", &counts(|entry| entry.mistakes)));
+    rows.push(line("support rows", &counts(|entry| entry.support)));
+    rows.push(line("time", &|epochs| at(epochs).map_or("–".into(), |entry| seconds(entry.seconds))));
+    rows
+}
+
+/// What a form is called in tables.
+pub fn form_text(form: Form) -> &'static str {
+    match form {
+        Form::Perceptron => "last",
+        form => form.name(),
+    }
+}

@@ -1,0 +1,91 @@
+//! Something for every column, out of all its entries.
+
+use super::Matrix;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most parts that columns are dealt out in: finding where each begins in a row takes its time.
+const MOST_PARTS: usize = 16;
+/// Rows that tell how entries are spread over the columns.
+const SAMPLE: usize = 64;
+
+impl Matrix {
+    /// What `add` makes of `empty` for each column, given the row's number, the column's, and the value, of all entries that are not
+    /// zero, in the order of the rows.
+    ///
+    /// Tasks take some of the columns each, of all rows, so there is one vector, whatever the threads. That is the way where columns
+    /// are so many that vectors of them are the larger part of the work; where they are few, blocks of rows are.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Builder, Layout};
+    /// let mut rows = Builder::new(Layout::Sparse);
+    /// rows.push(&[0, 2], &[1.0, 5.0]);
+    /// rows.push(&[2], &[7.0]);
+    /// let sums = rows.finish().by_column(0.0, |_, _, sum, x| *sum += x);
+    /// assert_eq!(sums, [1.0, 0.0, 12.0]);
+    /// ```
+    pub fn by_column<C: Clone + Send + Sync>(&self, empty: C, add: impl Fn(usize, usize, &mut C, f64) + Sync) -> Vec<C> {
+        let mut columns: Vec<C> = rayon::iter::repeat_n(empty, self.columns()).with_min_len(1 << 14).collect();
+        let mut rest = &mut columns[..];
+        let mut parts = Vec::new();
+        for span in self.spans() {
+            let (part, others) = rest.split_at_mut(span.len());
+            parts.push((span, part));
+            rest = others;
+        }
+        parts.into_par_iter().for_each(|(span, part)| {
+            for i in 0..self.rows() {
+                self.row(i).for_each_within(span.clone(), |j, x| {
+                    if x != 0.0 {
+                        add(i, j as usize, &mut part[j as usize - span.start], x);
+                    }
+                });
+            }
+        });
+        columns
+    }
+
+    /// All columns, in parts that have about as many entries each, going by some of the rows.
+    fn spans(&self) -> Vec<Range<usize>> {
+        let mut sample = Vec::new();
+        for i in (0..self.rows()).step_by((self.rows() / SAMPLE).max(1)) {
+            self.row(i).for_each_nonzero(|j, _| sample.push(j as usize));
+        }
+        sample.sort_unstable();
+        let parts = rayon::current_num_threads().min(MOST_PARTS);
+        let mut starts: Vec<usize> = (1..parts).filter_map(|part| sample.get(sample.len() * part / parts).copied()).collect();
+        starts.insert(0, 0);
+        starts.dedup();
+        let ends = starts.iter().skip(1).copied().chain([self.columns()]);
+        starts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::matrix::{Builder, Layout};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_entry_is_added_once_and_in_order(
+            rows in prop::collection::vec(prop::collection::btree_map(0u32..40, -3i8..4, 0..12), 0..200),
+            dense in any::<bool>(),
+        ) {
+            let mut builder = Builder::new(if dense { Layout::Dense { columns: 40 } } else { Layout::Sparse });
+            let mut expected = vec![Vec::new(); 40];
+            for (i, row) in rows.iter().enumerate() {
+                let entries: Vec<(u32, f64)> = row.iter().map(|(j, x)| (*j, f64::from(*x))).filter(|(_, x)| *x != 0.0).collect();
+                entries.iter().for_each(|(j, x)| expected[*j as usize].push((i, *j as usize, *x)));
+                let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
+                builder.push(&indices, &values);
+            }
+            let mut matrix = builder.finish();
+            matrix.widen(40);
+            let columns = matrix.columns();
+            let found = matrix.by_column(Vec::new(), |i, j, seen, x| seen.push((i, j, x)));
+            prop_assert_eq!(&found[..], &expected[..columns]);
+            prop_assert!(matches!(columns, 0 | 40));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A weight vector in a kernel's space, which is a sum of rows: `<w, φ(x)> = Σ cᵢ·(K(xᵢ, x) + bias²)`.
+
+use super::voted::add;
+use crate::data::{Matrix, Row};
+use crate::kernel::{self, Kernel, Precision, Tile};
+
+/// Rows, and how much of each is in every weight vector. The rows are shared among the outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expansion {
+    /// What compares rows.
+    pub kernel: Kernel,
+    /// In which precision.
+    pub precision: Precision,
+    /// The value of the bias's coordinate: 1 or 0.
+    pub bias: f64,
+    /// The rows that the weight vectors are made of.
+    pub rows: Matrix,
+    /// Number of weight vectors.
+    pub outputs: usize,
+    /// `rows × outputs` coefficients, those of a row side by side.
+    pub coefficients: Vec<f64>,
+}
+
+impl Expansion {
+    /// Multiplications and additions that scoring one row takes, about.
+    pub fn cost(&self) -> usize {
+        self.rows.stored() + self.coefficients.len()
+    }
+
+    /// No score of a row that is as long as the longest of these is larger; infinite if sums on the way are.
+    pub fn largest_score(&self) -> f64 {
+        let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
+        let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
+        let radius = lengths.iter().copied().fold(0.0, f64::max);
+        let sizes = self.coefficients.chunks_exact(self.outputs.max(1)).map(|own| own.iter().map(|c| c.abs()).sum::<f64>());
+        sizes.zip(lengths).map(|(size, length)| size * length * radius).sum()
+    }
+
+    /// Scores as many rows as a tile holds, [`Expansion::outputs`] scores a row.
+    pub fn score(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64]) {
+        tile.load(rows, self.rows.columns());
+        let mut sums = vec![0.0; rows.len() * self.outputs];
+        let bias_sq = self.bias * self.bias;
+        let mut biases = vec![0.0; self.outputs];
+        for (i, own) in self.coefficients.chunks_exact(self.outputs).enumerate() {
+            let row = self.rows.row(i);
+            let kernels = tile.compare(row, row.norm_sq());
+            for ((sums, bias), &coefficient) in sums.chunks_exact_mut(rows.len().max(1)).zip(&mut biases).zip(own) {
+                if coefficient != 0.0 {
+                    add(sums, coefficient, kernels);
+                    *bias += coefficient * bias_sq;
+                }
+            }
+        }
+        for (row, scores) in scores.chunks_exact_mut(self.outputs).enumerate() {
+            for (output, score) in scores.iter_mut().enumerate() {
+                *score = sums[output * rows.len() + row] + biases[output];
+            }
+        }
+    }
+}

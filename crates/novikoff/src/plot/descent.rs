@@ -1,0 +1,141 @@
+//! The path of a descent over the contours of what it descends.
+
+use super::axis::{Axis, Spacing};
+use super::frame::{ABOVE, BELOW, Frame, Sample, legend};
+use super::sheet::{Place, Sheet, px};
+use super::style::Tone;
+use super::{Picture, nothing};
+use rayon::prelude::*;
+use std::fmt::Write as _;
+
+/// Steps over a function of two variables.
+///
+/// ```
+/// use novikoff::plot::Descent;
+/// let path = [(2.0, 1.0), (1.0, 0.2), (0.2, 0.0)];
+/// let objective = |x: f64, y: f64| x * x + 4.0 * y * y;
+/// let (title, description) = ("A descent", "Three steps into a bowl.");
+/// let picture = Descent { title, description, axes: ["w1", "w2"], path: &path, objective: &objective }.draw();
+/// assert!(picture.file().contains(">start<"));
+/// ```
+pub struct Descent<'a> {
+    /// What it shows, in a few words.
+    pub title: &'a str,
+    /// What is to be seen, for those who do not see it.
+    pub description: &'a str,
+    /// The names of the two variables.
+    pub axes: [&'a str; 2],
+    /// Where the steps led, from the start on.
+    pub path: &'a [(f64, f64)],
+    /// What is descended.
+    pub objective: &'a (dyn Fn(f64, f64) -> f64 + Sync),
+}
+
+/// Cells of the grid on which the objective is looked at, along each side.
+const CELLS: usize = 36;
+const LEVELS: usize = 9;
+const HEIGHT: f64 = 240.0;
+/// More steps than this have no marks.
+const MARKED: usize = 60;
+
+impl Descent<'_> {
+    /// Draws it.
+    pub fn draw(&self) -> Picture {
+        let path: Vec<(f64, f64)> = self.path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+        let (Some(&first), Some(&last)) = (path.first(), path.last()) else {
+            return nothing(self.title, self.description, "There are no steps to draw.");
+        };
+        let axis = |of: fn(&(f64, f64)) -> f64| {
+            let (low, high) = Axis::exactly(path.iter().map(of), Spacing::Even).ends();
+            // Room around the path, so that the shape of the ground is seen.
+            Axis::exactly([low - 0.25 * (high - low), high + 0.25 * (high - low)], Spacing::Even)
+        };
+        let mut sheet = Sheet::default();
+        let samples: [Sample<'_>; 3] = [
+            &|sheet, (x, y)| sheet.line((x - 10.0, y), (x + 10.0, y), Tone::Quiet, &[]),
+            &|sheet, at| sheet.marks(&[at], 3, 1.0),
+            &|sheet, at| sheet.crosses(&[at]),
+        ];
+        let names = ["equal objective", "start", "end"].map(str::to_owned);
+        let entries: Vec<_> = names.into_iter().zip(samples).collect();
+        let top = legend(&mut sheet, 0.0, &entries) + ABOVE;
+        let frame = Frame::across(axis(|p| p.0), axis(|p| p.1), top, HEIGHT);
+        frame.draw(&mut sheet, self.axes[0], self.axes[1]);
+        let mut drawn = Sheet::default();
+        for line in self.contours(&frame) {
+            drawn.path(line, Tone::Quiet, &[("stroke-opacity", "0.75".into())]);
+        }
+        let places = frame.places(&path);
+        drawn.curve(&places, 0, 2.0);
+        if places.len() <= MARKED {
+            drawn.marks(&places, 0, 1.0);
+        }
+        drawn.marks(&frame.places(&[first]), 3, 1.0);
+        drawn.crosses(&frame.places(&[last]));
+        frame.add_clipped(&mut sheet, &drawn);
+        Picture::new(self.title, self.description, top + HEIGHT + BELOW + 2.0, sheet)
+    }
+
+    /// A path for each level. Levels are quantiles of what the grid shows, so that lines are spread over the picture.
+    fn contours(&self, frame: &Frame) -> Vec<String> {
+        let ((x0, x1), (y0, y1)) = (frame.x.ends(), frame.y.ends());
+        let share = |i: usize| i as f64 / CELLS as f64;
+        let at = |i: usize| (x0 + share(i % (CELLS + 1)) * (x1 - x0), y0 + share(i / (CELLS + 1)) * (y1 - y0));
+        let grid: Vec<f64> = (0..(CELLS + 1) * (CELLS + 1))
+            .into_par_iter()
+            .map(|i| {
+                let (x, y) = at(i);
+                (self.objective)(x, y)
+            })
+            .collect();
+        let mut sorted: Vec<f64> = grid.iter().copied().filter(|v| v.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let Some(most) = sorted.len().checked_sub(1) else { return Vec::new() };
+        let mut levels: Vec<f64> = (0..LEVELS).map(|k| sorted[most * (2 * k + 1) / (2 * LEVELS)]).collect();
+        levels.dedup();
+        let place = |(x, y): (f64, f64)| frame.at(x, y).unwrap_or((frame.left, frame.top));
+        levels.iter().map(|level| contour(&grid, CELLS + 1, *level, &|i| place(at(i)))).collect()
+    }
+}
+
+/// Where a function on a grid, so many columns wide, passes a level: marching squares, a straight line a cell, two at a saddle.
+fn contour(grid: &[f64], columns: usize, level: f64, place: &dyn Fn(usize) -> Place) -> String {
+    let mut path = String::new();
+    for corner in (0..grid.len() - columns).filter(|i| i % columns + 1 < columns) {
+        let corners = [corner, corner + 1, corner + columns + 1, corner + columns];
+        if corners.iter().any(|&i| !grid[i].is_finite()) {
+            continue;
+        }
+        let mut crossings = Vec::new();
+        for side in 0..4 {
+            let (i, j) = (corners[side], corners[(side + 1) % 4]);
+            if (grid[i] < level) != (grid[j] < level) {
+                let share = ((level - grid[i]) / (grid[j] - grid[i])).clamp(0.0, 1.0);
+                let (from, to) = (place(i), place(j));
+                crossings.push((from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1)));
+            }
+        }
+        for pair in crossings.chunks_exact(2) {
+            let _ = write!(path, "M{} {}L{} {}", px(pair[0].0), px(pair[0].1), px(pair[1].0), px(pair[1].1));
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contour_of_a_circle_is_a_circle() {
+        let columns = 21;
+        let point = |i: usize| ((i % columns) as f64 - 10.0, (i / columns) as f64 - 10.0);
+        let grid: Vec<f64> = (0..columns * columns).map(|i| point(i).0.hypot(point(i).1)).collect();
+        let path = contour(&grid, columns, 6.5, &|i| point(i));
+        let numbers: Vec<f64> = path.split(['M', 'L', ' ']).filter_map(|n| n.parse().ok()).collect();
+        assert!(numbers.len() > 80);
+        for at in numbers.chunks_exact(2) {
+            assert!((at[0].hypot(at[1]) - 6.5).abs() < 0.12, "{at:?}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Learning from rows of features that are made of features, and models that make them.
+
+use super::classes::{Classes, check_size};
+use super::stream::{Learned, Streaming};
+use super::{Fit, Settings, Tuned, train_as_given, tune_as_given};
+use crate::control::Observer;
+use crate::data::{Dataset, Row};
+use crate::error::Result;
+use crate::features::map::{Entries, Map, Mapper};
+use crate::model::{Mapped, Model, Scorer, Weights};
+use serde_json::json;
+
+pub(super) fn train_mapped(
+    map: Map,
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let mapper = Mapper::new(map, data.rows.columns())?;
+    let mapped = data.mapped(&mapper)?;
+    let held = validation.map(|held| held.mapped(&mapper)).transpose()?;
+    let mut fit = train_as_given(&mapped, held.as_ref(), settings, observer)?;
+    put_before(mapper, &mut fit.model, data);
+    Ok(fit)
+}
+
+pub(super) fn tune_mapped(
+    map: Map,
+    data: &Dataset,
+    settings: &Settings,
+    folds: usize,
+    values: Option<Vec<f64>>,
+    observer: &mut dyn Observer,
+) -> Result<Tuned> {
+    let mapper = Mapper::new(map, data.rows.columns())?;
+    let mapped = data.mapped(&mapper)?;
+    let mut tuned = tune_as_given(&mapped, settings, folds, values, observer)?;
+    put_before(mapper, &mut tuned.fit.model, data);
+    Ok(tuned)
+}
+
+/// Makes a model of mapped rows one of the rows as they were read.
+fn put_before(mapper: Mapper, model: &mut Model, data: &Dataset) {
+    model.about.features = data.rows.columns() as u64;
+    model.about.data_hash = data.fingerprint();
+    model.about.settings.insert("map".to_owned(), json!(mapper.map().to_string()));
+    model.schema = data.schema.clone();
+    wrap(mapper, &mut model.scorer);
+}
+
+fn wrap(mapper: Mapper, scorer: &mut Scorer) {
+    let inner = std::mem::replace(scorer, Scorer::Linear(Weights::zero(0, 1)));
+    *scorer = Scorer::Mapped(Mapped { mapper, scorer: Box::new(inner) });
+}
+
+/// A stream whose rows are mapped as they come.
+pub(super) struct MappedStream<L> {
+    learner: L,
+    mapper: Mapper,
+    row: Vec<(u32, f64)>,
+    mapped: Entries,
+    /// What the next row has to report: features have become too many.
+    trouble: Result<()>,
+}
+
+impl<L: Streaming> MappedStream<L> {
+    pub(super) fn new(map: Map, learner: L) -> Result<Self> {
+        let mapper = Mapper::new(map, 0)?;
+        Ok(Self { learner, mapper, row: Vec::new(), mapped: Entries::default(), trouble: Ok(()) })
+    }
+}
+
+impl<L: Streaming> Streaming for MappedStream<L> {
+    fn welcome(&mut self, label: &str) -> Result<()> {
+        self.learner.welcome(label)
+    }
+
+    fn expect(&mut self, features: usize, classes: usize) {
+        if self.trouble.is_ok() {
+            self.trouble = self.mapper.grow(features).and_then(|()| check_size(self.mapper.features(), classes));
+        }
+        if self.trouble.is_ok() {
+            self.learner.expect(self.mapper.features(), classes);
+        }
+    }
+
+    fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
+        std::mem::replace(&mut self.trouble, Ok(()))?;
+        row.collect(&mut self.row);
+        self.mapper.apply(&self.row, &mut self.mapped);
+        let Entries { indices, values, .. } = &self.mapped;
+        let mapped = if self.mapper.map().is_dense() { Row::Dense64(values) } else { Row::Sparse64(indices, values) };
+        self.learner.learn(mapped, class, weight)
+    }
+
+    fn tally(&self) -> (u64, u64, u64) {
+        self.learner.tally()
+    }
+
+    fn finish(mut self, classes: &Classes, features: usize) -> Result<Learned> {
+        self.mapper.grow(features)?;
+        let mut learned = self.learner.finish(classes, self.mapper.features())?;
+        learned.settings.insert("map".to_owned(), json!(self.mapper.map().to_string()));
+        wrap(self.mapper, &mut learned.scorer);
+        Ok(learned)
+    }
+}

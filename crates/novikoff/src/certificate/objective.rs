@@ -14,9 +14,10 @@ use crate::data::{Dataset, Row, Scale};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
-use crate::risk::{Joint, Point, Problem, log_sum_exp, probabilities};
+use crate::risk::{self, Joint, Point, Problem, log_sum_exp, probabilities};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// What is to be predicted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,13 +172,9 @@ impl Given<'_> {
 
     /// `Σ f(i)·cᵢ/n` over rows that count.
     fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let rows = self.len();
-        let part = |chunk: usize| {
-            let rows = chunk * CHUNK..rows.min((chunk + 1) * CHUNK);
-            rows.filter(|&i| self.counts[i] > 0.0).map(|i| self.counts[i] / self.total * f(i)).sum::<f64>()
-        };
-        let parts: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(part).collect();
-        parts.iter().sum()
+        let part =
+            |rows: Range<usize>| rows.filter(|&i| self.counts[i] > 0.0).map(|i| self.counts[i] / self.total * f(i)).sum::<f64>();
+        risk::sum(self.len(), &part)
     }
 
     /// A sum of numbers that are not negative, from both sides. The sum of row weights is one, too.
@@ -434,7 +431,7 @@ impl Given<'_> {
         let lengths = self.lengths();
         let size = 2.0 * self.sum_between(|i| lengths[i]).high;
         let blocks = problem.blocks();
-        let rounded = blocks.iter().map(std::ops::Range::len).max().unwrap_or(0) + blocks.len();
+        let rounded = blocks.iter().map(Range::len).max().unwrap_or(0) + blocks.len();
         let off = self.off(size, rounded) + (2.0 * epsilon + rounding) * size;
         let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
         self.scale_all(&mut pull.values, k);

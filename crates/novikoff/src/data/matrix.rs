@@ -1,5 +1,6 @@
 //! The rows of a data set, contiguous in memory, in the narrowest form that loses nothing.
 
+use super::assembly::Part;
 use super::row::Row;
 use super::scale::factor_of;
 use rayon::prelude::*;
@@ -54,6 +55,14 @@ struct Sparse {
 }
 
 impl Sparse {
+    /// Adds rows that start like these, and says how many columns their entries need.
+    fn begin_rows(&mut self, starts: &[usize], indices: &[u32]) -> usize {
+        let base = self.starts.last().copied().unwrap_or(0) - starts[0];
+        self.starts.extend(starts[1..].iter().map(|&s| base + s));
+        let largest = starts.windows(2).filter(|s| s[1] > s[0]).map(|s| indices[s[1] - 1 - starts[0]] as usize + 1);
+        largest.max().unwrap_or(0)
+    }
+
     /// A value an entry out of one a row, with room for as many entries as there is for indices.
     fn spell_out<V: Copy>(&self, values: &[V]) -> Vec<V> {
         let mut all = Vec::with_capacity(self.indices.capacity());
@@ -72,8 +81,13 @@ fn is_even<V: Copy + Into<f64>>(row: &[V]) -> bool {
 
 /// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first row does.
 fn one_a_row<V: Copy + Into<f64> + Default>(starts: &[usize], values: &[V]) -> Option<Vec<V>> {
-    let rows = || starts.windows(2).map(|span| &values[span[0] - starts[0]..span[1] - starts[0]]);
+    let rows = || rows_of(starts, values);
     rows().all(is_even).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
+}
+
+/// The values of each row; `values` begin where the first row does.
+fn rows_of<'v, V>(starts: &'v [usize], values: &'v [V]) -> impl Iterator<Item = &'v [V]> {
+    starts.windows(2).map(|span| &values[span[0] - starts[0]..span[1] - starts[0]])
 }
 
 /// How a [`Builder`] lays rows out.
@@ -421,12 +435,12 @@ impl Builder {
 
     /// Adds one row. Indices must increase strictly and, in a dense matrix, lie below the number of columns.
     pub fn push(&mut self, indices: &[u32], values: &[f64]) {
-        self.append(&[0, values.len()], indices, values, values.iter().all(|&x| fits_f32(x)));
+        let single = values.iter().all(|&x| fits_f32(x));
+        self.append(Part { starts: &[0, values.len()], indices, values, single });
     }
 
-    /// Adds rows in compressed form: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`. `single` says
-    /// that every value is exactly an `f32`.
-    pub fn append(&mut self, starts: &[usize], indices: &[u32], values: &[f64], single: bool) {
+    /// Adds rows.
+    pub fn append(&mut self, Part { starts, indices, values, single }: Part<'_>) {
         if let (false, Values::F32(narrow)) = (single, &mut self.values) {
             self.values = Values::F64(narrow.iter().map(|&x| f64::from(x)).collect());
         }
@@ -446,11 +460,8 @@ impl Builder {
                     Values::F32(v) => v.extend(values.iter().map(|&x| x as f32)),
                     Values::F64(v) => v.extend_from_slice(values),
                 }
-                let base = sparse.indices.len() - starts[0];
-                sparse.starts.extend(starts[1..].iter().map(|&s| base + s));
                 sparse.indices.extend_from_slice(indices);
-                let largest = starts.windows(2).filter(|s| s[1] > s[0]).map(|s| indices[s[1] - 1 - starts[0]] as usize + 1);
-                self.columns = largest.fold(self.columns, usize::max);
+                self.columns = self.columns.max(sparse.begin_rows(starts, indices));
             }
             None => {
                 for span in starts.windows(2).map(|s| s[0] - starts[0]..s[1] - starts[0]) {
@@ -463,6 +474,31 @@ impl Builder {
             }
         }
         self.rows += rows;
+    }
+
+    /// Whether rows like these are stored with a double an entry, whatever follows them.
+    pub(super) fn needs_a_double_an_entry(&self, Part { starts, values, single, .. }: Part<'_>) -> bool {
+        self.sparse.is_some() && !single && !rows_of(starts, values).all(is_even)
+    }
+
+    /// Adds rows that need a double an entry, but not their entries: those will come before all that this builder has.
+    pub(super) fn append_placed(&mut self, Part { starts, indices, .. }: Part<'_>) {
+        let Some(sparse) = &mut self.sparse else { return };
+        sparse.even = false;
+        self.values = Values::F64(Vec::new());
+        self.columns = self.columns.max(sparse.begin_rows(starts, indices));
+        self.rows += starts.len() - 1;
+    }
+
+    /// The matrix, with these entries before those that this builder has.
+    pub(super) fn finish_behind(mut self, mut indices: Vec<u32>, mut values: Vec<f64>) -> Matrix {
+        if let (Some(sparse), Values::F64(late)) = (&mut self.sparse, &self.values) {
+            indices.extend_from_slice(&sparse.indices);
+            values.extend_from_slice(late);
+            sparse.indices = indices;
+            self.values = Values::F64(values);
+        }
+        self.finish()
     }
 
     /// Makes room for `factor` times what is there, at once: growing step by step would move everything each time.
@@ -576,7 +612,8 @@ mod tests {
                 (s, j, x)
             });
             let mut at_once = Builder::new(Layout::Sparse);
-            at_once.append(&starts, &indices, &values, values.iter().all(|&x| fits_f32(x)));
+            let single = values.iter().all(|&x| fits_f32(x));
+            at_once.append(Part { starts: &starts, indices: &indices, values: &values, single });
             assert_eq!(at_once.finish(), matrix, "appended at once");
             let values =
                 if matrix.is_single() { Values::F32(values.iter().map(|&x| x as f32).collect()) } else { Values::F64(values) };

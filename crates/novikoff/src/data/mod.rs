@@ -1,5 +1,6 @@
 //! 2 — What a data set is: row, matrix, labels, weights; columns of one size, and the weights of words.
 
+pub mod assembly;
 mod columns;
 mod dataset;
 pub mod documents;

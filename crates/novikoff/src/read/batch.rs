@@ -1,6 +1,6 @@
 //! What a parser makes of one block: some rows, and what was wrong with others.
 
-use crate::data::{Labels, Row, as_number, matrix::fits_f32};
+use crate::data::{Labels, Row, as_number, assembly::Part, matrix::fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,6 +113,11 @@ impl Batch {
     pub fn row(&self, r: usize) -> Row<'_> {
         let span = self.starts[r]..self.starts[r + 1];
         Row::Sparse64(&self.indices[span.clone()], &self.values[span])
+    }
+
+    /// Its rows as a part of a matrix.
+    pub fn part(&self) -> Part<'_> {
+        Part { starts: &self.starts, indices: &self.indices, values: &self.values, single: self.single }
     }
 
     /// The weight of row `r`.

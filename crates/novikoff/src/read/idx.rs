@@ -356,7 +356,7 @@ mod tests {
                 assert_eq!(row.len(), batch.row(r).len(), "no zeros are stored");
                 rows.push((row, batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone())));
             }
-            Ok(Flow::Continue)
+            Ok((Flow::Continue, None))
         })?;
         assert_eq!(outcome, Outcome::Ended);
         Ok((rows, report))
@@ -540,7 +540,7 @@ mod tests {
         let setup = Setup { threads: 2, skip_bad_rows: false };
         run(source, parser, setup, &mut report, &mut Unwatched, |batch, _| {
             fives += batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
-            Ok(Flow::Continue)
+            Ok((Flow::Continue, None))
         })
         .unwrap();
         assert_eq!((report.rows, fives), (60_000, 5421));

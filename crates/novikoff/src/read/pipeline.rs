@@ -3,14 +3,19 @@
 //! A worker first takes an empty batch, then the next block, so the earliest block always has a batch to go to and the
 //! number of batches bounds the memory. The consumer runs on the caller's thread and sees the same batches in the same
 //! order whatever the number of threads: training on a stream overlaps with its reading, and nothing depends on timing.
+//!
+//! A consumer that keeps the rows need not copy them: it says where their entries go, and the worker that gets the batch
+//! next puts them there first. Most of that copying is the system's clearing of fresh memory, for which one thread alone
+//! would take as long as two take for the parsing.
 
 use super::batch::{Batch, RowError};
 use super::source::{Blocks, Cut, Origin, Source};
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Report;
+use crate::data::assembly::Room;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -51,6 +56,9 @@ pub enum Outcome {
 
 /// The number of a block, and what became of it; with an error, the bytes of the block before it.
 type Parsed = (u64, std::result::Result<Batch, (Error, Vec<u8>)>);
+
+/// A batch that is free for another block, once its entries are where they go.
+type Free<'a> = (Batch, Option<Room<'a>>);
 
 struct Feed {
     blocks: Blocks,
@@ -103,93 +111,180 @@ fn lines(block: &[u8], cut: Cut) -> u64 {
     }
 }
 
-fn work(shared: &Shared, empty: &Mutex<Receiver<Batch>>, full: &Sender<Parsed>) {
-    let mut block = Vec::new();
-    while !shared.stop.load(Ordering::Relaxed) {
-        let received = lock(empty).recv();
-        let Ok(batch) = received else { return };
-        match next_batch(shared, &mut block, batch) {
-            Some(parsed) => {
-                if full.send(parsed).is_err() {
-                    return;
-                }
-            }
-            None => return,
+/// What a worker tells the consumer.
+enum Word {
+    Parsed(Parsed),
+    /// There are no more blocks to hand out.
+    Ended,
+    /// The worker is gone, and with it its block.
+    Failed,
+}
+
+struct Reporter(Sender<Word>);
+
+impl Drop for Reporter {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.0.send(Word::Failed);
         }
     }
 }
 
-/// Reads `source` to its end, giving every batch to `consume` in order; adds to `report`.
-pub fn run(
+/// Puts the entries of each free batch in place, then parses another block into it, until no more batches can come.
+fn work(shared: &Shared, free: &Mutex<Receiver<Free<'_>>>, full: Sender<Word>) {
+    let full = Reporter(full);
+    let (mut block, mut ended) = (Vec::new(), false);
+    loop {
+        let received = lock(free).recv();
+        let Ok((batch, room)) = received else { return };
+        if let Some(room) = room {
+            room.fill(&batch.indices, &batch.values);
+        }
+        if ended || shared.stop.load(Ordering::Relaxed) {
+            continue;
+        }
+        let parsed = next_batch(shared, &mut block, batch);
+        ended = parsed.is_none();
+        let _ = full.0.send(parsed.map_or(Word::Ended, Word::Parsed));
+    }
+}
+
+/// Reads `source` to its end, giving every batch to `consume` in order; adds to `report`. Where `consume` says so, the
+/// batch's entries are put in place after it.
+pub fn run<'a>(
     source: Source,
     parser: Arc<dyn Parser>,
     setup: Setup,
     report: &mut Report,
     observer: &mut dyn Observer,
-    mut consume: impl FnMut(&mut Batch, &mut dyn Observer) -> Result<Flow>,
+    consume: impl FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
 ) -> Result<Outcome> {
-    let (name, origin) = (source.name().to_owned(), source.origin());
-    let (taken, total) = (source.taken(), source.total());
+    let (origin, taken, total) = (source.origin(), source.taken(), source.total());
     let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
     let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
+    let threads = setup.threads.max(1);
+    let mut desk = Desk { origin, taken, total, line: 1, report, observer, consume };
     let empty_batch = || Batch::new(!setup.skip_bad_rows);
-    let mut line = 1u64;
-    let mut settle = |batch: &mut Batch, line: &mut u64, report: &mut Report, observer: &mut dyn Observer| {
-        note(batch, &origin, *line, report)?;
-        *line += batch.lines;
-        let flow = consume(batch, observer)?;
-        let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
-        Ok(if observer.observe(progress) == Flow::Stop { Flow::Stop } else { flow })
-    };
-    // A stream is waited for by another thread even then, so that the caller's can be asked to stop meanwhile.
-    if setup.threads <= 1 && total.is_some() {
-        let (mut block, mut batch) = (Vec::new(), empty_batch());
-        while let Some((_, parsed)) = next_batch(&shared, &mut block, std::mem::take(&mut batch)) {
-            batch = parsed.map_err(|(error, before)| locate_end(error, &name, line, &before))?;
-            if settle(&mut batch, &mut line, report, observer)? == Flow::Stop {
-                return Ok(Outcome::Stopped);
+    let outcome = match total {
+        Some(_) if threads == 1 => alone(&shared, empty_batch(), &mut desk)?,
+        Some(_) => std::thread::scope(|scope| {
+            let ((free_sender, free), (full_sender, full)) = (channel(), channel());
+            let free = Arc::new(Mutex::new(free));
+            for _ in 0..threads {
+                let (shared, free, full) = (&*shared, free.clone(), full_sender.clone());
+                scope.spawn(move || work(shared, &free, full));
             }
+            (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
+            desk.serve(&shared, &full, |batch, room| drop(free_sender.send((batch, room))))
+        })?,
+        // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask to stop.
+        None => {
+            let ((free_sender, free), (full_sender, full)) = (channel(), channel());
+            let free = Arc::new(Mutex::new(free));
+            for _ in 0..threads {
+                let (shared, free, full) = (shared.clone(), free.clone(), full_sender.clone());
+                std::thread::spawn(move || work(&shared, &free, full));
+            }
+            (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
+            desk.serve(&shared, &full, |batch, room| {
+                if let Some(room) = room {
+                    room.fill(&batch.indices, &batch.values);
+                }
+                drop(free_sender.send((batch, None)));
+            })?
         }
-        return ended(&shared);
+    };
+    if outcome == Outcome::Ended {
+        let bytes = lock(&shared.feed).offset;
+        shared.parser.finish(bytes)?;
     }
+    Ok(outcome)
+}
 
-    // Workers are not joined: one may be waiting for input that never comes when the user asks to stop.
-    let (empty_sender, empty) = channel();
-    let (full_sender, full) = channel::<Parsed>();
-    let empty = Arc::new(Mutex::new(empty));
-    for _ in 0..2 * setup.threads + 1 {
-        let _ = empty_sender.send(empty_batch());
+/// One thread does it all.
+fn alone<'a, C>(shared: &Shared, mut batch: Batch, desk: &mut Desk<'_, C>) -> Result<Outcome>
+where
+    C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
+{
+    let mut block = Vec::new();
+    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch)) {
+        let (flow, room);
+        (batch, flow, room) = desk.settle(parsed)?;
+        if let Some(room) = room {
+            room.fill(&batch.indices, &batch.values);
+        }
+        if flow == Flow::Stop {
+            return Ok(Outcome::Stopped);
+        }
     }
-    for _ in 0..setup.threads.max(1) {
-        let (shared, empty, full) = (shared.clone(), empty.clone(), full_sender.clone());
-        std::thread::spawn(move || work(&shared, &empty, &full));
-    }
-    drop(full_sender);
-    let stop_workers = StopOnDrop(&shared.stop);
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    loop {
-        match full.recv_timeout(Duration::from_millis(100)) {
-            Ok((number, parsed)) => drop(waiting.insert(number, parsed)),
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: report.rows };
-                if observer.observe(progress) == Flow::Stop {
+    Ok(Outcome::Ended)
+}
+
+/// Where batches arrive in the order of the file.
+struct Desk<'d, C> {
+    origin: Origin,
+    /// Bytes of the file that were taken, and of how many.
+    taken: Arc<AtomicU64>,
+    total: Option<u64>,
+    /// The line where the next batch begins.
+    line: u64,
+    report: &'d mut Report,
+    observer: &'d mut dyn Observer,
+    consume: C,
+}
+
+impl<'a, C> Desk<'_, C>
+where
+    C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
+{
+    /// Takes what workers bring until there is no more, and sends every batch back.
+    fn serve(
+        &mut self,
+        shared: &Shared,
+        full: &Receiver<Word>,
+        mut send_back: impl FnMut(Batch, Option<Room<'a>>),
+    ) -> Result<Outcome> {
+        let _stop_workers = StopOnDrop(&shared.stop);
+        let (mut waiting, mut next, mut ended) = (BTreeMap::new(), 0, false);
+        while !ended || lock(&shared.feed).handed > next {
+            match full.recv_timeout(Duration::from_millis(100)) {
+                Ok(Word::Parsed((number, parsed))) => drop(waiting.insert(number, parsed)),
+                Ok(Word::Ended) => ended = true,
+                Ok(Word::Failed) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::input("a reading thread failed").at(self.origin.name(), 0, 0));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.tell() == Flow::Stop {
+                        return Ok(Outcome::Stopped);
+                    }
+                }
+            }
+            while let Some(parsed) = waiting.remove(&next) {
+                next += 1;
+                let (batch, flow, room) = self.settle(parsed)?;
+                send_back(batch, room);
+                if flow == Flow::Stop {
                     return Ok(Outcome::Stopped);
                 }
             }
         }
-        while let Some(parsed) = waiting.remove(&next) {
-            let mut batch = parsed.map_err(|(error, before)| locate_end(error, &name, line, &before))?;
-            next += 1;
-            if settle(&mut batch, &mut line, report, observer)? == Flow::Stop {
-                return Ok(Outcome::Stopped);
-            }
-            let _ = empty_sender.send(batch);
-        }
+        Ok(Outcome::Ended)
     }
-    drop(stop_workers);
-    if lock(&shared.feed).handed == next { ended(&shared) } else { Err(Error::input("a reading thread failed").at(name, 0, 0)) }
+
+    fn settle(&mut self, parsed: std::result::Result<Batch, (Error, Vec<u8>)>) -> Result<(Batch, Flow, Option<Room<'a>>)> {
+        let mut batch = parsed.map_err(|(error, before)| locate_end(error, self.origin.name(), self.line, &before))?;
+        note(&batch, &self.origin, self.line, self.report)?;
+        self.line += batch.lines;
+        let (flow, room) = (self.consume)(&mut batch, self.observer)?;
+        let flow = if self.tell() == Flow::Stop { Flow::Stop } else { flow };
+        Ok((batch, flow, room))
+    }
+
+    /// Tells the observer how far the reading is.
+    fn tell(&mut self) -> Flow {
+        let bytes = self.taken.load(Ordering::Relaxed);
+        self.observer.observe(Progress::Reading { bytes, total: self.total, rows: self.report.rows })
+    }
 }
 
 /// Gives an error of the bytes themselves the place up to which they were good.
@@ -200,13 +295,6 @@ pub(super) fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
     let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
     error.at(name, line, (before.len() - line_start) as u64 + 1)
-}
-
-/// The outcome of an input that was read to its end, if the parser agrees that this is its end.
-fn ended(shared: &Shared) -> Result<Outcome> {
-    let bytes = lock(&shared.feed).offset;
-    shared.parser.finish(bytes)?;
-    Ok(Outcome::Ended)
 }
 
 struct StopOnDrop<'a>(&'a AtomicBool);

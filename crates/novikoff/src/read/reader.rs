@@ -12,7 +12,8 @@ use super::table::{self, Header, Table, TableOptions};
 use super::text::Text;
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
-use crate::data::matrix::{Builder, Layout};
+use crate::data::assembly::{Assembly, Room, Store};
+use crate::data::matrix::Layout;
 use crate::data::{Dataset, Labels, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
@@ -470,6 +471,15 @@ impl Reader {
         observer: &mut dyn Observer,
         mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
     ) -> Result<End> {
+        self.place_each(observer, |chunk, observer| consume(chunk, observer).map(|flow| (flow, None)))
+    }
+
+    /// The same, and where `consume` says so, the entries are put in place.
+    fn place_each<'a>(
+        self,
+        observer: &mut dyn Observer,
+        mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
+    ) -> Result<End> {
         let Self { source, parser, setup, mut labels, mut schema, mut growing, documents, max_features, columns, mut report } =
             self;
         let name = source.name().to_owned();
@@ -533,30 +543,24 @@ impl Reader {
 
     /// Reads the whole data set; documents for training as counts.
     fn read_rows(self, observer: &mut dyn Observer) -> Result<Dataset> {
-        let total = self.source.total();
-        let columns = self.columns;
-        let mut builder = None;
+        let (total, columns) = (self.source.total(), self.columns);
+        let mut store = Store::default();
+        let mut rows = Assembly::new(&mut store);
         let (mut labels, mut weights) = (Vec::new(), Vec::new());
-        let end = self.for_each(observer, |chunk, _| {
-            let batch = chunk.batch;
-            let rows: &mut Builder = builder.get_or_insert_with(|| Builder::new(layout(columns, batch)));
-            let first = rows.rows() == 0;
+        let end = self.place_each(observer, |Chunk { batch, .. }, _| {
             if !batch.weights.is_empty() || !weights.is_empty() {
                 weights.resize(rows.rows(), 1.0);
                 weights.extend((0..batch.rows()).map(|r| batch.weight(r)));
             }
-            rows.append(&batch.starts, &batch.indices, &batch.values, batch.single);
             labels.extend_from_slice(&batch.labels);
-            if let (true, Some(total)) = (first, total) {
-                // A tenth more than the first part makes expect, so that one guess is mostly enough.
-                rows.expect(1.1 * total as f64 / batch.bytes.max(1) as f64);
-            }
-            Ok(Flow::Continue)
+            let parts = total.map(|total| total as f64 / batch.bytes.max(1) as f64);
+            Ok((Flow::Continue, rows.append(batch.part(), || layout(columns, batch), parts)))
         })?;
         if end.outcome == Outcome::Stopped {
             return Err(Error::interrupted());
         }
-        let mut rows = builder.unwrap_or_else(|| Builder::new(Layout::Sparse)).finish();
+        let rows = rows.end();
+        let mut rows = store.finish(rows);
         rows.widen(end.features.unwrap_or(0));
         labels.shrink_to_fit();
         let (names, schema, report) = (end.labels, end.schema, end.report);

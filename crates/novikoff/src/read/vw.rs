@@ -664,7 +664,7 @@ mod tests {
             run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {
                 globalise(batch, &mut dictionary, 0, u32::MAX)?;
                 entries.extend_from_slice(&batch.indices);
-                Ok(Flow::Continue)
+                Ok((Flow::Continue, None))
             })
             .unwrap();
             assert_eq!(report.rows as usize, memchr::memchr_iter(b'\n', &text).count());

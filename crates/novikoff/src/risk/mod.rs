@@ -11,7 +11,7 @@ mod passes;
 
 pub use joint::{Joint, log_sum_exp, probabilities, softmax};
 
-pub(crate) use passes::blocks;
+pub(crate) use passes::{blocks, sum};
 
 use crate::data::{Matrix, Row};
 use crate::loss::Loss;

@@ -1,5 +1,8 @@
 //! Passes over all rows, on all cores. Rows are cut into blocks by their number alone, and the blocks' results are put
 //! together in their order, so that the bits do not depend on the threads.
+//!
+//! What is done with a block is handed over behind a pointer, so that the handing out of blocks is compiled once, not once for
+//! every sum with every loss and every penalty: that was two thirds of the library's code.
 
 use super::{Point, Problem};
 use crate::loss::Loss;
@@ -20,8 +23,8 @@ impl<L: Loss, P: Penalty> Problem<'_, L, P> {
 
     /// The scores of all rows, into memory at hand.
     pub fn scores_into(&self, point: &Point, scores: &mut [f64]) {
-        scores.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, scores)| {
-            for (i, score) in (chunk * CHUNK..).zip(scores) {
+        fill(scores, &|first, scores| {
+            for (i, score) in (first..).zip(scores) {
                 *score = self.row(i).dot(&point.weights) + point.bias;
             }
         });
@@ -29,15 +32,14 @@ impl<L: Loss, P: Penalty> Problem<'_, L, P> {
 
     /// `Σ f(i)` over all rows.
     pub fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let parts: Vec<f64> = self.chunks().map(|rows| rows.map(&f).sum()).collect();
-        parts.iter().sum()
+        sum(self.len(), &|rows| rows.map(&f).sum())
     }
 
     /// `f` of all rows.
     pub fn each(&self, f: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         let mut all = vec![0.0; self.len()];
-        all.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
-            for (i, value) in (chunk * CHUNK..).zip(part) {
+        fill(&mut all, &|first, part| {
+            for (i, value) in (first..).zip(part) {
                 *value = f(i);
             }
         });
@@ -58,19 +60,29 @@ impl<L: Loss, P: Penalty> Problem<'_, L, P> {
             }
             sum
         };
-        let parts: Vec<Point> = self.blocks().into_par_iter().map(add).collect();
-        parts.into_iter().reduce(Point::plus).unwrap_or_else(|| Point::zero(columns))
-    }
-
-    fn chunks(&self) -> impl IndexedParallelIterator<Item = Range<usize>> {
-        let rows = self.len();
-        (0..rows.div_ceil(CHUNK)).into_par_iter().map(move |chunk| chunk * CHUNK..rows.min((chunk + 1) * CHUNK))
+        points(self.blocks(), &add).into_iter().reduce(Point::plus).unwrap_or_else(|| Point::zero(columns))
     }
 
     /// A few blocks of rows, each worth a vector of all weights of its own.
     pub fn blocks(&self) -> Vec<Range<usize>> {
         blocks(self.len(), self.rows.stored(), self.rows.columns())
     }
+}
+
+/// The sum of what `f` makes of every chunk of so many rows.
+pub(crate) fn sum(rows: usize, f: &(dyn Fn(Range<usize>) -> f64 + Sync)) -> f64 {
+    let chunk = |chunk: usize| f(chunk * CHUNK..rows.min((chunk + 1) * CHUNK));
+    let parts: Vec<f64> = (0..rows.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+    parts.iter().sum()
+}
+
+/// Gives `f` every chunk of a list, and the number of its first place.
+fn fill(all: &mut [f64], f: &(dyn Fn(usize, &mut [f64]) + Sync)) {
+    all.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| f(chunk * CHUNK, part));
+}
+
+fn points(blocks: Vec<Range<usize>>, f: &(dyn Fn(Range<usize>) -> Point + Sync)) -> Vec<Point> {
+    blocks.into_par_iter().map(f).collect()
 }
 
 /// As many blocks as are worth a result of `size` numbers each, for rows with so many entries in all.

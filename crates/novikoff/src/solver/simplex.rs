@@ -67,8 +67,14 @@ impl Solver<Absolute, L2> for Simplex {
         let objective = problem.mean_loss(&scores) + problem.penalty_of(&point);
         // The duals pull at no weight, but for rounding.
         let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
-        // Rows that can be met exactly leave nothing but rounding, of which a relative gap would make something.
-        let size = problem.sum(|i| problem.share(i) * (problem.targets[i].abs() + scores[i].abs()));
+        // Rows that can be met exactly leave nothing but rounding, of which a relative gap would make something. It is that of
+        // the terms of their scores, which may be far larger than these.
+        let terms = |i: usize| {
+            let mut sum = problem.targets[i].abs() + point.bias.abs();
+            problem.row(i).for_each_nonzero(|j, x| sum += (point.weights[j as usize] * x).abs());
+            sum
+        };
+        let size = problem.sum(|i| problem.share(i) * terms(i));
         let equal = (objective + conjugate).abs() <= 32.0 * f64::EPSILON * size;
         let dual = if equal { objective } else { -conjugate };
         let dual = (ended == Ended::Arrived && problem.penalty.l2() == 0.0).then_some(dual);
@@ -333,6 +339,11 @@ impl<'a> Vertex<'a> {
         for (place, dual) in met.into_iter().enumerate().filter(|(place, _)| self.met[*place] != HELD) {
             duals[self.met[place] as usize] = (dual / self.share(place)).clamp(-1.0, 1.0);
         }
-        (self.point(self.weights(self.problem.targets)), duals)
+        // What the inverse's rounding leaves of the rows that are met is solved for once more.
+        let weights = self.weights(self.problem.targets);
+        let scores = self.problem.scores(&self.point(weights.clone()));
+        let left: Vec<f64> = self.problem.targets.iter().zip(scores).map(|(y, score)| y - score).collect();
+        let weights = weights.iter().zip(self.weights(&left)).map(|(w, more)| w + more).collect();
+        (self.point(weights), duals)
     }
 }

@@ -537,7 +537,7 @@ mod tests {
             let setup = Setup { threads, ..STRICT };
             run(source, table, setup, &mut report, &mut Unwatched, |batch, _| {
                 found.extend(rows(batch));
-                Ok(Flow::Continue)
+                Ok((Flow::Continue, None))
             })
             .map(|_| found)
         };

@@ -1,7 +1,7 @@
 //! What is written is read.
 
-use crate::forged::{PREFIX, reseal, taken_apart};
-use crate::models::*;
+use super::forged::{PREFIX, reseal, taken_apart};
+use super::models::*;
 use novikoff::data::{Labels, Row};
 use novikoff::features::Schema;
 use novikoff::features::table::TableSchema;

@@ -1,7 +1,7 @@
 //! What is hostile is refused, whatever its checksum.
 
-use crate::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
-use crate::models::{fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted};
+use super::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
+use super::models::{fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted};
 use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Odd data: an error or a finite model, never a panic, never NaN.
 
-use crate::cases::{Case, confusing_rows_for, dataset, every_case, numbers, rows_for};
+use super::cases::{Case, confusing_rows_for, dataset, every_case, numbers, rows_for};
 use novikoff::ErrorKind;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
@@ -74,7 +74,7 @@ fn scales_far_from_one_give_a_finite_model_or_an_error_with_a_hint() {
                     row
                 })
                 .collect();
-            let names = crate::cases::truths(&plain);
+            let names = super::cases::truths(&plain);
             let data = dataset(&rows, &names.iter().map(String::as_str).collect::<Vec<_>>());
             match attempt(&case, &data) {
                 Ok(fit) => finite(&case, &format!("values of 1e{exponent}"), &data, &fit),

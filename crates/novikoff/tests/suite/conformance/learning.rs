@@ -1,6 +1,6 @@
 //! What is learned.
 
-use crate::cases::{
+use super::cases::{
     Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, no_such_form, numbers, predictions, renamed,
     rows_for, separable, truths,
 };

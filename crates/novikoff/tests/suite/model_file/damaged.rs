@@ -1,6 +1,6 @@
 //! What is damaged is refused.
 
-use crate::models::{isotonic, named, platt, regression, three_classes, two_classes, voted};
+use super::models::{isotonic, named, platt, regression, three_classes, two_classes, voted};
 use novikoff::model::{from_bytes, to_bytes};
 
 #[test]

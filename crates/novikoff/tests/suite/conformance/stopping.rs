@@ -1,6 +1,6 @@
 //! When training ends, and which model it returns then.
 
-use crate::cases::{Case, dataset, epoch_cases, every_case, fit, inseparable, numbers, rows_for, separable};
+use super::cases::{Case, dataset, epoch_cases, every_case, fit, inseparable, numbers, rows_for, separable};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::online::Stopped;

@@ -1,6 +1,6 @@
 //! The same bytes of model for the same data, seed and settings.
 
-use crate::cases::{Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths};
+use super::cases::{Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::model::to_bytes;

@@ -1,6 +1,6 @@
 //! Learning from a stream: one pass, nothing stored.
 
-use crate::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
+use super::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::data::{Dataset, Labels};
 use novikoff::model::{from_bytes, to_bytes};

@@ -1,6 +1,6 @@
 //! Models of old must load for ever.
 
-use crate::models::*;
+use super::models::*;
 use novikoff::data::Row;
 use novikoff::model::{Model, load, save};
 use serde_json::json;

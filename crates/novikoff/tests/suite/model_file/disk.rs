@@ -1,6 +1,6 @@
 //! Models on disk.
 
-use crate::models::*;
+use super::models::*;
 use novikoff::ErrorKind;
 use novikoff::features::Schema;
 use novikoff::model::{load, save};

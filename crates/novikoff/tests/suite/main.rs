@@ -1,0 +1,19 @@
+//! What is tested from outside, all in one program: every program of its own would be linked with the whole library.
+
+mod architecture;
+mod bayes;
+mod certificates;
+mod comparison;
+mod conformance;
+mod documents;
+mod empirical_risk;
+mod kernels;
+mod least_absolute;
+mod maps;
+mod model_file;
+mod network;
+mod perceptron_family;
+mod probabilities;
+mod proofs;
+mod reading;
+mod targets;

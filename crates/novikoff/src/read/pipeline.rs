@@ -112,6 +112,7 @@ fn lines(block: &[u8], cut: Cut) -> u64 {
 }
 
 /// What a worker tells the consumer.
+#[expect(clippy::large_enum_variant, reason = "all but a few are batches")]
 enum Word {
     Parsed(Parsed),
     /// There are no more blocks to hand out.

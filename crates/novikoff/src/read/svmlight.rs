@@ -175,7 +175,7 @@ impl Svmlight {
         let Gather { indices, values, shape } = gather;
         let mut count = 0;
         let limit = self.max_index - self.base;
-        while let Some((index, value, end)) = common_entry(block, at, shape) {
+        while let Some((index, value, end)) = short_entry(block, at, shape).or_else(|| common_entry(block, at, shape)) {
             let index = index.wrapping_sub(self.base);
             if index > limit {
                 break;
@@ -238,12 +238,72 @@ impl Svmlight {
 pub(super) struct Shape {
     pub(super) index: usize,
     decimals: usize,
+    /// Whether it was a short one.
+    short: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { index: 1, decimals: 1 }
+        Self { index: 1, decimals: 1, short: false }
     }
+}
+
+/// What a word is compared with to see whether a short entry begins it.
+#[derive(Clone, Copy)]
+struct Short {
+    /// The space, zeros for digits, the colon.
+    spelled: u64,
+    /// Sets the top bit of every byte that is farther from that than it may be.
+    over: u64,
+    /// Those bits.
+    marks: u64,
+}
+
+impl Short {
+    /// With so many digits of index.
+    const fn with(digits: usize) -> Self {
+        // What byte `at` is spelled like, and how far it may be from that: digits by 9, what ends the entry by a space.
+        let mut short = Self { spelled: 0, over: 0, marks: 0 };
+        let mut at = 0;
+        while at < digits + 4 {
+            let (byte, most) = match at {
+                0 => (b' ', 0),
+                _ if at == digits + 1 => (b':', 0),
+                _ if at == digits + 3 => (0, b' '),
+                _ => (b'0', 9),
+            };
+            short.spelled |= (byte as u64) << (8 * at);
+            short.over |= (0x7f - most as u64) << (8 * at);
+            short.marks |= 0x80 << (8 * at);
+            at += 1;
+        }
+        short
+    }
+}
+
+/// For one to four digits of index.
+const SHORT: [Short; 4] = [Short::with(1), Short::with(2), Short::with(3), Short::with(4)];
+
+/// The entry at `at`, if the one before was short and this is too: with the space before it and what ends it, at most four digits
+/// of index and one of value are a single word. Tables of yes and no are full of them.
+#[inline(always)]
+fn short_entry(block: &[u8], at: usize, guess: &Shape) -> Option<(u32, f64, usize)> {
+    if !guess.short {
+        return None;
+    }
+    let word = block.get(at..at + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes)?;
+    let short = SHORT.get(guess.index - 1)?;
+    let spread = word ^ short.spelled;
+    // A byte that carries into the next is marked itself, as in `number::not_digits`.
+    if (spread.wrapping_add(short.over) | spread) & short.marks != 0 {
+        return None;
+    }
+    // The digits of the index moved to the top, with zeros before them; two by two, then all.
+    let digits = ((spread >> 8) as u32) << (32 - 8 * guess.index);
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let index = (pairs & 0xff) * 100 + (pairs >> 16 & 0xff);
+    let value = (spread >> (8 * (guess.index + 2))) as u8;
+    Some((index, f64::from(value), at + guess.index + 3))
 }
 
 /// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
@@ -268,7 +328,8 @@ pub(super) fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option
     let index = first_digits(digits, guess.index) as u32;
     let value = word(value_at)?;
     let digit = (value as u8).wrapping_sub(b'0');
-    if digit < 10 && (value >> 8) as u8 <= b' ' {
+    guess.short = digit < 10 && (value >> 8) as u8 <= b' ';
+    if guess.short {
         return Some((index, f64::from(digit), at + value_at + 1));
     }
     if value as u16 != u16::from_le_bytes(*b"0.") {
@@ -436,6 +497,27 @@ mod tests {
             prop_assert_eq!(batch.labels.len(), batch.rows());
             for r in 0..batch.rows() {
                 prop_assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            }
+        }
+    }
+
+    /// Every byte in every place: what is no short entry is not taken for one.
+    #[test]
+    fn short_entries_are_told_from_everything_else() {
+        for digits in 1..=4usize {
+            let good = format!(" {}:7 55:1", &"9081"[..digits]);
+            for (at, byte) in (0..digits + 4).flat_map(|at| (0..=255u8).map(move |byte| (at, byte))) {
+                let mut text = good.clone().into_bytes();
+                text[at] = byte;
+                let index = text[1..=digits].iter().fold(0, |sum, b| 10 * sum + u32::from(b.wrapping_sub(b'0')));
+                let is_short = text[0] == b' '
+                    && text[1..=digits].iter().all(u8::is_ascii_digit)
+                    && text[digits + 1] == b':'
+                    && text[digits + 2].is_ascii_digit()
+                    && text[digits + 3] <= b' ';
+                let expected = is_short.then(|| (index, f64::from(text[digits + 2] - b'0'), digits + 3));
+                let guess = Shape { index: digits, decimals: 1, short: true };
+                assert_eq!(short_entry(&text, 0, &guess), expected, "{:?}", String::from_utf8_lossy(&text));
             }
         }
     }

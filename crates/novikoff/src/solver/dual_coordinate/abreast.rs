@@ -101,7 +101,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
     fn new(problems: &'p [Problem<'a, L, L2>], starts: &[Option<&Start>], controls: &[Control<'c>], norms: &[f64]) -> Self {
         let first = &problems[0];
         let empty = Lanes { targets: [1.0; K], duals: [0.0; K], rests: [Rest::default(); K] };
-        let (mut weights, mut rows) = (vec![[0.0; K]; first.rows.columns()], vec![empty; first.len()]);
+        let (mut weights, mut rows) = (written([0.0; K], first.rows.columns()), vec![empty; first.len()]);
         let mut lanes = Vec::with_capacity(problems.len());
         for (at, problem) in problems.iter().enumerate() {
             let mut bias = BiasTerm::new(problem, norms);
@@ -168,7 +168,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let all_duals: Vec<Vec<f64>> = (0..self.lanes.len()).map(|at| self.settle(at)).collect();
         let Self { problems, rows, lanes, .. } = self;
         let (first, lambda) = (&problems[0], problems[0].penalty.l2());
-        let mut exact = vec![[0.0f64; K]; first.rows.columns()];
+        let mut exact = written([0.0f64; K], first.rows.columns());
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.duals != [0.0; K]) {
             let factor = -first.share(i) / lambda;
             first.row(i).add_to_lanes(&mut exact, row.duals.map(|dual| factor * dual));
@@ -256,6 +256,17 @@ impl Lane<'_> {
 
 /// The part of the tolerance that the gap is expected to be within when a lane ends.
 const ENOUGH: f64 = 0.4;
+
+/// So many of `value`, each of them written.
+///
+/// What `vec!` makes of zeros is memory that nobody has touched. Sums read a place before they write it: the system hands out each
+/// page twice, first one that is shared and all zero, then one of its own, and tells all other cores of the change.
+fn written<T: Copy>(value: T, count: usize) -> Vec<T> {
+    let mut all = Vec::with_capacity(count);
+    // Or the compiler sees that these are zeros, and asks for untouched ones.
+    all.resize(count, std::hint::black_box(value));
+    all
+}
 
 #[cfg(test)]
 mod tests {

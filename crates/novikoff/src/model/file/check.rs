@@ -183,7 +183,11 @@ fn network(network: &Network, features: u64, model: &Model) -> Check {
 }
 
 fn finite(what: &str, numbers: &[f64]) -> Check {
-    match numbers.iter().position(|x| !x.is_finite()) {
+    // Many at once first: where all are finite, none is looked at by itself.
+    const RUN: usize = 1024;
+    let all_finite = |run: &[f64]| run.iter().fold(true, |all, x| all & x.is_finite());
+    let wrong = numbers.chunks(RUN).position(|run| !all_finite(run));
+    match wrong.and_then(|run| Some(run * RUN + numbers[run * RUN..].iter().position(|x| !x.is_finite())?)) {
         Some(at) => Err(format!("{what} {at} is not finite")),
         None => Ok(()),
     }

@@ -10,6 +10,7 @@ use crate::data::matrix::Values;
 use crate::error::{Error, Result};
 use crate::features::map::{Map, Mapper};
 use crate::multiclass::Scheme;
+use rayon::prelude::*;
 use safetensors::Dtype;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -77,18 +78,37 @@ fn is_zero(x: f64) -> bool {
     x.to_bits() == 0
 }
 
+/// The features that have a weight.
+fn weighty(weights: &Weights) -> Vec<u32> {
+    /// Features that one task looks at, and of these so many at once: of what is hashed, most are nothing.
+    const TASK: usize = 1 << 16;
+    const RUN: usize = 64;
+    let outputs = weights.outputs();
+    let all_zero = |values: &[f64]| values.iter().fold(true, |all, &w| all & is_zero(w));
+    let part = |(task, values): (usize, &[f64])| {
+        let mut found = Vec::new();
+        for (run, values) in values.chunks(RUN * outputs).enumerate().filter(|(_, values)| !all_zero(values)) {
+            let first = (task * TASK + run * RUN) as u32;
+            found.extend((first..).zip(values.chunks_exact(outputs)).filter(|(_, block)| !all_zero(block)).map(|(at, _)| at));
+        }
+        found
+    };
+    let parts: Vec<Vec<u32>> = weights.values.par_chunks(TASK * outputs).enumerate().map(part).collect();
+    parts.concat()
+}
+
 fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {
     let outputs = weights.outputs();
-    let blocks = || weights.values.chunks_exact(outputs).enumerate().filter(|(_, block)| !block.iter().all(|&w| is_zero(w)));
+    let indices = weighty(weights);
     let dense_bytes = weights.values.len() * size_of::<f64>();
-    let sparse_bytes = blocks().count() * (size_of::<u32>() + outputs * size_of::<f64>());
+    let sparse_bytes = indices.len() * (size_of::<u32>() + outputs * size_of::<f64>());
     let bias = Tensor::list("bias", Numbers::F64(Cow::Borrowed(&weights.bias)));
     // Where hardly anything is left of something huge, the reader could not tell it from an attack on its memory.
     if sparse_bytes >= dense_bytes || !check::has_room(weights.features(), outputs, size_of::<f64>(), sparse_bytes) {
         return vec![bias, Tensor::grid("weights", outputs, Numbers::F64(Cow::Borrowed(&weights.values)))];
     }
-    let indices = blocks().map(|(feature, _)| feature as u32).collect();
-    let values = blocks().flat_map(|(_, block)| block).copied().collect();
+    let block = |&j: &u32| &weights.values[j as usize * outputs..(j as usize + 1) * outputs];
+    let values = indices.iter().flat_map(block).copied().collect();
     vec![
         bias,
         Tensor::list("weight_indices", Numbers::U32(indices)),

@@ -171,12 +171,17 @@ pub fn run<'a>(
         Some(_) => std::thread::scope(|scope| {
             let ((free_sender, free), (full_sender, full)) = (channel(), channel());
             let free = Arc::new(Mutex::new(free));
-            for _ in 0..threads {
+            let spawn = |_| {
                 let (shared, free, full) = (&*shared, free.clone(), full_sender.clone());
-                scope.spawn(move || work(shared, &free, full));
-            }
+                scope.spawn(move || work(shared, &free, full))
+            };
+            let workers: Vec<_> = (0..threads).map(spawn).collect();
             (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
-            desk.serve(&shared, &full, |batch, room| drop(free_sender.send((batch, room))))
+            let outcome = desk.serve(&shared, &full, |batch, room| drop(free_sender.send((batch, room))));
+            drop(free_sender);
+            // One that failed has said so, and is an error by now.
+            workers.into_iter().for_each(|worker| drop(worker.join()));
+            outcome
         })?,
         // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask to stop.
         None => {
@@ -327,4 +332,33 @@ fn note(batch: &Batch, origin: &Origin, first_line: u64, report: &mut Report) ->
     report.unseen_features += batch.unseen_features;
     report.missing += batch.missing;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unwatched;
+    use crate::read::Input;
+
+    struct Failing;
+
+    impl Parser for Failing {
+        fn cut(&self) -> Cut {
+            Cut::Line
+        }
+
+        fn parse(&self, _: &[u8], offset: u64, _: &mut Batch) {
+            assert!(offset == 0, "on purpose");
+        }
+    }
+
+    #[test]
+    fn a_worker_that_fails_is_an_error() {
+        let bytes: Vec<u8> = b"a line\n".repeat(1 << 18);
+        let source = Source::open(&Input::Bytes { name: "rows".into(), bytes: bytes.into() }).unwrap();
+        let setup = Setup { threads: 2, skip_bad_rows: false };
+        let consume = |_: &mut Batch, _: &mut dyn Observer| Ok((Flow::Continue, None));
+        let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume).unwrap_err();
+        assert!(error.what().contains("a reading thread failed"), "{error}");
+    }
 }

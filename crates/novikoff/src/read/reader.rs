@@ -543,7 +543,9 @@ impl Reader {
 
     /// Reads the whole data set; documents for training as counts.
     fn read_rows(self, observer: &mut dyn Observer) -> Result<Dataset> {
-        let (total, columns) = (self.source.total(), self.columns);
+        // How large a compressed file is says nothing of what comes out of it.
+        let total = self.source.total().filter(|_| !self.source.is_compressed());
+        let columns = self.columns;
         let mut store = Store::default();
         let mut rows = Assembly::new(&mut store);
         let (mut labels, mut weights) = (Vec::new(), Vec::new());

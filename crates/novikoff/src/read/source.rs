@@ -129,6 +129,11 @@ impl Source {
         &self.name
     }
 
+    /// Whether it takes fewer bytes than come out of it.
+    pub fn is_compressed(&self) -> bool {
+        self.compression.is_some()
+    }
+
     /// Size of the file, if it has one.
     pub fn total(&self) -> Option<u64> {
         self.total

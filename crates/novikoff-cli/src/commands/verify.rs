@@ -6,27 +6,33 @@ use crate::progress::Watch;
 use crate::settings::training_options;
 use crate::{Ending, print};
 use novikoff::certificate::file::Certificate;
+use novikoff::control::{Flow, Observer, Progress};
+use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
+use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose, Reader};
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Larger than any certificate that this program writes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
-    let load = |path: &PathBuf| model::load_with_checksum(path);
-    let (certificate, model) = rayon::join(|| read(&arguments.certificate), || arguments.model.as_ref().map(load).transpose());
-    let (certificate, model) = (certificate?, model?);
-    let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
-    let purpose = if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    let data = Reader::open(&input, &options, &purpose)?.read(&mut watch)?;
+    let mut watch = Watch::new();
+    let (certificate, model, data) = match arguments.data.is_file() {
+        true => load_and_read(arguments, &input, &mut watch)?,
+        false => {
+            let (certificate, model) = load(arguments)?;
+            let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
+            (certificate, model, data)
+        }
+    };
     watch.clear();
     warn(&input.name(), &data.report);
     let of_model = || model.as_ref().map(|(model, checksum)| certificate.check_model(model, checksum));
@@ -53,8 +59,62 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     Ok(if holds { Ending::Done } else { Ending::No })
 }
 
+/// A model and its file's checksum.
+type Sealed = (Model, String);
+
+/// The certificate, and the model if one is given.
+fn load(arguments: &Verify) -> Result<(Certificate, Option<Sealed>)> {
+    let load_model = |path: &PathBuf| model::load_with_checksum(path);
+    let model = || arguments.model.as_ref().map(load_model).transpose();
+    let (certificate, model) = rayon::join(|| load_certificate(&arguments.certificate), model);
+    Ok((certificate?, model?))
+}
+
+/// What the rows are for, as far as the reading of them goes.
+fn purpose(certificate: &Certificate) -> Purpose<'static> {
+    if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training }
+}
+
+fn read(arguments: &Verify, input: &Input, purpose: &Purpose<'_>, observer: &mut dyn Observer) -> Result<Dataset> {
+    let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
+    Reader::open(input, &options, purpose)?.read(observer)
+}
+
+/// Stops where another has failed.
+struct While<'a> {
+    observer: &'a mut dyn Observer,
+    failed: &'a AtomicBool,
+}
+
+impl Observer for While<'_> {
+    fn observe(&mut self, progress: Progress) -> Flow {
+        let flow = self.observer.observe(progress);
+        if self.failed.load(Ordering::Relaxed) { Flow::Stop } else { flow }
+    }
+}
+
+/// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
+fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Sealed>, Dataset)> {
+    let failed = AtomicBool::new(false);
+    let (loaded, data) = std::thread::scope(|scope| {
+        let loading = scope.spawn(|| {
+            let loaded = load(arguments);
+            failed.store(loaded.is_err(), Ordering::Relaxed);
+            loaded
+        });
+        let data = read(arguments, input, &Purpose::Training, &mut While { observer: watch, failed: &failed });
+        (loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), data)
+    });
+    let (certificate, model) = loaded?;
+    // Labels that should be numbers are for the reader to complain about, or to leave out.
+    let purpose = purpose(&certificate);
+    let again = matches!(purpose, Purpose::TrainingOnTargets) && data.as_ref().map_or(true, |data| data.targets().is_err());
+    let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
+    Ok((certificate, model, data))
+}
+
 /// The certificate in a file.
-fn read(path: &Path) -> Result<Certificate> {
+fn load_certificate(path: &Path) -> Result<Certificate> {
     let name = path.display().to_string();
     let fail = |error: &std::io::Error| Error::io(&name, error);
     let refuse = |what: &str| Error::input(what).at(&name, 0, 0);

@@ -90,7 +90,7 @@ impl MistakeProof {
         }
         let dense: Vec<Vec<f64>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
-        let whole = length(numbers.into_iter());
+        let whole = length(&numbers);
         let signs: Vec<f64> =
             (0..data.len()).map(|i| if data.weight(i) > 0.0 && classes[i] != u32::MAX { 1.0 } else { 0.0 }).collect();
         let stand = Stand { rows: &data.rows, signs: &signs, bias: self.bias };

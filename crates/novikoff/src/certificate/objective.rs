@@ -10,7 +10,7 @@ use super::gap::balance;
 use super::joint;
 use super::proof::{Direction, Sides, classes};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
-use crate::data::{Dataset, Row, Scale};
+use crate::data::{Dataset, Row, Scale, max_abs_factors_and_sums};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
@@ -86,13 +86,11 @@ impl Objective {
     ) -> Result<Ends, String> {
         let counts = self.counts(data)?;
         let within = within.filter(|length| length.is_finite() && *length >= 0.0);
-        let dense = || weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<Vec<Vec<f64>>, String>>();
-        let (dense, scales) = rayon::join(dense, || data.factors(self.scale));
-        let dense = dense?;
+        let dense = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<Vec<Vec<f64>>, String>>()?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let this = Given { objective: self, data, counts: &counts, total: total(data), within, scales: &scales };
+        let this = Given { objective: self, data, counts: &counts, total: total(data), within };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,
             target => {
@@ -157,17 +155,53 @@ struct Given<'a> {
     counts: &'a [f64],
     total: f64,
     within: Option<f64>,
-    /// What each column was multiplied by; nothing if they were left as they are.
-    scales: &'a [f64],
+}
+
+/// What duals pull at.
+struct Pulled {
+    columns: Columns,
+    /// At the bias.
+    bias: f64,
+    /// How often a number was rounded at most.
+    rounded: usize,
+}
+
+/// What each column was multiplied by, and what duals pull at its weight by.
+enum Columns {
+    /// One by one, the pull at the weight as it is; no scales if columns were left as they are.
+    Apart { scales: Vec<f64>, pull: Vec<f64> },
+    /// Both, the pull at the weight as the penalty sees it: found in one pass.
+    Together(Vec<(f64, f64)>),
+}
+
+impl Columns {
+    fn scale(&self, column: usize) -> f64 {
+        match self {
+            Columns::Apart { scales, .. } => scales.get(column).copied().unwrap_or(1.0),
+            Columns::Together(both) => both[column].0,
+        }
+    }
+
+    /// The pull at the weight as the penalty sees it.
+    fn scaled_pull(&self, column: usize) -> f64 {
+        match self {
+            Columns::Apart { pull, .. } => pull[column] * self.scale(column),
+            Columns::Together(both) => both[column].1,
+        }
+    }
+
+    /// Whether there is a scale for every one of these.
+    fn are_all_scaled(&self, columns: usize) -> bool {
+        match self {
+            Columns::Apart { scales, .. } => scales.len() == columns,
+            Columns::Together(_) => true,
+        }
+    }
 }
 
 impl Given<'_> {
     fn len(&self) -> usize {
         self.counts.len()
-    }
-
-    fn scale(&self, column: usize) -> f64 {
-        self.scales.get(column).copied().unwrap_or(1.0)
     }
 
     /// `Σ f(i)·cᵢ/n` over rows that count.
@@ -184,53 +218,70 @@ impl Given<'_> {
     }
 
     /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; or more, if anything.
-    fn lengths(&self) -> Vec<f64> {
+    fn lengths(&self, columns: &Columns) -> Vec<f64> {
         let extra = if self.objective.bias == Bias::Penalised { 1.0 } else { 0.0 };
         // Divided by the largest of its column, nothing is larger than 1. The factor for that is a number while the value is not
         // larger than this one. Sums of squares would be smaller, but each takes a look at a factor far away.
         const LARGE: f64 = 1e300;
-        let at_most_one = self.objective.scale == Scale::MaxAbs && self.scales.len() == self.data.rows.columns();
+        let at_most_one = self.objective.scale == Scale::MaxAbs && columns.are_all_scaled(self.data.rows.columns());
         let of = |row: Row<'_>| {
             let mut sum = extra + row.len() as f64;
             if !(at_most_one && row.largest() <= LARGE) {
                 sum = extra;
-                row.for_each_nonzero(|j, x| sum += (x * self.scale(j as usize)).powi(2));
+                row.for_each_nonzero(|j, x| sum += (x * columns.scale(j as usize)).powi(2));
             }
             sum.sqrt() * (1.0 + 1e-9)
         };
-        (0..self.len()).into_par_iter().with_min_len(1024).map(|i| of(self.data.rows.row(i))).collect()
+        (0..self.len()).into_par_iter().with_min_len(64).map(|i| of(self.data.rows.row(i))).collect()
     }
 
     /// The penalty of weights, from above.
-    fn penalty(&self, weights: &[f64], bias: f64) -> f64 {
+    fn penalty(&self, columns: &Columns, weights: &[f64], bias: f64) -> f64 {
         let Objective { lambda, l1, .. } = *self.objective;
         let bias = if self.objective.bias == Bias::Penalised { bias } else { 0.0 };
         let of = |v: f64| 0.5 * lambda * v * v + l1 * v.abs();
         let part = |(chunk, weights): (usize, &[f64])| {
-            weights.iter().zip(chunk * CHUNK..).map(|(w, j)| of(w / self.scale(j))).sum::<f64>()
+            weights.iter().zip(chunk * CHUNK..).map(|(w, j)| of(w / columns.scale(j))).sum::<f64>()
         };
         let parts: Vec<f64> = weights.par_chunks(CHUNK).enumerate().map(part).collect();
         let sum = parts.iter().sum::<f64>() + of(bias);
         Between::about(sum, sum, weights.len() + 64).high
     }
 
-    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at the weights by `pull` and at what
-    /// counts besides by `extra`, give or take a vector of length `off`.
-    fn below(&self, conjugate: f64, pull: &[f64], extra: &[f64], off: f64) -> Option<f64> {
+    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each of `count` weights by `pull` and
+    /// at what counts besides by `extra`, give or take a vector of length `off`.
+    fn below(
+        &self,
+        conjugate: f64,
+        (count, pull): (usize, impl Fn(usize) -> f64 + Sync),
+        extra: &[f64],
+        off: f64,
+    ) -> Option<f64> {
         let Objective { lambda, l1, .. } = *self.objective;
         let up = 1.0 + 64.0 * f64::EPSILON;
+        let chunk = |chunk: usize| (chunk * CHUNK..count.min((chunk + 1) * CHUNK)).map(&pull);
+        let chunks = || (0..count.div_ceil(CHUNK)).into_par_iter();
         // The length of the parts' lengths, each from above.
         let long = |over: f64| {
-            let part = |values: &[f64]| length(values.iter().map(|v| (v.abs() - over).max(0.0))).high;
-            let parts: Vec<f64> = pull.par_chunks(CHUNK).chain(extra.par_chunks(CHUNK)).map(part).collect();
-            length(parts.iter().copied()).high
+            let rest = |v: f64| (v.abs() - over).max(0.0);
+            // What is gone through twice is computed once.
+            let part = |pulls: &mut Vec<f64>, at: usize| {
+                pulls.clear();
+                pulls.extend(chunk(at).map(rest));
+                length(pulls).high
+            };
+            let mut parts: Vec<f64> = chunks().map_init(Vec::new, part).collect();
+            parts.extend(extra.chunks(CHUNK).map(|extra| length(&extra.iter().copied().map(rest).collect::<Vec<_>>()).high));
+            length(&parts).high
         };
         let bound = if lambda > 0.0 {
             // Thresholding moves no two vectors apart.
             let over = long(l1) + off;
             -conjugate - over * over / (2.0 * lambda) * up
         } else if l1 > 0.0 {
-            let largest = (pull.iter().chain(extra).map(|v| v.abs()).fold(0.0, f64::max) + off) * up;
+            let most = |values: &mut dyn Iterator<Item = f64>| values.map(f64::abs).fold(0.0, f64::max);
+            let largest = chunks().map(|at| most(&mut chunk(at))).reduce(|| 0.0, f64::max);
+            let largest = (largest.max(most(&mut extra.iter().copied())) + off) * up;
             let shorter = if largest <= l1 { 1.0 } else { quotient_down(l1, largest) };
             -shorter * conjugate
         } else {
@@ -252,13 +303,13 @@ impl Given<'_> {
     ) -> Result<Ends, String> {
         let rows = &self.data.rows;
         let score = |i: usize| rough_score(rows.row(i), weights, direction.bias);
-        let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(1024).map(score).collect();
+        let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(64).map(score).collect();
         let highest = |i: usize| {
             let (y, s) = (targets[i], scores[i]);
             let value = loss.value(y, s.low).max(loss.value(y, s.high));
             value * (1.0 + SHORTCUT) + 8.0 * f64::EPSILON * (1.0 + y.abs() + s.low.abs().max(s.high.abs()))
         };
-        let value = (self.sum_between(highest).high + self.penalty(weights, direction.bias)).next_up();
+        let losses = self.sum_between(highest).high;
         let mut duals = match duals {
             Some(duals) if duals.len() != self.len() => return Err(format!("{} duals for {} rows", duals.len(), self.len())),
             Some(duals) if !duals.iter().all(|u| u.is_finite()) => return Err("a dual is not a finite number".into()),
@@ -283,33 +334,21 @@ impl Given<'_> {
                 epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger) } else { 1.0 };
             }
         }
-        let (mut pull, rounded) = self.pull(&duals);
-        let lengths = self.lengths();
+        let Pulled { columns, bias: bias_pull, rounded } = self.pull(&duals);
+        let value = (losses + self.penalty(&columns, weights, direction.bias)).next_up();
+        let lengths = self.lengths(&columns);
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
         let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
         let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugate(i).abs()).high;
         let conjugate = Between::about(self.sum(conjugate), parts, 2 * self.len() + 256).high + epsilon * parts;
         let off = self.off(size, rounded) + epsilon * size;
-        let extra = if bias == Bias::Penalised { &[pull.bias][..] } else { &[] };
-        self.scale_all(&mut pull.weights, 1);
-        Ok(Ends { value, least: self.below(conjugate, &pull.weights, extra, off) })
+        let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
+        let pulls = (rows.columns(), |j| columns.scaled_pull(j));
+        Ok(Ends { value, least: self.below(conjugate, pulls, extra, off) })
     }
 
-    /// Columns times their factors; each has `k` values.
-    fn scale_all(&self, values: &mut [f64], k: usize) {
-        let part = |(chunk, values): (usize, &mut [f64])| {
-            values
-                .chunks_exact_mut(k)
-                .zip(chunk * CHUNK..)
-                .for_each(|(values, j)| values.iter_mut().for_each(|v| *v *= self.scale(j)));
-        };
-        if !self.scales.is_empty() {
-            values.par_chunks_mut(CHUNK * k).enumerate().for_each(part);
-        }
-    }
-
-    /// `Σ (cᵢ/n)·uᵢ·xᵢ`, and how often a number in it was rounded at most.
-    fn pull(&self, duals: &[f64]) -> (Point, usize) {
+    /// `Σ (cᵢ/n)·uᵢ·xᵢ`, with the scales of the columns, and how often a number in it was rounded at most.
+    fn pull(&self, duals: &[f64]) -> Pulled {
         let rows = &self.data.rows;
         let factors: Vec<f64> = self.counts.iter().zip(duals).map(|(count, dual)| count / self.total * dual).collect();
         let entries = rows.stored() / rows.rows().max(1);
@@ -317,12 +356,16 @@ impl Given<'_> {
         let few = (2 * rows.columns() / entries.max(1)).max(128);
         if 4 * few > self.len() {
             // Too few vectors for all cores: each takes some columns, of all rows.
-            let weights = rows.by_column(0.0, |i, _, sum, x| {
-                if factors[i] != 0.0 {
-                    *sum += factors[i] * x;
-                }
-            });
-            return (Point { weights, bias: factors.iter().sum() }, self.len());
+            let columns = if self.objective.scale == Scale::MaxAbs && self.data.scales_all() {
+                Columns::Together(max_abs_factors_and_sums(rows, &self.data.row_weights, &factors))
+            } else {
+                let pull = rows.by_column(0.0, |i| {
+                    let factor = factors[i];
+                    move |_, sum: &mut f64, x| *sum += factor * x
+                });
+                Columns::Apart { scales: self.data.factors(self.objective.scale), pull }
+            };
+            return Pulled { columns, bias: factors.iter().sum(), rounded: self.len() };
         }
         let part = |chunk: usize| {
             let mut sum = Point::zero(rows.columns());
@@ -341,7 +384,8 @@ impl Given<'_> {
             parts = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, Point::plus)).collect();
             rounded += 1;
         }
-        (parts.pop().unwrap_or_else(|| Point::zero(rows.columns())), rounded)
+        let Point { weights: pull, bias } = parts.pop().unwrap_or_else(|| Point::zero(rows.columns()));
+        Pulled { columns: Columns::Apart { scales: self.data.factors(self.objective.scale), pull }, bias, rounded }
     }
 
     /// What rounding may have moved a combination of rows by, whose parts' lengths add up to `size`.
@@ -371,7 +415,7 @@ impl Given<'_> {
         }
         let scored: Vec<(Vec<f64>, f64)> = (0..self.len())
             .into_par_iter()
-            .with_min_len(256)
+            .with_min_len(64)
             .map(|i| {
                 let row = self.data.rows.row(i);
                 let all: Vec<Between> = dense.iter().zip(directions).map(|(w, d)| rough_score(row, w, d.bias)).collect();
@@ -382,16 +426,18 @@ impl Given<'_> {
                 (middle, loss * (1.0 + SHORTCUT) + (64 + k) as f64 * f64::EPSILON * (1.0 + largest))
             })
             .collect();
+        let columns = Columns::Apart { scales: self.data.factors(self.objective.scale), pull: Vec::new() };
         let mut value = self.sum_between(|i| scored[i].1.max(0.0)).high;
         for (values, direction) in dense.iter().zip(directions) {
-            value = (value + self.penalty(values, direction.bias)).next_up();
+            value = (value + self.penalty(&columns, values, direction.bias)).next_up();
         }
-        let least = self.jointly_below(&classes, probabilities(scored.into_iter().flat_map(|(s, _)| s).collect(), k), k);
+        let q = probabilities(scored.into_iter().flat_map(|(s, _)| s).collect(), k);
+        let least = self.jointly_below(&columns, &classes, q, k);
         Ok(Ends { value, least })
     }
 
     /// What no weights fall below, by these distributions over classes, a row after the other.
-    fn jointly_below(&self, classes: &[u32], mut q: Vec<f64>, k: usize) -> Option<f64> {
+    fn jointly_below(&self, columns: &Columns, classes: &[u32], mut q: Vec<f64>, k: usize) -> Option<f64> {
         let Objective { lambda, bias, .. } = *self.objective;
         let rows = &self.data.rows;
         let problem = Joint { rows, classes, count: k, row_weights: self.counts, total: self.total, lambda, bias };
@@ -428,13 +474,17 @@ impl Given<'_> {
         // A smaller part of q costs at most its share of |q·ln q| ≤ 1/e, a larger one at most as much as is added.
         let moved = everything * (k as f64 + 1.0) * (epsilon + rounding) * 2.0;
         let conjugate = Between::about(self.sum(entropy), size, 2 * self.len() + 64 * k).high + moved;
-        let lengths = self.lengths();
+        let lengths = self.lengths(columns);
         let size = 2.0 * self.sum_between(|i| lengths[i]).high;
         let blocks = problem.blocks();
         let rounded = blocks.iter().map(Range::len).max().unwrap_or(0) + blocks.len();
         let off = self.off(size, rounded) + (2.0 * epsilon + rounding) * size;
         let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
-        self.scale_all(&mut pull.values, k);
-        self.below(conjugate, &pull.values, extra, off)
+        let scale = |(chunk, values): (usize, &mut [f64])| {
+            let columns = (chunk * CHUNK..).map(|j| columns.scale(j));
+            values.chunks_exact_mut(k).zip(columns).for_each(|(values, scale)| values.iter_mut().for_each(|v| *v *= scale));
+        };
+        pull.values.par_chunks_mut(CHUNK * k).enumerate().for_each(scale);
+        self.below(conjugate, (pull.values.len(), |at| pull.values[at]), extra, off)
     }
 }

@@ -59,6 +59,9 @@ pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, Stri
     Ok(data.labels.iter().map(|&label| by_label[label as usize]).collect())
 }
 
+/// Weights that one task looks at.
+const CHUNK: usize = 1 << 14;
+
 /// Weights that are not zero, by their columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,25 +91,46 @@ impl Direction {
 
     /// Whether it is that of one output of a model.
     pub(super) fn is_of_output(&self, weights: &Weights, output: usize) -> bool {
-        let own = (0..).zip(weights.values.iter().skip(output).step_by(weights.outputs())).filter(|(_, w)| **w != 0.0);
-        let as_many = self.columns.len() == self.weights.len();
-        as_many && self.bias == weights.bias[output] && own.eq(self.columns.iter().copied().zip(&self.weights))
+        let k = weights.outputs();
+        let as_many = self.columns.len() == self.weights.len() && self.columns.is_sorted_by(|a, b| a < b);
+        // Every weight here is one there, and none is left over.
+        let one_there = |(&j, w): (&u32, &f64)| *w != 0.0 && weights.values.get(j as usize * k + output) == Some(w);
+        let here = self.columns.par_iter().zip(&self.weights).with_min_len(CHUNK);
+        let count = |values: &[f64]| values.iter().skip(output).step_by(k).filter(|w| **w != 0.0).count();
+        let there = || weights.values.par_chunks(CHUNK * k).map(count).sum::<usize>();
+        as_many && self.bias == weights.bias[output] && here.all(one_there) && there() == self.weights.len()
     }
 
     /// A weight for each of `columns` columns, or what is wrong.
     pub(super) fn dense(&self, columns: usize) -> Result<Vec<f64>, String> {
-        if self.columns.len() != self.weights.len() {
-            return Err(format!("{} columns for {} weights", self.columns.len(), self.weights.len()));
+        let as_many = self.columns.len() == self.weights.len();
+        let cut = |at: usize| self.columns.partition_point(|&j| (j as usize) < at);
+        // Columns that increase within each part, and lie in it, increase throughout.
+        let part = |(chunk, part): (usize, &mut [f64])| {
+            let (first, mut next) = (chunk * CHUNK, 0);
+            let span = cut(first)..cut(first + part.len());
+            let (Some(columns), Some(weights)) = (self.columns.get(span.clone()), self.weights.get(span)) else { return false };
+            columns.iter().zip(weights).all(|(&j, &w)| {
+                let at = (j as usize).wrapping_sub(first);
+                let fits = at >= next && at < part.len() && w.is_finite();
+                if fits {
+                    (part[at], next) = (w, at + 1);
+                }
+                fits
+            })
+        };
+        let mut dense = vec![0.0; columns];
+        let filled = as_many && cut(columns) == self.columns.len() && self.bias.is_finite();
+        if filled && dense.par_chunks_mut(CHUNK).enumerate().map(part).reduce(|| true, |a, b| a && b) {
+            return Ok(dense);
         }
-        if !self.columns.is_sorted_by(|a, b| a < b) || self.columns.last().is_some_and(|&last| last as usize >= columns) {
-            return Err(format!("the weights' columns do not increase below {columns}"));
+        if !as_many {
+            return Err(format!("{} columns for {} weights", self.columns.len(), self.weights.len()));
         }
         if !self.weights.iter().chain([&self.bias]).all(|w| w.is_finite()) {
             return Err("a weight is not a finite number".into());
         }
-        let mut dense = vec![0.0; columns];
-        self.columns.iter().zip(&self.weights).for_each(|(&j, &w)| dense[j as usize] = w);
-        Ok(dense)
+        Err(format!("the weights' columns do not increase below {columns}"))
     }
 }
 
@@ -199,7 +223,7 @@ impl Stand<'_> {
             return Err("there is a bias where there should be none".into());
         }
         let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
-        let length = length(direction.weights.iter().copied().chain([extra]));
+        let length = length(&[&direction.weights[..], &[extra]].concat());
         let low = |i: usize| {
             let row = self.rows.row(i);
             let low = match self.signs[i] {
@@ -227,7 +251,7 @@ impl Stand<'_> {
         if self.bias == Bias::Penalised {
             values.push(1.0);
         }
-        length(values.into_iter())
+        length(&values)
     }
 
     /// The length of the longest row that counts.
@@ -285,7 +309,8 @@ impl Stand<'_> {
         // What each coordinate may be off by, as a vector, is no longer than this.
         let operations = 3 * rows.len() + 8;
         let off = Between::about(0.0, most, operations).high;
-        let found = length(sum.into_iter().chain([extra])).high;
+        sum.push(extra);
+        let found = length(&sum).high;
         // Long rows that all but cancel leave more rounding than length.
         let bound = match off > 1e-5 * found {
             true => self.combined_exactly(combination),
@@ -327,7 +352,7 @@ impl Stand<'_> {
             low.abs().max(high.abs())
         };
         let coordinates: Vec<f64> = sums.values().map(coordinate).collect();
-        quotient_up(length(coordinates.into_iter()).high, total.between().0)
+        quotient_up(length(&coordinates).high, total.between().0)
     }
 
     /// Whether the combination is exactly zero: then no direction has a positive margin.
@@ -356,6 +381,75 @@ impl Stand<'_> {
             Some((column, _)) => Err(format!("the combination is not zero in column {column}")),
             None if !extra.is_zero() => Err("the combination is not zero in the bias's coordinate".into()),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Columns in increasing order, far enough apart for several parts, of which some tests break one.
+    fn direction() -> impl Strategy<Value = Direction> {
+        let entries = prop::collection::btree_map(0u32..3 * CHUNK as u32, -5i8..6, 0..60);
+        (entries, -2i8..3).prop_map(|(entries, bias)| Direction {
+            columns: entries.keys().copied().collect(),
+            weights: entries.values().map(|&w| f64::from(w) + 0.5).collect(),
+            bias: bias.into(),
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn weights_are_spread_over_their_columns_and_what_cannot_be_is_refused(
+            good in direction(), at in any::<prop::sample::Index>(), column in 0u32..3 * CHUNK as u32 + 9, break_it in 0usize..5,
+        ) {
+            let columns = 3 * CHUNK - 7;
+            let mut direction = good;
+            if !direction.columns.is_empty() {
+                let at = at.index(direction.columns.len());
+                match break_it {
+                    0 => direction.columns[at] = column,
+                    1 => direction.weights[at] = f64::NAN,
+                    2 => drop(direction.weights.remove(at)),
+                    3 => direction.bias = f64::INFINITY,
+                    _ => {}
+                }
+            }
+            let increasing = direction.columns.windows(2).all(|pair| pair[0] < pair[1]);
+            let inside = direction.columns.iter().all(|&j| (j as usize) < columns);
+            let finite = direction.bias.is_finite() && direction.weights.iter().all(|w| w.is_finite());
+            let as_many = direction.columns.len() == direction.weights.len();
+            let expected = (increasing && inside && finite && as_many).then(|| {
+                let mut dense = vec![0.0; columns];
+                direction.columns.iter().zip(&direction.weights).for_each(|(&j, &w)| dense[j as usize] = w);
+                dense
+            });
+            prop_assert_eq!(direction.dense(columns).ok(), expected);
+        }
+
+        #[test]
+        fn a_direction_is_that_of_the_output_it_was_made_of_and_of_no_other(
+            values in prop::collection::vec(-2i8..3, 0..60), outputs in 1usize..4, at in any::<prop::sample::Index>(), other in -2i8..3,
+        ) {
+            let features = values.len() / outputs;
+            let mut weights = Weights::zero(features, outputs);
+            weights.values.iter_mut().zip(&values).for_each(|(w, &value)| *w = value.into());
+            for output in 0..outputs {
+                let direction = Direction::of_output(&weights, output);
+                prop_assert!(direction.is_of_output(&weights, output));
+                let mut changed = weights.clone();
+                if features > 0 {
+                    let place = &mut changed.values[at.index(features) * outputs + output];
+                    let same = *place == f64::from(other);
+                    *place = other.into();
+                    prop_assert_eq!(direction.is_of_output(&changed, output), same);
+                }
+                changed.clone_from(&weights);
+                changed.bias[output] = 1.0;
+                prop_assert!(!direction.is_of_output(&changed, output));
+            }
         }
     }
 }

@@ -70,14 +70,9 @@ pub fn quotient_up(a: f64, b: f64) -> f64 {
 
 /// `<w, x> + bias`, in floating point.
 pub fn rough_score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
-    let (mut sum, mut size, mut count) = (0.0, 0.0, 0);
-    row.for_each_nonzero(|j, x| {
-        let product = weights.get(j as usize).copied().unwrap_or(0.0) * x;
-        sum += product;
-        size += product.abs();
-        count += 1;
-    });
-    Between::about(sum + bias, size + bias.abs(), 2 * count + 2)
+    let (sum, size) = row.dot_and_size(weights);
+    // Of four partial sums, each takes a quarter of the products.
+    Between::about(sum + bias, size + bias.abs(), row.len().div_ceil(4) + 2)
 }
 
 /// `<w, x> + bias`, first in floating point, and without rounding where that says too little.
@@ -93,21 +88,24 @@ pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
 }
 
 /// `√(Σ vᵢ²)`.
-pub fn length(values: impl Iterator<Item = f64> + Clone) -> Between {
+pub fn length(values: &[f64]) -> Between {
+    // Four by four, so that none need wait for another.
+    let (fours, rest) = values.as_chunks::<4>();
+    let larger = |most: f64, value: f64| if value.abs() > most { value.abs() } else { most };
+    let most = fours.iter().fold([0.0; 4], |most, four| std::array::from_fn(|lane| larger(most[lane], four[lane])));
     // By the largest, so that no square leaves the range of numbers.
-    let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
+    let largest = rest.iter().chain(&most).copied().fold(0.0, larger);
     if largest == 0.0 || !largest.is_finite() {
-        return Between::exactly(largest);
+        // What is no number is not larger than anything.
+        return Between::exactly(if values.iter().any(|value| value.is_nan()) { f64::NAN } else { largest });
     }
-    // A power of two: dividing by it rounds nothing but what is far too small to matter.
+    // A power of two: multiplying by it, or by its inverse, rounds nothing but what is far too small to matter.
     let unit = 2f64.powi(largest.log2().floor().clamp(-1000.0, 1000.0) as i32);
-    let (mut sum, mut count) = (0.0, 0);
-    for value in values {
-        let value = value / unit;
-        sum += value * value;
-        count += 1;
-    }
-    let square = Between::about(sum, sum, 2 * count);
+    let per_unit = unit.recip();
+    let square = |value: f64| (value * per_unit) * (value * per_unit);
+    let sums = fours.iter().fold([0.0; 4], |sums, four| std::array::from_fn(|lane| sums[lane] + square(four[lane])));
+    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().copied().map(square).sum::<f64>();
+    let square = Between::about(sum, sum, values.len().div_ceil(4) + 1);
     let root = |x: f64| x.max(0.0).sqrt();
     Between { low: (root(square.low).next_down() * unit).max(0.0), high: root(square.high).next_up() * unit }
 }

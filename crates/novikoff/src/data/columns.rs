@@ -10,8 +10,9 @@ const MOST_PARTS: usize = 16;
 const SAMPLE: usize = 64;
 
 impl Matrix {
-    /// What `add` makes of `empty` for each column, given the row's number, the column's, and the value, of all entries that are not
-    /// zero, in the order of the rows.
+    /// What is made of `empty` for each column by all its entries that are not zero, in the order of the rows. Of a row's number `of_row`
+    /// makes what adds its entries, given the column's number, what is there of it, and the value: what all entries of a row need is done
+    /// once.
     ///
     /// Tasks take some of the columns each, of all rows, so there is one vector, whatever the threads. That is the way where columns
     /// are so many that vectors of them are the larger part of the work; where they are few, blocks of rows are.
@@ -21,10 +22,14 @@ impl Matrix {
     /// let mut rows = Builder::new(Layout::Sparse);
     /// rows.push(&[0, 2], &[1.0, 5.0]);
     /// rows.push(&[2], &[7.0]);
-    /// let sums = rows.finish().by_column(0.0, |_, _, sum, x| *sum += x);
+    /// let sums = rows.finish().by_column(0.0, |_| |_, sum: &mut f64, x| *sum += x);
     /// assert_eq!(sums, [1.0, 0.0, 12.0]);
     /// ```
-    pub fn by_column<C: Clone + Send + Sync>(&self, empty: C, add: impl Fn(usize, usize, &mut C, f64) + Sync) -> Vec<C> {
+    pub fn by_column<C, A>(&self, empty: C, of_row: impl Fn(usize) -> A + Sync) -> Vec<C>
+    where
+        C: Clone + Send + Sync,
+        A: FnMut(usize, &mut C, f64),
+    {
         let mut columns: Vec<C> = rayon::iter::repeat_n(empty, self.columns()).with_min_len(1 << 14).collect();
         let mut rest = &mut columns[..];
         let mut parts = Vec::new();
@@ -35,9 +40,10 @@ impl Matrix {
         }
         parts.into_par_iter().for_each(|(span, part)| {
             for i in 0..self.rows() {
+                let mut add = of_row(i);
                 self.row(i).for_each_within(span.clone(), |j, x| {
                     if x != 0.0 {
-                        add(i, j as usize, &mut part[j as usize - span.start], x);
+                        add(j as usize, &mut part[j as usize - span.start], x);
                     }
                 });
             }
@@ -83,7 +89,7 @@ mod tests {
             let mut matrix = builder.finish();
             matrix.widen(40);
             let columns = matrix.columns();
-            let found = matrix.by_column(Vec::new(), |i, j, seen, x| seen.push((i, j, x)));
+            let found = matrix.by_column(Vec::new(), |i| move |j, seen: &mut Vec<_>, x| seen.push((i, j, x)));
             prop_assert_eq!(&found[..], &expected[..columns]);
             prop_assert!(matches!(columns, 0 | 40));
         }

@@ -75,6 +75,11 @@ impl Dataset {
         factors
     }
 
+    /// Whether [`Dataset::factors`] are of all columns, if there are any.
+    pub(crate) fn scales_all(&self) -> bool {
+        !matches!(self.schema, Schema::Text(_))
+    }
+
     /// The numbers that the rows' labels spell: what regression learns from.
     ///
     /// ```
@@ -161,6 +166,11 @@ impl RowHasher {
     fn hash(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) -> [u8; 16] {
         let (indices, values) = match row {
             Row::Sparse64(indices, values) if values.iter().all(|x| *x != 0.0) => (indices, values),
+            Row::Even(indices, value) if value != 0.0 => {
+                self.values.clear();
+                self.values.resize(indices.len(), value);
+                (indices, self.values.as_slice())
+            }
             _ => {
                 self.indices.clear();
                 self.values.clear();

@@ -104,6 +104,24 @@ impl<'a> Row<'a> {
             sparse(j, x) => sparse_dot(j, x, weights))
     }
 
+    /// `<w, x>`, in four partial sums that are added up in the end, and the sum of the products' absolute values.
+    #[inline]
+    pub fn dot_and_size(self, weights: &[f64]) -> (f64, f64) {
+        each_storage!(self,
+        dense(x) => {
+            let weights = &weights[..weights.len().min(x.len())];
+            let (x_fours, x_rest) = (&x[..weights.len()]).fours();
+            let (w_fours, w_rest) = weights.as_chunks::<4>();
+            dot_and_size(w_fours.iter().copied().zip(x_fours), w_rest.iter().copied().zip(x_rest))
+        },
+        sparse(j, x) => {
+            let at = |&j: &u32| weights.get(j as usize).copied().unwrap_or(0.0);
+            let (x_fours, x_rest) = x.fours();
+            let (j_fours, j_rest) = j.as_chunks::<4>();
+            dot_and_size(j_fours.iter().map(|j| j.each_ref().map(at)).zip(x_fours), j_rest.iter().map(at).zip(x_rest))
+        })
+    }
+
     /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding.
     #[inline]
     pub fn rough_dot(self, weights: &[i16]) -> (f64, f64) {
@@ -211,6 +229,9 @@ impl<'a> Row<'a> {
 
     /// The largest absolute value of an entry, 0 if there is none.
     pub fn largest(self) -> f64 {
+        if let Row::Even(j, x) = self {
+            return if j.is_empty() { 0.0 } else { x.abs() };
+        }
         let most = |most: f64, x: f64| most.max(x.abs());
         each_storage!(self,
             dense(x) => x.iter().map(|&x| wide(x)).fold(0.0, most),
@@ -317,6 +338,24 @@ fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Value
         rest += at(j) * x;
     }
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+#[inline(always)]
+fn dot_and_size(fours: impl Iterator<Item = ([f64; 4], [f64; 4])>, rest: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let (mut sums, mut sizes) = ([0.0f64; 4], [0.0f64; 4]);
+    for (w, x) in fours {
+        for lane in 0..4 {
+            let product = w[lane] * x[lane];
+            sums[lane] += product;
+            sizes[lane] += product.abs();
+        }
+    }
+    let (mut sum, mut size) = (0.0, 0.0);
+    for (w, x) in rest {
+        sum += w * x;
+        size += (w * x).abs();
+    }
+    ((sums[0] + sums[1]) + (sums[2] + sums[3]) + sum, (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]) + size)
 }
 
 /// A number that lanes of weights are made of.
@@ -488,6 +527,9 @@ mod tests {
             let expected = naive(rows[0], &weights);
             for row in rows {
                 prop_assert_eq!(row.dot(&weights), expected);
+                let size: f64 = wide.iter().zip(&weights).map(|(x, w)| (x * w).abs()).sum();
+                prop_assert_eq!(row.dot_and_size(&weights), (expected, size));
+                prop_assert_eq!(row.largest(), wide.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
                 prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
                 let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
                 prop_assert_eq!(row.rough_dot(&whole), (expected, wide.iter().map(|x| x.abs()).sum()));

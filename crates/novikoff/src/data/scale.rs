@@ -150,6 +150,24 @@ fn largest(rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
     by_column(rows, row_weights, 0.0, |most, _, x, _| larger(most, x), |most, other| larger(most, *other))
 }
 
+/// The factors of [`Scale::MaxAbs`], and the sum of each column's values, times its factor, each times its row's: one pass over the
+/// entries instead of two, where columns are so many that a pass is a walk through memory.
+pub fn max_abs_factors_and_sums(rows: &Matrix, row_weights: &[f64], row_factors: &[f64]) -> Vec<(f64, f64)> {
+    let mut columns = rows.by_column((0.0, 0.0), |i| {
+        // What does not count is no larger than nothing.
+        let (size, factor) = (if weight_of(row_weights, i) > 0.0 { 1.0 } else { 0.0 }, row_factors[i]);
+        move |_, (most, sum): &mut (f64, f64), x: f64| {
+            *most = most.max(size * x.abs());
+            *sum += factor * x;
+        }
+    });
+    columns.par_iter_mut().with_min_len(1 << 14).for_each(|(most, sum)| {
+        *most = inverse(*most);
+        *sum *= *most;
+    });
+    columns
+}
+
 /// All that is known of each column, times `units`.
 fn summarise(rows: &Matrix, row_weights: &[f64], units: &[f64]) -> Vec<Column> {
     let add = |column: &mut Column, j: usize, x: f64, weight: f64| column.add(x * factor_of(units, j), weight);
@@ -169,10 +187,12 @@ fn by_column<C: Clone + Send + Sync>(
     join: impl Fn(&mut C, &C),
 ) -> Vec<C> {
     if rows.columns() >= MANY {
-        return rows.by_column(empty, |i, j, column, x| {
-            let weight = weight_of(row_weights, i);
-            if weight > 0.0 {
-                add(column, j, x, weight);
+        return rows.by_column(empty, |i| {
+            let (weight, add) = (weight_of(row_weights, i), &add);
+            move |j, column: &mut C, x| {
+                if weight > 0.0 {
+                    add(column, j, x, weight);
+                }
             }
         });
     }
@@ -276,6 +296,24 @@ mod tests {
                 let weighted = scale.factors(&matrix(&once, Layout::Sparse), &weights)[0];
                 let repeated = scale.factors(&matrix(&twice, Layout::Sparse), &[])[0];
                 prop_assert!(close(weighted, repeated), "{weighted} {repeated}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_pass_finds_what_two_do(
+            rows in prop::collection::vec((prop::collection::vec(-3i8..4, 7), 0u8..3, -9i8..9), 1..60), weighted in any::<bool>(),
+        ) {
+            let values: Vec<Vec<f64>> = rows.iter().map(|(row, ..)| row.iter().map(|&x| f64::from(x)).collect()).collect();
+            let weights: Vec<f64> = if weighted { rows.iter().map(|row| row.1.into()).collect() } else { Vec::new() };
+            let factors: Vec<f64> = rows.iter().map(|row| row.2.into()).collect();
+            let matrix = matrix(&values, Layout::Sparse);
+            let both = max_abs_factors_and_sums(&matrix, &weights, &factors);
+            let scales = Scale::MaxAbs.factors(&matrix, &weights);
+            for (j, (scale, sum)) in both.into_iter().enumerate() {
+                prop_assert_eq!(scale, scales[j]);
+                prop_assert_eq!(sum, values.iter().zip(&factors).map(|(row, f)| f * row[j]).sum::<f64>() * scale);
             }
         }
     }

@@ -310,15 +310,17 @@ impl Given<'_> {
             value * (1.0 + SHORTCUT) + 8.0 * f64::EPSILON * (1.0 + y.abs() + s.low.abs().max(s.high.abs()))
         };
         let losses = self.sum_between(highest).high;
-        let mut duals = match duals {
+        match duals {
             Some(duals) if duals.len() != self.len() => return Err(format!("{} duals for {} rows", duals.len(), self.len())),
             Some(duals) if !duals.iter().all(|u| u.is_finite()) => return Err("a dual is not a finite number".into()),
-            Some(duals) => duals.to_vec(),
-            None => (0..self.len()).map(|i| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high))).collect(),
-        };
-        for ((u, y), count) in duals.iter_mut().zip(targets).zip(self.counts) {
-            *u = if *count > 0.0 { loss.nearest_dual(*y, *u) } else { 0.0 };
+            _ => {}
         }
+        let slope = |i: usize| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high));
+        let dual = |i: usize| match self.counts[i] > 0.0 {
+            true => loss.nearest_dual(targets[i], duals.map_or_else(|| slope(i), |duals| duals[i])),
+            false => 0.0,
+        };
+        let mut duals: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(1024).map(dual).collect();
         let penalty = ElasticNet { l2: self.objective.lambda, l1: self.objective.l1 };
         let bias = self.objective.bias;
         let problem = Problem { rows, targets, row_weights: self.counts, total: self.total, loss, penalty, bias };

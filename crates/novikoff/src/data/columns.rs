@@ -1,13 +1,14 @@
 //! Something for every column, out of all its entries.
 
-use super::Matrix;
+use super::{Matrix, Row};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Most parts that columns are dealt out in: finding where each begins in a row takes its time.
 const MOST_PARTS: usize = 16;
-/// Rows that tell how entries are spread over the columns.
-const SAMPLE: usize = 64;
+/// Rows that tell how entries are spread over the columns, and how many of their entries do.
+const SAMPLE_ROWS: usize = 64;
+const SAMPLE: usize = 4096;
 
 impl Matrix {
     /// What is made of `empty` for each column by all its entries that are not zero, in the order of the rows. Of a row's number `of_row`
@@ -53,9 +54,17 @@ impl Matrix {
 
     /// All columns, in parts that have about as many entries each, going by some of the rows.
     fn spans(&self) -> Vec<Range<usize>> {
-        let mut sample = Vec::new();
-        for i in (0..self.rows()).step_by((self.rows() / SAMPLE).max(1)) {
-            self.row(i).for_each_nonzero(|j, _| sample.push(j as usize));
+        let rows = || (0..self.rows()).step_by((self.rows() / SAMPLE_ROWS).max(1)).map(|i| self.row(i));
+        // All other threads wait for this.
+        let every = rows().map(Row::len).sum::<usize>() / SAMPLE + 1;
+        let (mut sample, mut count) = (Vec::new(), 0);
+        for row in rows() {
+            row.for_each_nonzero(|j, _| {
+                if count % every == 0 {
+                    sample.push(j as usize);
+                }
+                count += 1;
+            });
         }
         sample.sort_unstable();
         let parts = rayon::current_num_threads().min(MOST_PARTS);

@@ -146,7 +146,7 @@ impl Margin {
     /// let found = margin(&data, &sides, &Settings { decide: true, ..Settings::default() }, &mut Unwatched)?;
     /// let halfspace = found.halfspace().expect("these rows are separable");
     /// let mut weights = vec![0.0; 3];
-    /// halfspace.columns.iter().zip(&halfspace.weights).for_each(|(&j, &w)| weights[j as usize] = w);
+    /// halfspace.entries().for_each(|(j, w)| weights[j] = w);
     /// for i in 0..50 {
     ///     let score = data.rows.row(i).dot(&weights) + halfspace.bias;
     ///     assert!(if data.labels[i] == 1 { score >= 1.0 } else { score <= -1.0 });

@@ -5,11 +5,11 @@ use crate::arguments::Verify;
 use crate::progress::Watch;
 use crate::settings::training_options;
 use crate::{Ending, print};
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::file::{Certificate, Checked};
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
-use novikoff::model::{self, Model};
+use novikoff::model;
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::{Error, Result};
 use serde_json::json;
@@ -25,18 +25,17 @@ const MOST_BYTES: u64 = 1 << 30;
 pub fn run(arguments: &Verify) -> Result<Ending> {
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
-    let (certificate, model, data) = match arguments.data.is_file() {
+    let (certificate, of_model, data) = match arguments.data.is_file() {
         true => load_and_read(arguments, &input, &mut watch)?,
         false => {
-            let (certificate, model) = load(arguments)?;
+            let (certificate, of_model) = load(arguments)?;
             let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
-            (certificate, model, data)
+            (certificate, of_model, data)
         }
     };
     watch.clear();
     warn(&input.name(), &data.report);
-    let of_model = || model.as_ref().map(|(model, checksum)| certificate.check_model(model, checksum));
-    let (mut checked, of_model) = rayon::join(|| certificate.check(&data), of_model);
+    let mut checked = certificate.check(&data);
     if let Some(of_model) = of_model {
         checked.insert(1, of_model);
     }
@@ -59,15 +58,15 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     Ok(if holds { Ending::Done } else { Ending::No })
 }
 
-/// A model and its file's checksum.
-type Sealed = (Model, String);
-
-/// The certificate, and the model if one is given.
-fn load(arguments: &Verify) -> Result<(Certificate, Option<Sealed>)> {
+/// The certificate, and whether it speaks of the model, if one is given. Nothing else is looked for in the model: its memory is
+/// free again when the rows need some.
+fn load(arguments: &Verify) -> Result<(Certificate, Option<Checked>)> {
     let load_model = |path: &PathBuf| model::load_with_checksum(path);
     let model = || arguments.model.as_ref().map(load_model).transpose();
     let (certificate, model) = rayon::join(|| load_certificate(&arguments.certificate), model);
-    Ok((certificate?, model?))
+    let (certificate, model) = (certificate?, model?);
+    let of_model = model.map(|(model, checksum)| certificate.check_model(&model, &checksum));
+    Ok((certificate, of_model))
 }
 
 /// What the rows are for, as far as the reading of them goes.
@@ -94,7 +93,7 @@ impl Observer for While<'_> {
 }
 
 /// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
-fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Sealed>, Dataset)> {
+fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Checked>, Dataset)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {
@@ -105,12 +104,12 @@ fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) ->
         let data = read(arguments, input, &Purpose::Training, &mut While { observer: watch, failed: &failed });
         (loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), data)
     });
-    let (certificate, model) = loaded?;
+    let (certificate, of_model) = loaded?;
     // Labels that should be numbers are for the reader to complain about, or to leave out.
     let purpose = purpose(&certificate);
     let again = matches!(purpose, Purpose::TrainingOnTargets) && data.as_ref().map_or(true, |data| data.targets().is_err());
     let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
-    Ok((certificate, model, data))
+    Ok((certificate, of_model, data))
 }
 
 /// The certificate in a file.

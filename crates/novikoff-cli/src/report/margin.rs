@@ -32,7 +32,7 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
     let mut bias = 0.0;
     match direction {
         Some(direction) => {
-            direction.columns.iter().zip(&direction.weights).for_each(|(&j, w)| normal[j as usize] = *w);
+            direction.entries().for_each(|(j, w)| normal[j] = w);
             bias = direction.bias;
         }
         None => {

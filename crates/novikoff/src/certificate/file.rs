@@ -15,8 +15,9 @@ use std::borrow::Cow;
 
 /// What the first field of every certificate says.
 pub const FORMAT: &str = "novikoff certificate";
-/// The version that this program writes. It reads all up to this one: in version 1 no list of numbers is packed.
-pub const VERSION: u32 = 2;
+/// The version that this program writes. It reads all up to this one: in version 1 no list of numbers is packed, up to version 2 all
+/// weights come with their columns.
+pub const VERSION: u32 = 3;
 
 /// Claims about a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use crate::data::Dataset;
 use crate::penalty::Bias;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A perceptron, and what shows how few mistakes it makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ impl MistakeProof {
         if self.bias == Bias::None && self.weights.iter().any(|w| w.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let dense: Vec<Vec<f64>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
+        let dense: Vec<Cow<'_, [f64]>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
         let whole = length(&numbers);
         let signs: Vec<f64> =

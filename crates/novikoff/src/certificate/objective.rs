@@ -17,6 +17,7 @@ use crate::penalty::{Bias, ElasticNet};
 use crate::risk::{self, Joint, Point, Problem, log_sum_exp, probabilities};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What is to be predicted.
@@ -86,7 +87,7 @@ impl Objective {
     ) -> Result<Ends, String> {
         let counts = self.counts(data)?;
         let within = within.filter(|length| length.is_finite() && *length >= 0.0);
-        let dense = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<Vec<Vec<f64>>, String>>()?;
+        let dense: Vec<Cow<'_, [f64]>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
@@ -398,7 +399,7 @@ impl Given<'_> {
     }
 
     /// Both ends of the multinomial logistic loss.
-    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Vec<f64>]) -> Result<Ends, String> {
+    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Cow<'_, [f64]>]) -> Result<Ends, String> {
         let k = names.len();
         if self.objective.loss != LossName::Logistic || self.objective.l1 != 0.0 {
             return Err("only the logistic loss, without an ℓ1 penalty, tells classes apart jointly".into());
@@ -412,7 +413,7 @@ impl Given<'_> {
         }
         let mut weights = Weights::zero(self.data.rows.columns(), k);
         for (c, values) in dense.iter().enumerate() {
-            weights.values.iter_mut().skip(c).step_by(k).zip(values).for_each(|(place, w)| *place = *w);
+            weights.values.iter_mut().skip(c).step_by(k).zip(&values[..]).for_each(|(place, w)| *place = *w);
             weights.bias[c] = directions[c].bias;
         }
         let scored: Vec<(Vec<f64>, f64)> = (0..self.len())

@@ -13,6 +13,7 @@ use crate::penalty::Bias;
 use num_bigint::BigInt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Which labels stand on which side; rows with other labels do not count.
@@ -62,13 +63,13 @@ pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, Stri
 /// Weights that one task looks at.
 const CHUNK: usize = 1 << 14;
 
-/// Weights that are not zero, by their columns.
+/// Weights of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Direction {
-    /// Columns, from 0, increasing.
-    #[serde(with = "numbers")]
-    pub columns: Vec<u32>,
+    /// The columns, from 0, increasing; all others weigh nothing. Left out: there is a weight for each.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "numbers::optional")]
+    pub columns: Option<Vec<u32>>,
     /// The weight of each.
     #[serde(with = "numbers")]
     pub weights: Vec<f64>,
@@ -79,40 +80,76 @@ pub struct Direction {
 impl Direction {
     /// Of a weight per column.
     pub fn new(weights: &[f64], bias: f64) -> Self {
+        let count = weights.par_chunks(CHUNK).map(|weights| weights.iter().filter(|w| **w != 0.0).count()).sum::<usize>();
+        // A column and its weight take 12 bytes, a weight alone takes 8.
+        if weights.len() > numbers::FEW && 8 * weights.len() <= 12 * count {
+            return Self { columns: None, weights: weights.to_vec(), bias };
+        }
         let (columns, weights) = (0..).zip(weights).filter(|(_, w)| **w != 0.0).unzip();
-        Self { columns, weights, bias }
+        Self { columns: Some(columns), weights, bias }
     }
 
     /// Of one output of a model.
     pub fn of_output(weights: &Weights, output: usize) -> Self {
+        if weights.outputs() == 1 {
+            return Self::new(&weights.values, weights.bias[output]);
+        }
         let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
         Self::new(&values, weights.bias[output])
+    }
+
+    /// Columns with their weights.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, f64)> {
+        let columns = self.columns.as_ref();
+        let all = if columns.is_none() { self.weights.len() } else { 0 };
+        columns.into_iter().flatten().map(|&j| j as usize).chain(0..all).zip(self.weights.iter().copied())
     }
 
     /// Whether it is that of one output of a model.
     pub(super) fn is_of_output(&self, weights: &Weights, output: usize) -> bool {
         let k = weights.outputs();
-        let as_many = self.columns.len() == self.weights.len() && self.columns.is_sorted_by(|a, b| a < b);
-        // Every weight here is one there, and none is left over.
-        let one_there = |(&j, w): (&u32, &f64)| *w != 0.0 && weights.values.get(j as usize * k + output) == Some(w);
-        let here = self.columns.par_iter().zip(&self.weights).with_min_len(CHUNK);
-        let count = |values: &[f64]| values.iter().skip(output).step_by(k).filter(|w| **w != 0.0).count();
-        let there = || weights.values.par_chunks(CHUNK * k).map(count).sum::<usize>();
-        as_many && self.bias == weights.bias[output] && here.all(one_there) && there() == self.weights.len()
+        let own = |at: usize| weights.values.get(at * k + output);
+        let same = match &self.columns {
+            None => {
+                let same = |(chunk, part): (usize, &[f64])| (chunk * CHUNK..).zip(part).all(|(at, w)| own(at) == Some(w));
+                self.weights.len() == weights.features() && self.weights.par_chunks(CHUNK).enumerate().all(same)
+            }
+            Some(columns) => {
+                // Every weight here is one there, and none is left over.
+                let one_there = |(&j, w): (&u32, &f64)| *w != 0.0 && own(j as usize) == Some(w);
+                let count = |values: &[f64]| values.iter().skip(output).step_by(k).filter(|w| **w != 0.0).count();
+                columns.len() == self.weights.len()
+                    && columns.is_sorted_by(|a, b| a < b)
+                    && columns.par_iter().zip(&self.weights).with_min_len(CHUNK).all(one_there)
+                    && weights.values.par_chunks(CHUNK * k).map(count).sum::<usize>() == self.weights.len()
+            }
+        };
+        same && self.bias == weights.bias[output]
     }
 
     /// A weight for each of `columns` columns, or what is wrong.
-    pub(super) fn dense(&self, columns: usize) -> Result<Vec<f64>, String> {
-        let as_many = self.columns.len() == self.weights.len();
-        let cut = |at: usize| self.columns.partition_point(|&j| (j as usize) < at);
+    pub(super) fn dense(&self, columns: usize) -> Result<Cow<'_, [f64]>, String> {
+        if !self.bias.is_finite() || !self.weights.par_chunks(CHUNK).all(|part| part.iter().all(|w| w.is_finite())) {
+            return Err("a weight is not a finite number".into());
+        }
+        let Some(own) = &self.columns else {
+            return match self.weights.len() == columns {
+                true => Ok(Cow::Borrowed(&self.weights)),
+                false => Err(format!("{} weights for {columns} columns", self.weights.len())),
+            };
+        };
+        if own.len() != self.weights.len() {
+            return Err(format!("{} columns for {} weights", own.len(), self.weights.len()));
+        }
+        let cut = |at: usize| own.partition_point(|&j| (j as usize) < at);
         // Columns that increase within each part, and lie in it, increase throughout.
         let part = |(chunk, part): (usize, &mut [f64])| {
             let (first, mut next) = (chunk * CHUNK, 0);
             let span = cut(first)..cut(first + part.len());
-            let (Some(columns), Some(weights)) = (self.columns.get(span.clone()), self.weights.get(span)) else { return false };
+            let (Some(columns), Some(weights)) = (own.get(span.clone()), self.weights.get(span)) else { return false };
             columns.iter().zip(weights).all(|(&j, &w)| {
                 let at = (j as usize).wrapping_sub(first);
-                let fits = at >= next && at < part.len() && w.is_finite();
+                let fits = at >= next && at < part.len();
                 if fits {
                     (part[at], next) = (w, at + 1);
                 }
@@ -120,17 +157,10 @@ impl Direction {
             })
         };
         let mut dense = vec![0.0; columns];
-        let filled = as_many && cut(columns) == self.columns.len() && self.bias.is_finite();
-        if filled && dense.par_chunks_mut(CHUNK).enumerate().map(part).reduce(|| true, |a, b| a && b) {
-            return Ok(dense);
+        match cut(columns) == own.len() && dense.par_chunks_mut(CHUNK).enumerate().all(part) {
+            true => Ok(Cow::Owned(dense)),
+            false => Err(format!("the weights' columns do not increase below {columns}")),
         }
-        if !as_many {
-            return Err(format!("{} columns for {} weights", self.columns.len(), self.weights.len()));
-        }
-        if !self.weights.iter().chain([&self.bias]).all(|w| w.is_finite()) {
-            return Err("a weight is not a finite number".into());
-        }
-        Err(format!("the weights' columns do not increase below {columns}"))
     }
 }
 
@@ -394,7 +424,7 @@ mod tests {
     fn direction() -> impl Strategy<Value = Direction> {
         let entries = prop::collection::btree_map(0u32..3 * CHUNK as u32, -5i8..6, 0..60);
         (entries, -2i8..3).prop_map(|(entries, bias)| Direction {
-            columns: entries.keys().copied().collect(),
+            columns: Some(entries.keys().copied().collect()),
             weights: entries.values().map(|&w| f64::from(w) + 0.5).collect(),
             bias: bias.into(),
         })
@@ -407,31 +437,36 @@ mod tests {
         ) {
             let columns = 3 * CHUNK - 7;
             let mut direction = good;
-            if !direction.columns.is_empty() {
-                let at = at.index(direction.columns.len());
+            let mut own = direction.columns.take().unwrap();
+            if !own.is_empty() {
+                let at = at.index(own.len());
                 match break_it {
-                    0 => direction.columns[at] = column,
+                    0 => own[at] = column,
                     1 => direction.weights[at] = f64::NAN,
                     2 => drop(direction.weights.remove(at)),
                     3 => direction.bias = f64::INFINITY,
                     _ => {}
                 }
             }
-            let increasing = direction.columns.windows(2).all(|pair| pair[0] < pair[1]);
-            let inside = direction.columns.iter().all(|&j| (j as usize) < columns);
+            let increasing = own.windows(2).all(|pair| pair[0] < pair[1]);
+            let inside = own.iter().all(|&j| (j as usize) < columns);
             let finite = direction.bias.is_finite() && direction.weights.iter().all(|w| w.is_finite());
-            let as_many = direction.columns.len() == direction.weights.len();
-            let expected = (increasing && inside && finite && as_many).then(|| {
+            let expected = (increasing && inside && finite && own.len() == direction.weights.len()).then(|| {
                 let mut dense = vec![0.0; columns];
-                direction.columns.iter().zip(&direction.weights).for_each(|(&j, &w)| dense[j as usize] = w);
+                own.iter().zip(&direction.weights).for_each(|(&j, &w)| dense[j as usize] = w);
                 dense
             });
-            prop_assert_eq!(direction.dense(columns).ok(), expected);
+            direction.columns = Some(own);
+            prop_assert_eq!(direction.dense(columns).ok().map(Cow::into_owned), expected);
+            // A weight for each column: as many as there are, or none.
+            let every = Direction { columns: None, ..direction };
+            prop_assert_eq!(every.dense(every.weights.len()).is_ok(), finite);
+            prop_assert!(every.dense(every.weights.len() + 1).is_err());
         }
 
         #[test]
         fn a_direction_is_that_of_the_output_it_was_made_of_and_of_no_other(
-            values in prop::collection::vec(-2i8..3, 0..60), outputs in 1usize..4, at in any::<prop::sample::Index>(), other in -2i8..3,
+            values in prop::collection::vec(prop_oneof![Just(0i8), 0..3i8, Just(1)], 0..1200), outputs in 1usize..4, at in any::<prop::sample::Index>(), other in -2i8..3,
         ) {
             let features = values.len() / outputs;
             let mut weights = Weights::zero(features, outputs);
@@ -439,6 +474,9 @@ mod tests {
             for output in 0..outputs {
                 let direction = Direction::of_output(&weights, output);
                 prop_assert!(direction.is_of_output(&weights, output));
+                let mut entries = vec![0.0; features];
+                direction.entries().for_each(|(j, w)| entries[j] = w);
+                prop_assert!((0..features).all(|j| entries[j] == weights.weight(j, output)));
                 let mut changed = weights.clone();
                 if features > 0 {
                     let place = &mut changed.values[at.index(features) * outputs + output];

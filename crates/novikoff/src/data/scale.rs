@@ -157,7 +157,8 @@ pub fn max_abs_factors_and_sums(rows: &Matrix, row_weights: &[f64], row_factors:
         // What does not count is no larger than nothing.
         let (size, factor) = (if weight_of(row_weights, i) > 0.0 { 1.0 } else { 0.0 }, row_factors[i]);
         move |_, (most, sum): &mut (f64, f64), x: f64| {
-            *most = most.max(size * x.abs());
+            let size = size * x.abs();
+            *most = if size > *most { size } else { *most };
             *sum += factor * x;
         }
     });

@@ -204,8 +204,7 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 /// The length of all weights, each divided by its column's scale.
 fn length(weights: &[Direction], scales: &[f64]) -> f64 {
     let square = |direction: &Direction| -> f64 {
-        let each = direction.columns.iter().zip(&direction.weights);
-        each.map(|(j, w)| (w / scales.get(*j as usize).copied().unwrap_or(1.0)).powi(2)).sum()
+        direction.entries().map(|(j, w)| (w / scales.get(j).copied().unwrap_or(1.0)).powi(2)).sum()
     };
     weights.iter().map(square).sum::<f64>().sqrt()
 }

@@ -10,11 +10,11 @@ use super::gap::balance;
 use super::joint;
 use super::proof::{Direction, Sides, classes};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
-use crate::data::{Dataset, Row, Scale, max_abs_factors_and_sums};
+use crate::data::{Dataset, Row, Scale, SizeAndSum};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
-use crate::risk::{self, Joint, Point, Problem, log_sum_exp, probabilities};
+use crate::risk::{self, Joint, Problem, log_sum_exp, probabilities};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -71,6 +71,9 @@ pub struct Ends {
 
 /// Rows or columns that one task looks at.
 const CHUNK: usize = 4096;
+
+/// Parts of a sum that one task joins; a power of two.
+const GROUP: usize = 16;
 
 /// What shortcuts in losses may be off by, of the loss: the logistic one has one that is good to 2e-12.
 const SHORTCUT: f64 = 4e-12;
@@ -132,16 +135,21 @@ impl Objective {
                 return Err(format!("the label {name:?} is weighed twice"));
             }
         }
-        Ok((0..data.len()).map(|i| data.weight(i) * by_label[data.labels[i] as usize].unwrap_or(1.0)).collect())
+        let count = |i: usize| data.weight(i) * by_label[data.labels[i] as usize].unwrap_or(1.0);
+        Ok((0..data.len()).into_par_iter().with_min_len(CHUNK).map(count).collect())
     }
 }
 
 /// Rows that count must stand on one of the sides: the mean is over all of them.
-fn every_row(signs: Vec<f64>, counts: &[f64]) -> Result<Vec<f64>, String> {
-    match signs.iter().zip(counts).position(|(sign, count)| *sign == 0.0 && *count > 0.0) {
-        Some(row) => Err(format!("row {row} stands on neither side")),
-        None => Ok(signs.into_iter().map(|sign| if sign == 0.0 { 1.0 } else { sign }).collect()),
+fn every_row(mut signs: Vec<f64>, counts: &[f64]) -> Result<Vec<f64>, String> {
+    let stands = |sign: f64, count: f64| sign != 0.0 || count <= 0.0;
+    let all = signs.par_chunks(CHUNK).zip(counts.par_chunks(CHUNK));
+    if !all.all(|(signs, counts)| signs.iter().zip(counts).all(|(sign, count)| stands(*sign, *count))) {
+        let row = signs.iter().zip(counts).position(|(sign, count)| !stands(*sign, *count)).unwrap_or(0);
+        return Err(format!("row {row} stands on neither side"));
     }
+    signs.par_iter_mut().with_min_len(CHUNK).for_each(|sign| *sign = if *sign == 0.0 { 1.0 } else { *sign });
+    Ok(signs)
 }
 
 /// The sum of the row weights.
@@ -172,14 +180,14 @@ enum Columns {
     /// One by one, the pull at the weight as it is; no scales if columns were left as they are.
     Apart { scales: Vec<f64>, pull: Vec<f64> },
     /// Both, the pull at the weight as the penalty sees it: found in one pass.
-    Together(Vec<(f64, f64)>),
+    Together(Vec<SizeAndSum>),
 }
 
 impl Columns {
     fn scale(&self, column: usize) -> f64 {
         match self {
             Columns::Apart { scales, .. } => scales.get(column).copied().unwrap_or(1.0),
-            Columns::Together(both) => both[column].0,
+            Columns::Together(both) => both[column].size,
         }
     }
 
@@ -187,7 +195,7 @@ impl Columns {
     fn scaled_pull(&self, column: usize) -> f64 {
         match self {
             Columns::Apart { pull, .. } => pull[column] * self.scale(column),
-            Columns::Together(both) => both[column].1,
+            Columns::Together(both) => both[column].sum,
         }
     }
 
@@ -224,16 +232,21 @@ impl Given<'_> {
         // Divided by the largest of its column, nothing is larger than 1. The factor for that is a number while the value is not
         // larger than this one. Sums of squares would be smaller, but each takes a look at a factor far away.
         const LARGE: f64 = 1e300;
-        let at_most_one = self.objective.scale == Scale::MaxAbs && columns.are_all_scaled(self.data.rows.columns());
+        let rows = &self.data.rows;
+        let none_is_larger = || match rows.is_even() {
+            true => (0..rows.rows()).into_par_iter().with_min_len(CHUNK).all(|i| rows.row(i).largest() <= LARGE),
+            false => (0..rows.columns()).into_par_iter().with_min_len(CHUNK).all(|j| columns.scale(j) > 1.0 / LARGE),
+        };
+        let at_most_one = self.objective.scale == Scale::MaxAbs && columns.are_all_scaled(rows.columns()) && none_is_larger();
         let of = |row: Row<'_>| {
             let mut sum = extra + row.len() as f64;
-            if !(at_most_one && row.largest() <= LARGE) {
+            if !at_most_one {
                 sum = extra;
                 row.for_each_nonzero(|j, x| sum += (x * columns.scale(j as usize)).powi(2));
             }
             sum.sqrt() * (1.0 + 1e-9)
         };
-        (0..self.len()).into_par_iter().with_min_len(64).map(|i| of(self.data.rows.row(i))).collect()
+        (0..self.len()).into_par_iter().with_min_len(64).map(|i| of(rows.row(i))).collect()
     }
 
     /// The penalty of weights, from above.
@@ -307,7 +320,11 @@ impl Given<'_> {
         let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(64).map(score).collect();
         let highest = |i: usize| {
             let (y, s) = (targets[i], scores[i]);
-            let value = loss.value(y, s.low).max(loss.value(y, s.high));
+            let value = match self.objective.loss {
+                LossName::Squared | LossName::Absolute => loss.value(y, s.low).max(loss.value(y, s.high)),
+                // Of two sides: the farther on the own, the less, but for what shortcuts may be off by.
+                _ => loss.value(y, if y > 0.0 { s.low } else { s.high }),
+            };
             value * (1.0 + SHORTCUT) + 8.0 * f64::EPSILON * (1.0 + y.abs() + s.low.abs().max(s.high.abs()))
         };
         let losses = self.sum_between(highest).high;
@@ -342,8 +359,9 @@ impl Given<'_> {
         let lengths = self.lengths(&columns);
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
         let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
-        let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugate(i).abs()).high;
-        let conjugate = Between::about(self.sum(conjugate), parts, 2 * self.len() + 256).high + epsilon * parts;
+        let conjugates: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(1024).map(conjugate).collect();
+        let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugates[i].abs()).high;
+        let conjugate = Between::about(self.sum(|i| conjugates[i]), parts, 2 * self.len() + 256).high + epsilon * parts;
         let off = self.off(size, rounded) + epsilon * size;
         let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
         let pulls = (rows.columns(), |j| columns.scaled_pull(j));
@@ -352,43 +370,91 @@ impl Given<'_> {
 
     /// `Σ (cᵢ/n)·uᵢ·xᵢ`, with the scales of the columns, and how often a number in it was rounded at most.
     fn pull(&self, duals: &[f64]) -> Pulled {
-        let rows = &self.data.rows;
-        let factors: Vec<f64> = self.counts.iter().zip(duals).map(|(count, dual)| count / self.total * dual).collect();
+        let (rows, columns) = (&self.data.rows, self.data.rows.columns());
+        let factor = |(count, dual): (&f64, &f64)| count / self.total * dual;
+        let factors: Vec<f64> = self.counts.par_iter().zip(duals).with_min_len(CHUNK).map(factor).collect();
         let entries = rows.stored() / rows.rows().max(1);
         // As many rows as are worth a vector of their own.
-        let few = (2 * rows.columns() / entries.max(1)).max(128);
-        if 4 * few > self.len() {
-            // Too few vectors for all cores: each takes some columns, of all rows.
-            let columns = if self.objective.scale == Scale::MaxAbs && self.data.scales_all() {
-                Columns::Together(max_abs_factors_and_sums(rows, &self.data.row_weights, &factors))
-            } else {
-                let pull = rows.by_column(0.0, |i| {
-                    let factor = factors[i];
-                    move |_, sum: &mut f64, x| *sum += factor * x
+        let few = (2 * columns / entries.max(1)).max(128);
+        // Too few vectors for all cores: each takes some columns, of all rows.
+        let by_column = 4 * few > self.len();
+        if self.objective.scale == Scale::MaxAbs && self.data.scales_all() {
+            let counts = |i: usize| self.data.weight(i) > 0.0;
+            let (mut both, bias, rounded) = if by_column {
+                let both = rows.by_column(SizeAndSum::default(), |i| {
+                    let (counts, factor) = (counts(i), factors[i]);
+                    move |_, column: &mut SizeAndSum, x| column.add(x, counts, factor)
                 });
-                Columns::Apart { scales: self.data.factors(self.objective.scale), pull }
+                (both, factors.iter().sum(), self.len())
+            } else {
+                let add = |i: usize, both: &mut [SizeAndSum]| {
+                    let (counts, factor) = (counts(i), factors[i]);
+                    rows.row(i).for_each_nonzero(|j, x| both[j as usize].add(x, counts, factor));
+                    both[columns].add(1.0, true, factor);
+                };
+                let (mut both, rounded) = self.few_at_a_time(few, add, SizeAndSum::join);
+                let bias = both.pop().unwrap_or_default().sum;
+                (both, bias, rounded)
             };
-            return Pulled { columns, bias: factors.iter().sum(), rounded: self.len() };
+            both.par_iter_mut().with_min_len(CHUNK).for_each(SizeAndSum::scale);
+            return Pulled { columns: Columns::Together(both), bias, rounded };
         }
-        let part = |chunk: usize| {
-            let mut sum = Point::zero(rows.columns());
-            for i in (chunk * few..self.len().min((chunk + 1) * few)).filter(|&i| factors[i] != 0.0) {
-                rows.row(i).add_to(&mut sum.weights, factors[i]);
-                sum.bias += factors[i];
-            }
-            sum
+        let (pull, bias, rounded) = if by_column {
+            let pull = rows.by_column(0.0, |i| {
+                let factor = factors[i];
+                move |_, sum: &mut f64, x| *sum += factor * x
+            });
+            (pull, factors.iter().sum(), self.len())
+        } else {
+            let add = |i: usize, sums: &mut [f64]| {
+                rows.row(i).add_to(&mut sums[..columns], factors[i]);
+                sums[columns] += factors[i];
+            };
+            let (mut pull, rounded) = self.few_at_a_time(few, add, |sum: &mut f64, other| *sum += other);
+            let bias = pull.pop().unwrap_or_default();
+            (pull, bias, rounded)
         };
-        // Few rows are summed at a time, and the sums two by two.
-        let mut parts: Vec<Point> = (0..self.len().div_ceil(few)).into_par_iter().map(part).collect();
-        let mut rounded = few;
-        while parts.len() > 1 {
-            let mut left = parts.into_iter();
-            let pairs: Vec<(Point, Option<Point>)> = std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
-            parts = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, Point::plus)).collect();
-            rounded += 1;
-        }
-        let Point { weights: pull, bias } = parts.pop().unwrap_or_else(|| Point::zero(rows.columns()));
         Pulled { columns: Columns::Apart { scales: self.data.factors(self.objective.scale), pull }, bias, rounded }
+    }
+
+    /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time and then joined two
+    /// by two, and how often a sum was rounded by that at most.
+    fn few_at_a_time<C: Clone + Default + Send>(
+        &self,
+        few: usize,
+        add: impl Fn(usize, &mut [C]) + Sync,
+        join: impl Fn(&mut C, C) + Sync,
+    ) -> (Vec<C>, usize) {
+        let nothing = || vec![C::default(); self.data.rows.columns() + 1];
+        let joined = |mut one: Vec<C>, other: Vec<C>| {
+            one.iter_mut().zip(other).for_each(|(one, other)| join(one, other));
+            one
+        };
+        let parts = self.len().div_ceil(few);
+        let part = |part: usize| {
+            let mut all = nothing();
+            (part * few..self.len().min((part + 1) * few)).for_each(|i| add(i, &mut all));
+            all
+        };
+        // Each task keeps but one of each number of parts, a power of two, that are joined already.
+        let group = |group: usize| {
+            let mut waiting: Vec<(u32, Vec<C>)> = Vec::new();
+            for at in group * GROUP..parts.min((group + 1) * GROUP) {
+                let (mut level, mut all) = (0, part(at));
+                while let Some((_, one)) = waiting.pop_if(|(other, _)| *other == level) {
+                    (level, all) = (level + 1, joined(one, all));
+                }
+                waiting.push((level, all));
+            }
+            waiting.into_iter().map(|(_, all)| all).rev().reduce(|all, one| joined(one, all)).unwrap_or_else(nothing)
+        };
+        let mut groups: Vec<Vec<C>> = (0..parts.div_ceil(GROUP)).into_par_iter().map(group).collect();
+        while groups.len() > 1 {
+            let mut left = groups.into_iter();
+            let pairs: Vec<(Vec<C>, Option<Vec<C>>)> = std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
+            groups = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, joined)).collect();
+        }
+        (groups.pop().unwrap_or_else(nothing), few + parts.next_power_of_two().ilog2() as usize)
     }
 
     /// What rounding may have moved a combination of rows by, whose parts' lengths add up to `size`.

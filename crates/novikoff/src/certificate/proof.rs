@@ -43,7 +43,7 @@ impl Sides {
             return Err("the rows have no labels".into());
         }
         let sign = |(i, &label): (usize, &u32)| if data.weight(i) > 0.0 { by_label[label as usize] } else { 0.0 };
-        Ok(data.labels.iter().enumerate().map(sign).collect())
+        Ok(data.labels.par_iter().enumerate().with_min_len(CHUNK).map(sign).collect())
     }
 }
 

@@ -165,7 +165,8 @@ struct RowHasher {
 impl RowHasher {
     fn hash(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) -> [u8; 16] {
         let (indices, values) = match row {
-            Row::Sparse64(indices, values) if values.iter().all(|x| *x != 0.0) => (indices, values),
+            // Without a way out at the first zero, several are compared at a time.
+            Row::Sparse64(indices, values) if !values.iter().fold(false, |zero, x| zero | (*x == 0.0)) => (indices, values),
             Row::Even(indices, value) if value != 0.0 => {
                 self.values.clear();
                 self.values.resize(indices.len(), value);

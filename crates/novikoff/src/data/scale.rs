@@ -150,23 +150,36 @@ fn largest(rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
     by_column(rows, row_weights, 0.0, |most, _, x, _| larger(most, x), |most, other| larger(most, *other))
 }
 
-/// The factors of [`Scale::MaxAbs`], and the sum of each column's values, times its factor, each times its row's: one pass over the
-/// entries instead of two, where columns are so many that a pass is a walk through memory.
-pub fn max_abs_factors_and_sums(rows: &Matrix, row_weights: &[f64], row_factors: &[f64]) -> Vec<(f64, f64)> {
-    let mut columns = rows.by_column((0.0, 0.0), |i| {
-        // What does not count is no larger than nothing.
-        let (size, factor) = (if weight_of(row_weights, i) > 0.0 { 1.0 } else { 0.0 }, row_factors[i]);
-        move |_, (most, sum): &mut (f64, f64), x: f64| {
-            let size = size * x.abs();
-            *most = if size > *most { size } else { *most };
-            *sum += factor * x;
-        }
-    });
-    columns.par_iter_mut().with_min_len(1 << 14).for_each(|(most, sum)| {
-        *most = inverse(*most);
-        *sum *= *most;
-    });
-    columns
+/// The size of a column, and the sum of its values, each times a factor of its row: known after one pass over the entries instead
+/// of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SizeAndSum {
+    /// The largest absolute value; once [scaled](SizeAndSum::scale), the factor of [`Scale::MaxAbs`].
+    pub size: f64,
+    /// The sum; once scaled, times that.
+    pub sum: f64,
+}
+
+impl SizeAndSum {
+    /// Takes a value; one that does not count says nothing of the size.
+    #[inline(always)]
+    pub fn add(&mut self, x: f64, counts: bool, factor: f64) {
+        let size = if counts { x.abs() } else { 0.0 };
+        self.size = if size > self.size { size } else { self.size };
+        self.sum += factor * x;
+    }
+
+    /// Takes those of other rows.
+    pub fn join(&mut self, other: Self) {
+        self.size = self.size.max(other.size);
+        self.sum += other.sum;
+    }
+
+    /// Makes the size 1.
+    pub fn scale(&mut self) {
+        self.size = inverse(self.size);
+        self.sum *= self.size;
+    }
 }
 
 /// All that is known of each column, times `units`.
@@ -310,11 +323,18 @@ mod tests {
             let weights: Vec<f64> = if weighted { rows.iter().map(|row| row.1.into()).collect() } else { Vec::new() };
             let factors: Vec<f64> = rows.iter().map(|row| row.2.into()).collect();
             let matrix = matrix(&values, Layout::Sparse);
-            let both = max_abs_factors_and_sums(&matrix, &weights, &factors);
+            let mut both = [vec![SizeAndSum::default(); 7], vec![SizeAndSum::default(); 7]];
+            for (i, row) in values.iter().enumerate() {
+                let counts = weight_of(&weights, i) > 0.0;
+                both[i % 2].iter_mut().zip(row).for_each(|(column, x)| column.add(*x, counts, factors[i]));
+            }
+            let [even, odd] = both;
             let scales = Scale::MaxAbs.factors(&matrix, &weights);
-            for (j, (scale, sum)) in both.into_iter().enumerate() {
-                prop_assert_eq!(scale, scales[j]);
-                prop_assert_eq!(sum, values.iter().zip(&factors).map(|(row, f)| f * row[j]).sum::<f64>() * scale);
+            for (j, (mut column, other)) in even.into_iter().zip(odd).enumerate() {
+                column.join(other);
+                let sum = values.iter().zip(&factors).map(|(row, f)| f * row[j]).sum::<f64>();
+                column.scale();
+                prop_assert_eq!(column, SizeAndSum { size: scales[j], sum: sum * scales[j] });
             }
         }
     }

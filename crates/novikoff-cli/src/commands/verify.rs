@@ -35,7 +35,8 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     watch.clear();
     warn(&input.name(), &data.report);
-    let mut checked = certificate.check(&data);
+    // By a thread of the pool: between two loops that all threads share, none of them need be called from outside.
+    let mut checked = rayon::scope(|_| certificate.check(&data));
     if let Some(of_model) = of_model {
         checked.insert(1, of_model);
     }

@@ -9,8 +9,9 @@ use crate::data::Row;
 
 /// Half a unit in the last place of 1.
 const UNIT: f64 = f64::EPSILON / 2.0;
-/// What a product that falls below the normal numbers may be off by, and some.
-const TINY: f64 = 1e-320;
+/// What a product that falls below the normal numbers may be off by, and a lot more: a number that small would itself be computed with
+/// fifty times as slowly.
+const TINY: f64 = f64::MIN_POSITIVE;
 
 /// Two numbers that another lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -203,7 +203,7 @@ impl Fingerprint {
 
     /// The hash, once all rows are in.
     pub fn finish(mut self, names: &Labels) -> String {
-        self.rows.update(&self.waiting);
+        self.rows.update_rayon(&self.waiting);
         for name in names.names() {
             self.rows.update(&(name.len() as u64).to_le_bytes());
             self.rows.update(name.as_bytes());

@@ -9,8 +9,8 @@ use crate::data::Row;
 
 /// Half a unit in the last place of 1.
 const UNIT: f64 = f64::EPSILON / 2.0;
-/// What a product that falls below the normal numbers may be off by, and a lot more: a number that small would itself be computed with
-/// fifty times as slowly.
+/// What a product that falls below the normal numbers may be off by, and a lot more: with a number below them processors compute so
+/// slowly that it took a seventh of verifying `covtype`.
 const TINY: f64 = f64::MIN_POSITIVE;
 
 /// Two numbers that another lies between.

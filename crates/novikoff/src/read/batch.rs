@@ -58,7 +58,7 @@ pub struct Batch {
     pub local_features: Dictionary,
     /// Whether every value is exactly an `f32`.
     pub single: bool,
-    /// Lines in the block, or records if those are binary.
+    /// Lines in the block, or records if those are binary; 0 if the parser has not counted them.
     pub lines: u64,
     /// Bytes in the block.
     pub bytes: u64,
@@ -76,6 +76,9 @@ pub struct Batch {
     pub missing: u64,
     /// Room for counting the terms of a document.
     pub(super) tally: Vec<u32>,
+    /// Room for finding the entries of many lines at once.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) marks: super::svmlight::wide::Marks,
     /// Room for sorting: indices with their positions, and values.
     order: Vec<u64>,
     unsorted: Vec<f64>,

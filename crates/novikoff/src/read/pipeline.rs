@@ -99,7 +99,9 @@ fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<
     batch.clear();
     shared.parser.parse(block, offset, &mut batch);
     batch.bytes = block.len() as u64;
-    batch.lines = lines(block, shared.parser.cut());
+    if batch.lines == 0 {
+        batch.lines = lines(block, shared.parser.cut());
+    }
     Some((number, Ok(batch)))
 }
 

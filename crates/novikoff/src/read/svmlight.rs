@@ -1,5 +1,8 @@
 //! svmlight and LIBSVM text: `label index:value index:value … # comment`.
 
+#[cfg(target_arch = "x86_64")]
+pub(super) mod wide;
+
 use super::batch::{Batch, Labelling, RowError};
 use super::number::{Number, POWERS, count_digits, digits, first_digits, has_digits, number};
 use super::pipeline::Parser;
@@ -17,15 +20,6 @@ pub struct Svmlight {
     /// Features of the model that the rows are for, if there is one: entries beyond it are counted.
     pub known_features: Option<usize>,
 }
-
-/// Entries of the row under way, on their way into the batch: pushed one by one, each would store two vectors' lengths.
-struct Gather {
-    indices: [u32; GATHER],
-    values: [f64; GATHER],
-    shape: Shape,
-}
-
-const GATHER: usize = 64;
 
 /// Whether the indices of a row have increased so far.
 struct Ascent {
@@ -53,21 +47,21 @@ impl Parser for Svmlight {
         // An entry takes at least four bytes.
         batch.indices.reserve(block.len() / 4);
         batch.values.reserve(block.len() / 4);
-        let mut gather = Gather { indices: [0; GATHER], values: [0.0; GATHER], shape: Shape::default() };
         let (mut at, mut line) = (0, 0);
+        #[cfg(target_arch = "x86_64")]
+        if let (Some(simd), true) = (pulp::x86::V3::try_new(), self.max_index >= wide::LARGEST_INDEX) {
+            let mut marks = std::mem::take(&mut batch.marks);
+            let rest = simd.vectorize(wide::Wide { simd, parser: self, block, batch, marks: &mut marks });
+            batch.marks = marks;
+            let Some(rest) = rest else { return };
+            (at, line) = rest;
+        }
         while at < block.len() {
-            match self.row(block, at, &mut gather, batch) {
-                Ok(end) => at = end,
-                Err((place, what, hint)) => {
-                    let error = RowError { line, column: place - at + 1, what, hint };
-                    if !batch.reject(error) {
-                        return;
-                    }
-                    at = end_of_line(block, place.min(block.len()));
-                }
-            }
+            let Some(end) = self.line(block, at, line, batch) else { return };
+            at = end;
             line += 1;
         }
+        batch.lines = line;
     }
 }
 
@@ -101,9 +95,20 @@ fn line_end(block: &[u8], at: usize) -> Option<usize> {
 }
 
 impl Svmlight {
+    /// Parses the line at `at`, which is the block's line number `line`, and returns the position after it; `None` if reading ends.
+    fn line(&self, block: &[u8], at: usize, line: u64, batch: &mut Batch) -> Option<usize> {
+        match self.row(block, at, batch) {
+            Ok(end) => Some(end),
+            Err((place, what, hint)) => {
+                let error = RowError { line, column: place - at + 1, what, hint };
+                batch.reject(error).then(|| end_of_line(block, place.min(block.len())))
+            }
+        }
+    }
+
     /// Parses the line at `start` and returns the position after it.
     #[inline(always)]
-    fn row(&self, block: &[u8], start: usize, gather: &mut Gather, batch: &mut Batch) -> Result<usize, Fault> {
+    fn row(&self, block: &[u8], start: usize, batch: &mut Batch) -> Result<usize, Fault> {
         let label_at = skip_spaces(block, start);
         if let Some(end) = line_end(block, label_at) {
             return Ok(end);
@@ -120,9 +125,9 @@ impl Svmlight {
             at = label_at;
         }
         let mut order = Ascent { last: -1, broken: false };
-        let mut has_query_id = false;
+        let (mut has_query_id, mut shape) = (false, Shape::default());
         loop {
-            at = self.common_entries(block, at, &mut order, gather, batch);
+            at = self.common_entries(block, at, &mut shape, &mut order, batch);
             let entry_at = skip_spaces(block, at);
             let (index, colon) = digits(block, entry_at, 0);
             if colon == entry_at || block.get(colon) != Some(&b':') {
@@ -171,26 +176,17 @@ impl Svmlight {
 
     /// Reads entries of the common kind from `at` on, and returns the position of the first thing that is not one.
     #[inline(always)]
-    fn common_entries(&self, block: &[u8], mut at: usize, order: &mut Ascent, gather: &mut Gather, batch: &mut Batch) -> usize {
-        let Gather { indices, values, shape } = gather;
-        let mut count = 0;
+    fn common_entries(&self, block: &[u8], mut at: usize, shape: &mut Shape, order: &mut Ascent, batch: &mut Batch) -> usize {
         let limit = self.max_index - self.base;
-        while let Some((index, value, end)) = short_entry(block, at, shape).or_else(|| common_entry(block, at, shape)) {
+        while let Some((index, value, end)) = common_entry(block, at, shape) {
             let index = index.wrapping_sub(self.base);
             if index > limit {
                 break;
             }
             order.step(index);
-            indices[count] = index;
-            values[count] = value;
-            count += 1;
+            batch.entry(index, value);
             at = end;
-            if count == GATHER {
-                batch.entries(indices, values);
-                count = 0;
-            }
         }
-        batch.entries(&indices[..count], &values[..count]);
         at
     }
 
@@ -238,72 +234,12 @@ impl Svmlight {
 pub(super) struct Shape {
     pub(super) index: usize,
     decimals: usize,
-    /// Whether it was a short one.
-    short: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { index: 1, decimals: 1, short: false }
+        Self { index: 1, decimals: 1 }
     }
-}
-
-/// What a word is compared with to see whether a short entry begins it.
-#[derive(Clone, Copy)]
-struct Short {
-    /// The space, zeros for digits, the colon.
-    spelled: u64,
-    /// Sets the top bit of every byte that is farther from that than it may be.
-    over: u64,
-    /// Those bits.
-    marks: u64,
-}
-
-impl Short {
-    /// With so many digits of index.
-    const fn with(digits: usize) -> Self {
-        // What byte `at` is spelled like, and how far it may be from that: digits by 9, what ends the entry by a space.
-        let mut short = Self { spelled: 0, over: 0, marks: 0 };
-        let mut at = 0;
-        while at < digits + 4 {
-            let (byte, most) = match at {
-                0 => (b' ', 0),
-                _ if at == digits + 1 => (b':', 0),
-                _ if at == digits + 3 => (0, b' '),
-                _ => (b'0', 9),
-            };
-            short.spelled |= (byte as u64) << (8 * at);
-            short.over |= (0x7f - most as u64) << (8 * at);
-            short.marks |= 0x80 << (8 * at);
-            at += 1;
-        }
-        short
-    }
-}
-
-/// For one to four digits of index.
-const SHORT: [Short; 4] = [Short::with(1), Short::with(2), Short::with(3), Short::with(4)];
-
-/// The entry at `at`, if the one before was short and this is too: with the space before it and what ends it, at most four digits
-/// of index and one of value are a single word. Tables of yes and no are full of them.
-#[inline(always)]
-fn short_entry(block: &[u8], at: usize, guess: &Shape) -> Option<(u32, f64, usize)> {
-    if !guess.short {
-        return None;
-    }
-    let word = block.get(at..at + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes)?;
-    let short = SHORT.get(guess.index - 1)?;
-    let spread = word ^ short.spelled;
-    // A byte that carries into the next is marked itself, as in `number::not_digits`.
-    if (spread.wrapping_add(short.over) | spread) & short.marks != 0 {
-        return None;
-    }
-    // The digits of the index moved to the top, with zeros before them; two by two, then all.
-    let digits = ((spread >> 8) as u32) << (32 - 8 * guess.index);
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    let index = (pairs & 0xff) * 100 + (pairs >> 16 & 0xff);
-    let value = (spread >> (8 * (guess.index + 2))) as u8;
-    Some((index, f64::from(value), at + guess.index + 3))
 }
 
 /// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
@@ -328,8 +264,7 @@ pub(super) fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option
     let index = first_digits(digits, guess.index) as u32;
     let value = word(value_at)?;
     let digit = (value as u8).wrapping_sub(b'0');
-    guess.short = digit < 10 && (value >> 8) as u8 <= b' ';
-    if guess.short {
+    if digit < 10 && (value >> 8) as u8 <= b' ' {
         return Some((index, f64::from(digit), at + value_at + 1));
     }
     if value as u16 != u16::from_le_bytes(*b"0.") {
@@ -501,24 +436,99 @@ mod tests {
         }
     }
 
-    /// Every byte in every place: what is no short entry is not taken for one.
-    #[test]
-    fn short_entries_are_told_from_everything_else() {
-        for digits in 1..=4usize {
-            let good = format!(" {}:7 55:1", &"9081"[..digits]);
-            for (at, byte) in (0..digits + 4).flat_map(|at| (0..=255u8).map(move |byte| (at, byte))) {
-                let mut text = good.clone().into_bytes();
-                text[at] = byte;
-                let index = text[1..=digits].iter().fold(0, |sum, b| 10 * sum + u32::from(b.wrapping_sub(b'0')));
-                let is_short = text[0] == b' '
-                    && text[1..=digits].iter().all(u8::is_ascii_digit)
-                    && text[digits + 1] == b':'
-                    && text[digits + 2].is_ascii_digit()
-                    && text[digits + 3] <= b' ';
-                let expected = is_short.then(|| (index, f64::from(text[digits + 2] - b'0'), digits + 3));
-                let guess = Shape { index: digits, decimals: 1, short: true };
-                assert_eq!(short_entry(&text, 0, &guess), expected, "{:?}", String::from_utf8_lossy(&text));
+    /// Line by line, without what is done for many lines at once.
+    fn one_by_one(parser: &Svmlight, text: &[u8], strict: bool) -> Batch {
+        let mut batch = Batch::new(strict);
+        batch.clear();
+        let (mut at, mut line) = (0, 0);
+        while at < text.len() {
+            let Some(end) = parser.line(text, at, line, &mut batch) else { break };
+            (at, line) = (end, line + 1);
+        }
+        batch.lines = line;
+        batch
+    }
+
+    fn at_once(parser: &Svmlight, text: &[u8], strict: bool) -> Batch {
+        let mut batch = Batch::new(strict);
+        batch.clear();
+        parser.parse(text, 0, &mut batch);
+        batch
+    }
+
+    /// Everything that is to be the same, values to the bit.
+    fn contents(batch: &Batch) -> impl PartialEq + std::fmt::Debug + '_ {
+        let bits: Vec<u64> = batch.values.iter().map(|x| x.to_bits()).collect();
+        let rows = (&batch.starts, &batch.indices, bits, &batch.labels, batch.local_labels.names(), batch.single);
+        // What else is counted means nothing where reading has ended.
+        let counted = (batch.lines, batch.query_ids, batch.unseen_features, batch.bad_rows);
+        (rows, counted_unless(batch.failure().is_some(), counted), &batch.bad)
+    }
+
+    fn counted_unless<T>(ended: bool, counted: T) -> Option<T> {
+        (!ended).then_some(counted)
+    }
+
+    /// Lines as files are full of, of one style or another.
+    fn common_line() -> impl Strategy<Value = String> {
+        let value = prop_oneof![
+            6 => (0u8..10).prop_map(|d| d.to_string()),
+            6 => "[0-9]\\.[0-9]{1,6}",
+            2 => "[0-9]{2,8}",
+            1 => "[0-9]\\.[0-9]{7,20}",
+            1 => "-?[0-9]{0,3}\\.?[0-9]{0,3}(e-[0-9])?",
+        ];
+        let index = prop_oneof![1u32..100, 1u32..10_000, 1u32..12_000_000];
+        let end = prop_oneof![8 => Just(""), 2 => Just(" "), 1 => Just("\r"), 1 => Just("\t")];
+        (prop_oneof![Just("1"), Just("-1"), Just("+1")], prop::collection::btree_map(index, value, 0..30), end).prop_map(
+            |(label, entries, end)| entries.iter().fold(label.to_owned(), |line, (j, x)| line + &format!(" {j}:{x}")) + end,
+        )
+    }
+
+    fn any_line() -> impl Strategy<Value = String> {
+        prop_oneof![12 => common_line(), 2 => line(), 1 => "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} ){0,8}"]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn many_lines_at_once_are_what_they_are_one_by_one(
+            lines in prop::collection::vec(any_line(), 0..80),
+            newline in any::<bool>(),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), prop::sample::select(b" :\n.0\t#".to_vec())]), 0..4),
+            (base, max_index) in prop_oneof![4 => Just((1, 1 << 26)), 1 => Just((0, 1 << 26)), 1 => Just((1, 9_999_999)), 1 => Just((1, 5_000))],
+            known_features in prop_oneof![Just(None), Just(Some(500))],
+            strict in any::<bool>(),
+        ) {
+            let mut text = (lines.join("\n") + if newline { "\n" } else { "" }).into_bytes();
+            for (place, byte) in changes.iter().filter(|_| !lines.join("").is_empty()) {
+                let at = place.index(text.len());
+                text[at] = *byte;
             }
+            for labelling in [Labelling::Open, Labelling::Ignored] {
+                let parser = Svmlight { base, max_index, labelling, known_features };
+                let (all, each) = (at_once(&parser, &text, strict), one_by_one(&parser, &text, strict));
+                prop_assert_eq!(contents(&all), contents(&each));
+            }
+        }
+    }
+
+    /// Longer than what is looked at together, and blocks of nothing but marks.
+    #[test]
+    fn long_lines_and_strange_blocks_are_read_too() {
+        let long = (1..40_000).fold("1".to_owned(), |line, j| line + &format!(" {j}:0.{j:05}"));
+        let blocks = [
+            format!("-1 3:1\n{long}\n1 5:0.5\n{long}\n{long}"),
+            "\n".repeat(200_000),
+            ":".repeat(200_000),
+            " ".repeat(200_000),
+            "1 1:1\n".repeat(30_000) + "1 2:3:4\n" + &"-1 7:0.25\n".repeat(30_000),
+            "1 1:255 2:17 3:0\n".repeat(5_000) + &"1 1:-2.5 9:-0.125\n".repeat(5_000),
+        ];
+        for block in blocks {
+            let parser = parser(Labelling::Open);
+            let (all, each) = (at_once(&parser, block.as_bytes(), false), one_by_one(&parser, block.as_bytes(), false));
+            assert!(contents(&all) == contents(&each), "{}", &block[..30]);
         }
     }
 

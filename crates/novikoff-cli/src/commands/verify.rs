@@ -35,8 +35,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     watch.clear();
     warn(&input.name(), &data.report);
-    // By a thread of the pool: between two loops that all threads share, none of them need be called from outside.
-    let mut checked = rayon::scope(|_| certificate.check(&data));
+    let mut checked = on_new_threads(|| certificate.check(&data));
     if let Some(of_model) = of_model {
         checked.insert(1, of_model);
     }
@@ -57,6 +56,15 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     print(&text)?;
     Ok(if holds { Ending::Done } else { Ending::No })
+}
+
+/// Runs this on threads made for it. Those that were asleep while the rows were read may be woken on one and the same core, and stay
+/// there for some milliseconds; new ones are put where there is nothing else to do.
+fn on_new_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build() {
+        Ok(threads) => threads.install(run),
+        Err(_) => rayon::scope(|_| run()),
+    }
 }
 
 /// The certificate, and whether it speaks of the model, if one is given. Nothing else is looked for in the model: its memory is

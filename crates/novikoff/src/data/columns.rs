@@ -31,6 +31,21 @@ impl Matrix {
         C: Clone + Send + Sync,
         A: FnMut(usize, &mut C, f64),
     {
+        self.by_column_in_order(empty, || 0..self.rows(), of_row)
+    }
+
+    /// The same, of these rows, in this order.
+    pub fn by_column_in_order<C, A, O>(
+        &self,
+        empty: C,
+        order: impl Fn() -> O + Sync,
+        of_row: impl Fn(usize) -> A + Sync,
+    ) -> Vec<C>
+    where
+        C: Clone + Send + Sync,
+        A: FnMut(usize, &mut C, f64),
+        O: Iterator<Item = usize>,
+    {
         let mut columns: Vec<C> = rayon::iter::repeat_n(empty, self.columns()).with_min_len(1 << 14).collect();
         let mut rest = &mut columns[..];
         let mut parts = Vec::new();
@@ -40,7 +55,7 @@ impl Matrix {
             rest = others;
         }
         parts.into_par_iter().for_each(|(span, part)| {
-            for i in 0..self.rows() {
+            for i in order() {
                 let mut add = of_row(i);
                 self.row(i).for_each_within(span.clone(), |j, x| {
                     if x != 0.0 {
@@ -98,7 +113,11 @@ mod tests {
             let mut matrix = builder.finish();
             matrix.widen(40);
             let columns = matrix.columns();
-            let found = matrix.by_column(Vec::new(), |i| move |j, seen: &mut Vec<_>, x| seen.push((i, j, x)));
+            let collect = |i| move |j, seen: &mut Vec<_>, x| seen.push((i, j, x));
+            let found = matrix.by_column(Vec::new(), collect);
+            prop_assert_eq!(&found[..], &expected[..columns]);
+            let found = matrix.by_column_in_order(Vec::new(), || (0..matrix.rows()).rev(), collect);
+            expected.iter_mut().for_each(|seen| seen.reverse());
             prop_assert_eq!(&found[..], &expected[..columns]);
             prop_assert!(matches!(columns, 0 | 40));
         }

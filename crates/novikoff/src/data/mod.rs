@@ -17,4 +17,4 @@ pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
 pub use row::{Lane, Row};
 pub use scale::Scale;
-pub(crate) use scale::SizeAndSum;
+pub(crate) use scale::{SizeAndSum, inverse};

@@ -81,7 +81,8 @@ pub(super) fn factor_of(factors: &[f64], column: usize) -> f64 {
     factors.get(column).copied().unwrap_or(1.0)
 }
 
-fn inverse(size: f64) -> f64 {
+/// The factor that makes such a size 1.
+pub(crate) fn inverse(size: f64) -> f64 {
     if size == 0.0 { 1.0 } else { (1.0 / size).clamp(LEAST, 1.0 / LEAST) }
 }
 

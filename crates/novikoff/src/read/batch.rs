@@ -37,6 +37,31 @@ pub const CONVERT: &str = "convert it first: iconv -f LATIN1 -t UTF-8 FILE";
 /// How many bad rows are kept as examples.
 pub const EXAMPLES: usize = 5;
 
+/// Numbers of short labels seen of late, each in a slot that its spelling tells.
+#[derive(Debug, Default)]
+struct Recent([(u64, u32); 32]);
+
+impl Recent {
+    /// The spelling as a number, which is never 0, if it is short, and its slot.
+    #[inline(always)]
+    fn key(token: &[u8]) -> Option<(u64, usize)> {
+        let key = token.iter().fold(token.len() as u64, |key, byte| key << 8 | u64::from(*byte));
+        (1..8).contains(&token.len()).then(|| (key, (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize))
+    }
+
+    #[inline(always)]
+    fn find(&self, token: &[u8]) -> Option<u32> {
+        let (key, slot) = Self::key(token)?;
+        Some(self.0[slot]).filter(|(kept, _)| *kept == key).map(|(_, id)| id)
+    }
+
+    fn keep(&mut self, token: &[u8], id: u32) {
+        if let Some((key, slot)) = Self::key(token) {
+            self.0[slot] = (key, id);
+        }
+    }
+}
+
 /// Rows of one block, in compressed sparse form. Memory is reused from block to block.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -50,8 +75,9 @@ pub struct Batch {
     pub labels: Vec<u32>,
     /// Labels first seen in this batch.
     pub local_labels: Labels,
-    /// The label last seen, as spelled, and its number: most labels are like the one before.
+    /// The label last seen, as spelled, and its number: most labels are like the one before, or like one of the last few.
     last_label: (Vec<u8>, u32),
+    recent: Recent,
     /// Row weights; empty while all are 1.
     pub weights: Vec<f64>,
     /// Names of features, where a dictionary is being built.
@@ -99,6 +125,7 @@ impl Batch {
         self.labels.clear();
         self.local_labels.clear();
         self.last_label.0.clear();
+        self.recent = Recent::default();
         self.weights.clear();
         self.local_features.clear();
         self.bad.clear();
@@ -152,6 +179,10 @@ impl Batch {
     /// Gives the row under way its label; `Err` says what is wrong with it.
     #[inline]
     pub fn set_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {
+        if let Some(id) = self.recent.find(token) {
+            self.labels.push(id);
+            return Ok(());
+        }
         if token == self.last_label.0 && !token.is_empty() {
             self.labels.push(self.last_label.1);
             return Ok(());
@@ -185,6 +216,7 @@ impl Batch {
         self.last_label.0.clear();
         self.last_label.0.extend_from_slice(token);
         self.last_label.1 = id;
+        self.recent.keep(token, id);
         self.labels.push(id);
         Ok(())
     }

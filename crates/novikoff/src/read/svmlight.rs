@@ -452,6 +452,9 @@ mod tests {
     fn at_once(parser: &Svmlight, text: &[u8], strict: bool) -> Batch {
         let mut batch = Batch::new(strict);
         batch.clear();
+        // What another block leaves behind does no harm.
+        parser.parse(b"1 123456:0.123456 1234567:-17\n", 0, &mut batch);
+        batch.clear();
         parser.parse(text, 0, &mut batch);
         batch
     }
@@ -474,6 +477,7 @@ mod tests {
         let value = prop_oneof![
             6 => (0u8..10).prop_map(|d| d.to_string()),
             6 => "[0-9]\\.[0-9]{1,6}",
+            2 => "-[0-9]\\.[0-9]{1,8}",
             2 => "[0-9]{2,8}",
             1 => "[0-9]\\.[0-9]{7,20}",
             1 => "-?[0-9]{0,3}\\.?[0-9]{0,3}(e-[0-9])?",

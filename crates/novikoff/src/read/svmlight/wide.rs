@@ -36,7 +36,7 @@ pub struct Marks {
     /// From what is before an index to its colon, and from there to the end of the value, by turns; at most [`CLAMP`].
     spans: Vec<u8>,
     lines: Vec<Line>,
-    /// An entry's index, and above it the digits of its value as a whole number.
+    /// An entry's index, above it the digits of its value as a whole number, and in the highest bit its sign.
     pairs: Vec<u64>,
     /// Entries, in order, that have no form, and their values.
     odd: Vec<(usize, f64)>,
@@ -80,24 +80,24 @@ struct Form {
     spelled: [u8; 16],
 }
 
-/// The form of an entry by its two spans.
-const fn forms(style: Style) -> [Form; 256] {
-    let mut all = [Form { shuffle: [0x80; 16], spelled: [0xff; 16] }; 256];
+/// The form of an entry by its two spans, and whether there is a minus between colon and value.
+const fn forms(style: Style) -> [Form; 512] {
+    let mut all = [Form { shuffle: [0x80; 16], spelled: [0xff; 16] }; 512];
     let mut key = 0usize;
-    while key < 256 {
-        let (index, value) = (key & 15, key >> 4);
+    while key < 512 {
+        let (index, value, minus) = (key & 15, key >> 4 & 15, key >> 8);
         // Seven digits of index at most, and eight of value, in sixteen bytes with the colon and the point.
         let point = matches!(style, Style::Decimals) && value > 3;
         let digits = value.saturating_sub(1 + point as usize);
         if value >= LONG as usize {
             // Looked at again for being long.
             all[key].spelled = [0; 16];
-        } else if index >= 2 && index <= 8 && index + value <= 17 && digits >= 1 && digits <= 8 {
+        } else if index >= 2 && index <= 8 && index + value + minus <= 17 && digits >= 1 && digits <= 8 {
             let form = &mut all[key];
             form.spelled = [0; 16];
             let mut at = 0;
             while at + 1 < index {
-                (form.shuffle[7 - at], form.spelled[7 - at]) = ((15 - value - at) as u8, b'0');
+                (form.shuffle[7 - at], form.spelled[7 - at]) = ((15 - value - minus - at) as u8, b'0');
                 at += 1;
             }
             at = 0;
@@ -115,7 +115,7 @@ const fn forms(style: Style) -> [Form; 256] {
     all
 }
 
-static FORMS: [[Form; 256]; 2] = [forms(Style::Decimals), forms(Style::Whole)];
+static FORMS: [[Form; 512]; 2] = [forms(Style::Decimals), forms(Style::Whole)];
 
 /// What the digits of a value are divided by, by its span.
 const fn scales() -> [f64; 16] {
@@ -151,6 +151,7 @@ static PLACES: [[u16; 8]; 256] = {
 /// Which of 64 bytes are what, a bit each.
 struct Masks {
     colon: u64,
+    minus: u64,
     newline: u64,
     /// Spaces and newlines.
     gap: u64,
@@ -170,7 +171,7 @@ impl Masks {
         let low = mask(halves.map(|half| avx2._mm256_cmpeq_epi8(avx2._mm256_min_epu8(half, all(b' ')), half)));
         let newline = equal(b'\n');
         let gap = equal(b' ') | newline;
-        Self { colon: equal(b':'), newline, gap, rare: low & !gap }
+        Self { colon: equal(b':'), minus: equal(b'-'), newline, gap, rare: low & !gap }
     }
 }
 
@@ -179,6 +180,8 @@ struct Found {
     lines: usize,
     /// After the last byte that is none of the common ones.
     rare: usize,
+    /// Whether a value begins with a minus.
+    signed: bool,
 }
 
 /// A block to be read.
@@ -217,18 +220,23 @@ impl NullaryFnOnce for Wide<'_> {
                 break;
             }
             marks.tell_lines(text, &found);
-            marks.convert(simd, block, at, usize::from(last.colons), style);
+            let entries = usize::from(last.colons);
+            match found.signed {
+                true => marks.convert::<true>(simd, block, at, entries, style),
+                false => marks.convert::<false>(simd, block, at, entries, style),
+            }
             let odd = marks.odd.len() + marks.bad.len();
             let general = marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, batch)?;
             let end = usize::from(last.end) + 1;
+            let other = if 8 * odd > entries { marks.style_of_odd(&block[at..]) } else { style };
+            let hopeless = 2 * odd > entries && other == style;
             at += end;
             line += found.lines as u64;
-            if 2 * general > found.lines {
+            if hopeless || 2 * general > found.lines {
+                // What follows is hardly better.
                 break;
             }
-            if 8 * odd > usize::from(last.colons) {
-                style = if style == Style::Decimals { Style::Whole } else { Style::Decimals };
-            }
+            style = other;
             length = (8 * end / found.lines).clamp(LEAST, MOST);
         }
         Some((at, line))
@@ -250,14 +258,15 @@ impl Marks {
     #[inline(always)]
     fn find(&mut self, simd: V3, text: &[u8], next: Option<u8>) -> Found {
         let Self { places, lines, .. } = self;
-        let (mut count, mut seen, mut found, mut in_entry) = (0, Line::default(), Found { lines: 0, rare: 0 }, 0);
+        let (mut count, mut seen, mut found) = (0, Line::default(), Found { lines: 0, rare: 0, signed: false });
+        let (mut in_entry, mut after_colon, mut signs) = (0, 0, 0);
         let mut tail = [b'x'; 64];
         for at in (0..text.len()).step_by(64) {
             let bytes: &[u8; 64] = text[at..].first_chunk().unwrap_or_else(|| {
                 tail[..text.len() - at].copy_from_slice(&text[at..]);
                 &tail
             });
-            let Masks { colon, newline, mut gap, mut rare } = Masks::of(simd, bytes);
+            let Masks { colon, minus, newline, mut gap, mut rare } = Masks::of(simd, bytes);
             while rare != 0 {
                 let bit = rare.trailing_zeros() as usize;
                 let after = text.get(at + bit + 1).copied().or(next);
@@ -273,6 +282,8 @@ impl Marks {
             let (sum, over_again) = sum.overflowing_add(in_entry);
             in_entry = u64::from(over | over_again);
             let value = sum & gap;
+            signs |= minus & (colon << 1 | after_colon);
+            after_colon = colon >> 63;
             if lines.len() < found.lines + 64 {
                 lines.resize(2 * found.lines + 128, Line::default());
             }
@@ -299,6 +310,8 @@ impl Marks {
             seen.gaps += gap.count_ones() as u16;
             count += list(simd, colon | value, at as u16, &mut places[count..]);
         }
+        found.signed = signs != 0;
+        self.spans[0] = places[0].saturating_add(1).min(CLAMP) as u8;
         let spans = self.spans[1..].iter_mut().zip(&places[..count]);
         for ((span, from), to) in spans.zip(&places[1..]) {
             *span = to.wrapping_sub(*from).min(CLAMP) as u8;
@@ -329,29 +342,34 @@ impl Marks {
 
     /// Makes indices and digits of the first so many entries, some at a time: if one of those has no form, all are looked at again.
     #[inline(always)]
-    fn convert(&mut self, simd: V3, block: &[u8], at: usize, entries: usize, style: Style) {
+    fn convert<const SIGNED: bool>(&mut self, simd: V3, block: &[u8], at: usize, entries: usize, style: Style) {
         const GROUP: usize = 32;
         let table = &FORMS[style as usize];
+        let has_minus = |colon: u16| SIGNED && block.get(at + usize::from(colon) + 1) == Some(&b'-');
         self.odd.clear();
         self.bad.clear();
         for start in (0..entries).step_by(GROUP) {
             let group = start..entries.min(start + GROUP);
             let (mut wrong, mut longest) = (simd.sse2._mm_setzero_si128(), 0);
-            let spans = self.spans[2 * group.start..2 * group.end].as_chunks::<2>().0;
+            let spans = self.spans[2 * group.start..2 * group.end].as_chunks_mut::<2>().0;
             let places = self.places[2 * group.start..2 * group.end].as_chunks::<2>().0;
-            for ((pair, spans), [_, end]) in self.pairs[group].iter_mut().zip(spans).zip(places) {
-                let digits = shuffled(simd, block, at + usize::from(*end), table, *spans);
+            for ((pair, spans), [colon, end]) in self.pairs[group].iter_mut().zip(&mut *spans).zip(places) {
+                let minus = has_minus(*colon);
+                // From here on the span is of what is behind the minus.
+                let [index, value] = [spans[0], spans[1] - u8::from(minus)];
+                spans[1] = value;
+                let digits = shuffled(simd, block, at + usize::from(*end), table, [index, value], minus);
                 wrong = simd.sse2._mm_or_si128(wrong, above(simd, digits));
-                longest = longest.max(spans[1]);
-                *pair = numbers(simd, digits);
+                longest = longest.max(value);
+                *pair = numbers(simd, digits) | u64::from(minus) << 63;
             }
             let good = cast::<_, u128>(wrong) == 0;
             if !good || longest >= LONG {
                 let (mut odd, mut found) = ([0; GROUP + 1], 0);
-                for (entry, (spans, [_, end])) in spans.iter().zip(places).enumerate() {
-                    let wrong = || above(simd, shuffled(simd, block, at + usize::from(*end), table, *spans));
+                for (entry, (spans, [colon, end])) in spans.iter().zip(places).enumerate() {
+                    let digits = || shuffled(simd, block, at + usize::from(*end), table, *spans, has_minus(*colon));
                     odd[found] = entry;
-                    found += usize::from(spans[1] >= LONG || !good && cast::<_, u128>(wrong()) != 0);
+                    found += usize::from(spans[1] >= LONG || !good && cast::<_, u128>(above(simd, digits())) != 0);
                 }
                 odd[..found].iter().for_each(|entry| self.read_odd(block, at, start + entry));
             }
@@ -378,6 +396,15 @@ impl Marks {
         } else {
             self.bad.push(entry);
         }
+    }
+
+    /// The style that suits most entries without a form.
+    #[cold]
+    fn style_of_odd(&self, text: &[u8]) -> Style {
+        let entries = || self.odd.iter().map(|(entry, _)| *entry).chain(self.bad.iter().copied());
+        let value = |entry: usize| &text[usize::from(self.places[2 * entry])..usize::from(self.places[2 * entry + 1])];
+        let points = entries().filter(|entry| value(*entry).contains(&b'.')).count();
+        if 2 * points > entries().count() { Style::Decimals } else { Style::Whole }
     }
 
     /// Whether the indices of all lines rise: they fall as often as from one line to the next.
@@ -454,10 +481,10 @@ struct Place<'a> {
 
 /// The digits of the entry that ends at `end`, by the form for these spans.
 #[inline(always)]
-fn shuffled(simd: V3, block: &[u8], end: usize, table: &[Form; 256], [index, value]: [u8; 2]) -> __m128i {
+fn shuffled(simd: V3, block: &[u8], end: usize, table: &[Form; 512], [index, value]: [u8; 2], minus: bool) -> __m128i {
     // Bytes that are not there are no digits.
     let window = block.get(end.wrapping_sub(16)..end).and_then(|bytes| bytes.first_chunk::<16>()).unwrap_or(&[0; 16]);
-    let form = &table[usize::from(index | value << 4)];
+    let form = &table[usize::from(index | value << 4) | usize::from(minus) << 8];
     let digits = simd.ssse3._mm_shuffle_epi8(pod_read_unaligned(window), cast(form.shuffle));
     simd.sse2._mm_xor_si128(digits, cast(form.spelled))
 }
@@ -483,15 +510,18 @@ fn numbers(simd: V3, digits: __m128i) -> u64 {
 #[inline(always)]
 fn quotients(simd: V3, pairs: &[u64], spans: &[[u8; 2]], scales: &[f64; 16], to: &mut [f64]) {
     let scale = |[_, span]: [u8; 2]| scales[usize::from(span & 15)];
-    let digits = |pair: u64| (pair >> 32) as i32;
+    const SIGN: u64 = 1 << 63;
+    let digits = |pair: u64| ((pair & !SIGN) >> 32) as i32;
     let ((pairs, last_pairs), (spans, last_spans)) = (pairs.as_chunks::<4>(), spans.as_chunks::<4>());
     let (to, last) = to.as_chunks_mut::<4>();
     for ((to, pairs), spans) in to.iter_mut().zip(pairs).zip(spans) {
         let digits = simd.avx._mm256_cvtepi32_pd(cast(pairs.map(digits)));
-        *to = cast(simd.avx._mm256_div_pd(digits, cast(spans.map(scale))));
+        let quotients = simd.avx._mm256_div_pd(digits, cast(spans.map(scale)));
+        *to = cast(simd.avx._mm256_xor_pd(quotients, cast(pairs.map(|pair| pair & SIGN))));
     }
     for ((to, pair), span) in last.iter_mut().zip(last_pairs).zip(last_spans) {
-        *to = f64::from(digits(*pair)) / scale(*span);
+        let quotient = f64::from(digits(*pair)) / scale(*span);
+        *to = f64::from_bits(quotient.to_bits() ^ (pair & SIGN));
     }
 }
 

@@ -599,3 +599,65 @@ impl Given<'_> {
         self.below(conjugate, (pull.values.len(), |at| pull.values[at]), extra, off)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::matrix::{Builder, Layout};
+    use crate::data::{Labels, Report};
+    use crate::features::Schema;
+    use proptest::prelude::*;
+
+    fn objective() -> Objective {
+        let sides = Sides { positive: vec!["a".into()], negative: vec!["b".into()] };
+        Objective {
+            target: Target::Sides(sides),
+            loss: LossName::Logistic,
+            lambda: 0.1,
+            l1: 0.0,
+            bias: Bias::Free,
+            class_weights: Vec::new(),
+            scale: Scale::MaxAbs,
+        }
+    }
+
+    proptest! {
+        /// Rows of one value each, of either sign or none, some of which do not count; columns that nobody has.
+        #[test]
+        fn ranks_tell_the_scales_and_the_pull_is_what_it_is_row_by_row(
+            rows in prop::collection::vec((prop::collection::btree_set(0u32..60, 0..8), -3i8..4, 0u8..3), 1..40),
+        ) {
+            let mut builder = Builder::new(Layout::Sparse);
+            for (indices, value, _) in &rows {
+                let indices: Vec<u32> = indices.iter().copied().collect();
+                builder.push(&indices, &vec![f64::from(*value) / 3.0; indices.len()]);
+            }
+            let mut matrix = builder.finish();
+            matrix.widen(60);
+            prop_assert!(matrix.is_even());
+            let data = Dataset {
+                rows: matrix,
+                labels: (0..rows.len() as u32).map(|i| i % 2).collect(),
+                names: Labels::new(["a", "b"]),
+                row_weights: rows.iter().map(|row| f64::from(row.2)).collect(),
+                schema: Schema::one_based(),
+                report: Report::default(),
+            };
+            let (objective, counts) = (objective(), data.row_weights.clone());
+            let given = Given { objective: &objective, data: &data, counts: &counts, total: 2.0, within: None };
+            let duals: Vec<f64> = (0..rows.len()).map(|i| i as f64 - 5.5).collect();
+            let Pulled { columns, .. } = given.pull(&duals);
+            let by_rank = matches!(columns, Columns::Ranked { .. });
+            prop_assert!(by_rank);
+            let scales = Scale::MaxAbs.factors(&data.rows, &data.row_weights);
+            for (j, scale) in scales.iter().enumerate() {
+                prop_assert_eq!(columns.scale(j), *scale);
+                let mut pull = 0.0;
+                for (i, (_, value, _)) in rows.iter().enumerate().filter(|(_, row)| row.0.contains(&(j as u32))) {
+                    pull += counts[i] / 2.0 * duals[i] * (f64::from(*value) / 3.0);
+                }
+                prop_assert!((columns.scaled_pull(j) - pull * scale).abs() <= 1e-12 * (1.0 + pull.abs() * scale));
+            }
+        }
+    }
+}

@@ -335,7 +335,7 @@ pub struct Blocks {
 }
 
 /// A block's size: what it holds and what is made of it should fit the second-level cache together.
-pub const BLOCK: usize = 1 << 18;
+pub const BLOCK: usize = 3 << 17;
 /// No record may be longer.
 const RECORD_LIMIT: usize = 1 << 28;
 

@@ -523,6 +523,7 @@ mod tests {
         let long = (1..40_000).fold("1".to_owned(), |line, j| line + &format!(" {j}:0.{j:05}"));
         let blocks = [
             format!("-1 3:1\n{long}\n1 5:0.5\n{long}\n{long}"),
+            ("1 1:1\n".repeat(20) + "1\u{1}2\n-1\u{b}\n").repeat(100),
             "\n".repeat(200_000),
             ":".repeat(200_000),
             " ".repeat(200_000),

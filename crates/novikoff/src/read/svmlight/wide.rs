@@ -194,7 +194,7 @@ pub(super) struct Wide<'a> {
 }
 
 impl NullaryFnOnce for Wide<'_> {
-    /// The line where the general way is to go on, and where that begins; `None` if reading ends.
+    /// Where the general way is to go on, and the number of that line; `None` if reading ends.
     type Output = Option<(usize, u64)>;
 
     #[inline(always)]

@@ -55,11 +55,12 @@ impl Matrix {
             rest = others;
         }
         parts.into_par_iter().for_each(|(span, part)| {
+            let first = span.start;
             for i in order() {
                 let mut add = of_row(i);
                 self.row(i).for_each_within(span.clone(), |j, x| {
                     if x != 0.0 {
-                        add(j as usize, &mut part[j as usize - span.start], x);
+                        add(j as usize, &mut part[j as usize - first], x);
                     }
                 });
             }

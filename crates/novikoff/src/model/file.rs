@@ -114,13 +114,16 @@ fn read(path: &Path, name: &str) -> Result<Vec<u8>> {
     }
     let mut file = File::open(path).map_err(|error| fail(&error))?;
     let length = file.metadata().map_err(|error| fail(&error))?.len();
+    let mut head = Vec::new();
+    (&mut file).take(HEAD).read_to_end(&mut head).map_err(|error| fail(&error))?;
+    seal::screen(&head, length).map_err(|error| error.at(name, 0, 0))?;
+    // All of it at once: what grows may lie across huge pages. One byte more, or the end would be looked for in more room.
     let mut bytes = Vec::new();
-    (&mut file).take(HEAD).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
-    seal::screen(&bytes, length).map_err(|error| error.at(name, 0, 0))?;
-    let rest = length.saturating_sub(bytes.len() as u64);
-    if usize::try_from(rest).map_or(true, |rest| bytes.try_reserve_exact(rest).is_err()) {
+    if usize::try_from(length).map_or(true, |length| bytes.try_reserve_exact(length + 1).is_err()) {
         return Err(Error::input(format!("there is no memory for its {length} bytes")).at(name, 0, 0));
     }
+    let rest = length.saturating_sub(head.len() as u64);
+    bytes.append(&mut head);
     file.take(rest).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
     Ok(bytes)
 }

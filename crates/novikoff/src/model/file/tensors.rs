@@ -172,11 +172,19 @@ impl<'a> Tensors<'a> {
 }
 
 fn decode<T: Element>(name: &str, view: &TensorView<'_>) -> Result<Vec<T>> {
-    let numbers: Vec<T> = view.data().chunks_exact(size_of::<T>()).map(T::from_le).collect();
-    match numbers.iter().position(|x| !x.is_finite()) {
-        Some(at) => Err(Error::input(format!("number {at} of the tensor `{name}` is not finite"))),
-        None => Ok(numbers),
+    // Looked at as they come: they may be too many to be in the cache afterwards.
+    let mut finite = true;
+    let read = |bytes| {
+        let x = T::from_le(bytes);
+        finite &= x.is_finite();
+        x
+    };
+    let numbers: Vec<T> = view.data().chunks_exact(size_of::<T>()).map(read).collect();
+    if finite {
+        return Ok(numbers);
     }
+    let at = numbers.iter().position(|x| !x.is_finite()).unwrap_or_default();
+    Err(Error::input(format!("number {at} of the tensor `{name}` is not finite")))
 }
 
 /// The tensors must lie in `data` bytes one behind the other, from the first byte to the last.

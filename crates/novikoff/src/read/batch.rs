@@ -45,8 +45,11 @@ impl Recent {
     /// The spelling as a number, which is never 0, if it is short, and its slot.
     #[inline(always)]
     fn key(token: &[u8]) -> Option<(u64, usize)> {
-        let key = token.iter().fold(token.len() as u64, |key, byte| key << 8 | u64::from(*byte));
-        (1..8).contains(&token.len()).then(|| (key, (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize))
+        (1..8).contains(&token.len()).then(|| {
+            // The length stands before the bytes, so no two spellings are one number.
+            let key = token.iter().fold(token.len() as u64, |key, byte| key << 8 | u64::from(*byte));
+            (key, (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize)
+        })
     }
 
     #[inline(always)]
@@ -318,5 +321,28 @@ impl Batch {
             self.bad.push(error);
         }
         !self.strict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Short and long, many more than are remembered, again and again.
+        #[test]
+        fn every_row_has_the_label_that_it_was_given(tokens in prop::collection::vec("[a-h]{1,2}|[a-c]{6,9}", 0..300)) {
+            let mut batch = Batch::new(true);
+            // What was remembered of another block means nothing here.
+            for skipped in [1, 0] {
+                batch.clear();
+                for token in tokens.iter().skip(skipped) {
+                    batch.set_label(&Labelling::Open, token.as_bytes()).unwrap();
+                }
+                let names: Vec<&String> = batch.labels.iter().map(|id| &batch.local_labels.names()[*id as usize]).collect();
+                prop_assert_eq!(names, tokens.iter().skip(skipped).collect::<Vec<_>>());
+            }
+        }
     }
 }

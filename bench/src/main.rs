@@ -10,6 +10,7 @@
 //! novikoff-bench scale ROWS TOLERANCE REPEAT   hinge and logistic loss of generated rows, to a relative gap
 //! ```
 
+#[cfg(target_os = "linux")]
 #[path = "../../crates/novikoff-cli/src/allocator.rs"]
 mod allocator;
 mod memory;
@@ -35,6 +36,7 @@ use std::hint::black_box;
 use std::io::Read;
 use std::time::Instant;
 
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 

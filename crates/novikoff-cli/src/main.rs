@@ -3,6 +3,7 @@
 // One object with all keys of a report is longer than the macro that writes it expects.
 #![recursion_limit = "256"]
 
+#[cfg(target_os = "linux")]
 mod allocator;
 mod arguments;
 mod commands;
@@ -17,6 +18,7 @@ use novikoff::{Error, ErrorKind, Result};
 use std::io::Write;
 use std::process::ExitCode;
 
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: allocator::HugePages = allocator::HugePages;
 

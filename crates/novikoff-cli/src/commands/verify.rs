@@ -15,7 +15,7 @@ use novikoff::{Error, Result};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Larger than any certificate that this program writes.
@@ -67,13 +67,11 @@ fn on_new_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The certificate, and whether it speaks of the model, if one is given. Nothing else is looked for in the model: its memory is
-/// free again when the rows need some.
+/// The certificate, and whether it speaks of the model, if one is given. One after the other, for the model's file then has its
+/// bytes where the certificate's text was. Nothing else is looked for in the model: its memory is free again when sums need some.
 fn load(arguments: &Verify) -> Result<(Certificate, Option<Checked>)> {
-    let load_model = |path: &PathBuf| model::load_with_checksum(path);
-    let model = || arguments.model.as_ref().map(load_model).transpose();
-    let (certificate, model) = rayon::join(|| load_certificate(&arguments.certificate), model);
-    let (certificate, model) = (certificate?, model?);
+    let certificate = load_certificate(&arguments.certificate)?;
+    let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
     let of_model = model.map(|(model, checksum)| certificate.check_model(&model, &checksum));
     Ok((certificate, of_model))
 }

@@ -172,6 +172,12 @@ impl RowHasher {
                 self.values.resize(indices.len(), value);
                 (indices, self.values.as_slice())
             }
+            Row::Tailed64(indices, first, rest) if rest != 0.0 && first.iter().all(|x| *x != 0.0) => {
+                self.values.clear();
+                self.values.extend_from_slice(first);
+                self.values.resize(indices.len(), rest);
+                (indices, self.values.as_slice())
+            }
             _ => {
                 self.indices.clear();
                 self.values.clear();

@@ -4,6 +4,7 @@ use super::assembly::Part;
 use super::row::Row;
 use super::scale::factor_of;
 use rayon::prelude::*;
+use std::iter::{repeat, repeat_n};
 use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
@@ -23,6 +24,18 @@ impl Values {
         }
     }
 
+    /// Of values an entry, leaves one a row if rows that start like this are even, and says how they are stored then.
+    fn even_out(&mut self, starts: &[usize]) -> Stored {
+        let even = match self {
+            Values::F32(v) => one_a_row(starts, v).map(Values::F32),
+            Values::F64(v) => one_a_row(starts, v).map(Values::F64),
+        };
+        even.map_or(Stored::Each, |even| {
+            *self = even;
+            Stored::One
+        })
+    }
+
     /// Some of them.
     fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Self {
         match self {
@@ -33,7 +46,9 @@ impl Values {
 }
 
 /// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Two are equal if they are of one layout and one precision and have the same entries, however often a value is stored.
+#[derive(Clone, Debug)]
 pub struct Matrix {
     rows: usize,
     columns: usize,
@@ -42,16 +57,26 @@ pub struct Matrix {
     values: Values,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Sparse {
     /// Where each row starts in `indices`, and the end of the last.
     starts: Vec<usize>,
     indices: Vec<u32>,
-    /// Every row is even: its entries have one value, and that is stored once a row. Otherwise there is a value an entry.
-    ///
-    /// Bags of words and tables of yes and no are like this. Learning waits for memory, and of these there is a third or
-    /// half as much to wait for.
-    even: bool,
+    stored: Stored,
+}
+
+/// How often values are stored.
+///
+/// Bags of words and tables of yes and no have one value in a row, tables of a few numbers and then yes and no one at the end
+/// of it. Learning waits for memory, and of these there is a third or half as much to wait for.
+#[derive(Clone, Debug, PartialEq)]
+enum Stored {
+    /// A value a row: every row is even, its entries have one value. An empty row's is zero.
+    One,
+    /// A value an entry.
+    Each,
+    /// Up to the value that all further entries of the row have; where each row's values start, and the end of the last.
+    Tailed(Vec<usize>),
 }
 
 impl Sparse {
@@ -63,30 +88,84 @@ impl Sparse {
         largest.max().unwrap_or(0)
     }
 
-    /// A value an entry out of one a row, with room for as many entries as there is for indices.
-    fn spell_out<V: Copy>(&self, values: &[V]) -> Vec<V> {
-        let mut all = Vec::with_capacity(self.indices.capacity());
-        for (span, &value) in self.starts.windows(2).zip(values) {
-            all.resize(span[1], value);
+    /// Adds rows with so many values each, if that is not one each or one an entry.
+    fn begin_values(&mut self, kept: impl Iterator<Item = usize>) {
+        if let Stored::Tailed(starts) = &mut self.stored {
+            let mut end = starts.last().copied().unwrap_or(0);
+            starts.extend(kept.map(|kept| {
+                end += kept;
+                end
+            }));
         }
-        all
+    }
+
+    /// Stores the values of rows that were even in another way from now on, with room for as many as there is for indices.
+    fn end_evenness<V: Copy>(&mut self, values: &mut Vec<V>, tailed: bool) {
+        let is_empty = |span: &[usize]| span[0] == span[1];
+        if tailed {
+            let mut spans = self.starts.windows(2);
+            values.retain(|_| !spans.next().is_some_and(is_empty));
+            let mut starts = Vec::with_capacity(self.starts.capacity());
+            let mut end = 0;
+            starts.extend(std::iter::once(0).chain(self.starts.windows(2).map(|span| {
+                end += usize::from(!is_empty(span));
+                end
+            })));
+            self.stored = Stored::Tailed(starts);
+        } else {
+            let mut all = Vec::with_capacity(self.indices.capacity());
+            for (span, &value) in self.starts.windows(2).zip(&*values) {
+                all.resize(span[1], value);
+            }
+            (*values, self.stored) = (all, Stored::Each);
+        }
+    }
+
+    /// Where the values of some rows are.
+    fn values_of(&self, rows: Range<usize>) -> Range<usize> {
+        match &self.stored {
+            Stored::One => rows,
+            Stored::Each => self.starts[rows.start]..self.starts[rows.end],
+            Stored::Tailed(starts) => starts[rows.start]..starts[rows.end],
+        }
+    }
+
+    /// The values of entries of row `i`, one by one.
+    fn spelled_out<'v, V: Copy>(&self, values: &'v [V], i: usize) -> impl Iterator<Item = V> + use<'v, V> {
+        let entries = self.starts[i + 1] - self.starts[i];
+        let stored = &values[self.values_of(i..i + 1)];
+        let stored = &stored[..stored.len().min(entries)];
+        let rest = stored.last().map(|&last| repeat_n(last, entries - stored.len()));
+        stored.iter().copied().chain(rest.into_iter().flatten())
     }
 }
 
-/// Whether all entries of a row have one value, to the bit.
-fn is_even<V: Copy + Into<f64>>(row: &[V]) -> bool {
+/// How many values of a row are stored: up to the first of those that are one to the end, to the bit.
+pub fn kept<V: Copy + Into<f64>>(row: &[V]) -> usize {
+    /// Compared at once.
+    const MANY: usize = 8;
+    let Some(&last) = row.last() else { return 0 };
     let bits = |x: V| x.into().to_bits();
-    row.first().is_none_or(|&first| row.iter().fold(0, |differing, &x| differing | (bits(x) ^ bits(first))) == 0)
+    let last = bits(last);
+    let mut rest = row;
+    while let Some((before, many)) = rest.split_last_chunk::<MANY>() {
+        if many.iter().fold(0, |differing, &x| differing | (bits(x) ^ last)) != 0 {
+            break;
+        }
+        rest = before;
+    }
+    let same = rest.iter().rev().take_while(|&&x| bits(x) == last).count();
+    (rest.len() - same + 1).min(row.len())
 }
 
 /// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first row does.
 fn one_a_row<V: Copy + Into<f64> + Default>(starts: &[usize], values: &[V]) -> Option<Vec<V>> {
     let rows = || rows_of(starts, values);
-    rows().all(is_even).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
+    rows().all(|row| kept(row) <= 1).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
 }
 
 /// The values of each row; `values` begin where the first row does.
-fn rows_of<'v, V>(starts: &'v [usize], values: &'v [V]) -> impl Iterator<Item = &'v [V]> {
+pub(super) fn rows_of<'v, V>(starts: &'v [usize], values: &'v [V]) -> impl Iterator<Item = &'v [V]> {
     starts.windows(2).map(|span| &values[span[0] - starts[0]..span[1] - starts[0]])
 }
 
@@ -128,13 +207,13 @@ impl Matrix {
                 return Err(format!("row {row} has an index beyond the {columns} columns"));
             }
         }
-        let rows = starts.len() - 1;
-        let even = match &values {
-            Values::F32(v) => one_a_row(&starts, v).map(Values::F32),
-            Values::F64(v) => one_a_row(&starts, v).map(Values::F64),
-        };
-        let sparse = Some(Sparse { starts, indices, even: even.is_some() });
-        Ok(Self { rows, columns, sparse, values: even.unwrap_or(values) })
+        Ok(Self::evened_out(columns, starts, indices, values))
+    }
+
+    /// A sparse matrix out of its parts, with a value an entry.
+    fn evened_out(columns: usize, starts: Vec<usize>, indices: Vec<u32>, mut values: Values) -> Self {
+        let stored = values.even_out(&starts);
+        Self { rows: starts.len() - 1, columns, sparse: Some(Sparse { starts, indices, stored }), values }
     }
 
     /// The same rows with every column stored.
@@ -177,7 +256,7 @@ impl Matrix {
 
     /// Whether the entries of each row have one value, which is stored once.
     pub fn is_even(&self) -> bool {
-        self.sparse.as_ref().is_some_and(|s| s.even)
+        self.sparse.as_ref().is_some_and(|s| s.stored == Stored::One)
     }
 
     /// Whether values are stored in single precision.
@@ -193,7 +272,10 @@ impl Matrix {
     /// Bytes that the rows themselves take.
     pub fn bytes(&self) -> usize {
         let width = if self.is_single() { 4 } else { 8 };
-        let index_bytes = self.sparse.as_ref().map_or(0, |s| s.starts.len() * size_of::<usize>() + s.indices.len() * 4);
+        let index_bytes = self.sparse.as_ref().map_or(0, |s| {
+            let value_starts = if let Stored::Tailed(starts) = &s.stored { starts.len() } else { 0 };
+            (s.starts.len() + value_starts) * size_of::<usize>() + s.indices.len() * 4
+        });
         self.values.len() * width + index_bytes
     }
 
@@ -207,11 +289,19 @@ impl Matrix {
             Some(s) => {
                 let span = s.starts[i]..s.starts[i + 1];
                 let indices = &s.indices[span.clone()];
-                match (&self.values, s.even) {
-                    (Values::F32(v), false) => Row::Sparse32(indices, &v[span]),
-                    (Values::F64(v), false) => Row::Sparse64(indices, &v[span]),
-                    (Values::F32(v), true) => Row::Even(indices, v[i].into()),
-                    (Values::F64(v), true) => Row::Even(indices, v[i]),
+                match (&self.values, &s.stored) {
+                    (Values::F32(v), Stored::Each) => Row::Sparse32(indices, &v[span]),
+                    (Values::F64(v), Stored::Each) => Row::Sparse64(indices, &v[span]),
+                    (Values::F32(v), Stored::One) => Row::Even(indices, v[i].into()),
+                    (Values::F64(v), Stored::One) => Row::Even(indices, v[i]),
+                    (Values::F32(v), Stored::Tailed(starts)) => match &v[starts[i]..starts[i + 1]] {
+                        [first @ .., rest] => Row::Tailed32(indices, first, (*rest).into()),
+                        none => Row::Sparse32(indices, none),
+                    },
+                    (Values::F64(v), Stored::Tailed(starts)) => match &v[starts[i]..starts[i + 1]] {
+                        [first @ .., rest] => Row::Tailed64(indices, first, *rest),
+                        none => Row::Sparse64(indices, none),
+                    },
                 }
             }
             None => {
@@ -231,7 +321,7 @@ impl Matrix {
         if let Some(s) = &self.sparse {
             let span = s.starts[rows.start]..s.starts[rows.end];
             indices = fetch(&s.starts[rows.clone()], |&start| start as u64) ^ fetch(&s.indices[span.clone()], |&j| j.into());
-            values = if s.even { rows } else { span };
+            values = s.values_of(rows);
         }
         indices
             ^ match &self.values {
@@ -251,24 +341,25 @@ impl Matrix {
             true => Values::F32(products.into_iter().map(|x| x as f32).collect()),
             false => Values::F64(products),
         };
-        // Columns have factors of their own: rows that were even no longer are.
-        let sparse = self.sparse.clone().map(|s| Sparse { even: false, ..s });
-        Self { rows: self.rows, columns: self.columns, sparse, values }
+        match &self.sparse {
+            Some(s) => Self::evened_out(self.columns, s.starts.clone(), s.indices.clone(), values),
+            None => Self { rows: self.rows, columns: self.columns, sparse: None, values },
+        }
     }
 
-    /// Every stored value times its column's factor, one behind the other.
+    /// Every entry's value times its column's factor, one behind the other.
     fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
-        if let Some(s) = &self.sparse {
-            if s.even {
-                let rows = s.starts.windows(2).zip(values);
-                let row = |(span, &x): (&[usize], &V)| s.indices[span[0]..span[1]].iter().map(move |&j| (j, x));
-                return rows.flat_map(row).map(|(j, x)| x.into() * factor_of(factors, j as usize)).collect();
+        let mut products = Vec::with_capacity(self.stored());
+        match &self.sparse {
+            Some(s) => {
+                let values = (0..self.rows).flat_map(|i| s.spelled_out(values, i));
+                products.extend(s.indices.iter().zip(values).map(|(&j, x)| x.into() * factor_of(factors, j as usize)));
             }
-            return s.indices.iter().zip(values).map(|(&j, &x)| x.into() * factor_of(factors, j as usize)).collect();
-        }
-        let mut products = Vec::with_capacity(values.len());
-        for row in values.chunks_exact(self.columns.max(1)) {
-            products.extend(row.iter().enumerate().map(|(j, &x)| x.into() * factor_of(factors, j)));
+            None => {
+                for row in values.chunks_exact(self.columns.max(1)) {
+                    products.extend(row.iter().enumerate().map(|(j, &x)| x.into() * factor_of(factors, j)));
+                }
+            }
         }
         products
     }
@@ -294,15 +385,20 @@ impl Matrix {
             };
         };
         let span = |i: usize| s.starts[i]..s.starts[i + 1];
-        let mut starts = vec![0];
-        starts.extend(taken().scan(0, |end, i| {
-            *end += span(i).len();
-            Some(*end)
-        }));
+        let ends = |starts: &[usize]| {
+            let mut ends = vec![0];
+            ends.extend(taken().scan(0, |end, i| {
+                *end += starts[i + 1] - starts[i];
+                Some(*end)
+            }));
+            ends
+        };
+        let starts = ends(&s.starts);
         let mut indices = Vec::with_capacity(starts.last().copied().unwrap_or(0));
         taken().for_each(|i| indices.extend_from_slice(&s.indices[span(i)]));
-        let values = if s.even { self.values.spans(taken().map(|i| i..i + 1)) } else { self.values.spans(taken().map(span)) };
-        Self { rows: starts.len() - 1, columns: self.columns, sparse: Some(Sparse { starts, indices, even: s.even }), values }
+        let values = self.values.spans(taken().map(|i| s.values_of(i..i + 1)));
+        let stored = if let Stored::Tailed(starts) = &s.stored { Stored::Tailed(ends(starts)) } else { s.stored.clone() };
+        Self { rows: starts.len() - 1, columns: self.columns, sparse: Some(Sparse { starts, indices, stored }), values }
     }
 
     /// Sparse rows with column `j` as `numbers[j]`, in two parts: the entries numbered below `ends[1]`, those below `ends[0]`
@@ -318,14 +414,29 @@ impl Matrix {
     /// ```
     pub fn parted(&self, numbers: &[u32], ends: [u32; 2]) -> (Matrix, Matrix) {
         let Some(s) = &self.sparse else { return (self.clone(), self.clone()) };
-        let parts = match &self.values {
-            values if s.even => part(s, numbers, ends, |_| ()).map(|(sparse, _)| (sparse, values.clone())),
-            Values::F32(v) => part(s, numbers, ends, |at| v[at]).map(|(sparse, values)| (sparse, Values::F32(values))),
-            Values::F64(v) => part(s, numbers, ends, |at| v[at]).map(|(sparse, values)| (sparse, Values::F64(values))),
+        let matrix = |columns, (starts, indices), values| match values {
+            Some(values) => Self::evened_out(columns, starts, indices, values),
+            // One a row still.
+            None => {
+                let sparse = Some(Sparse { starts, indices, stored: Stored::One });
+                Self { rows: self.rows, columns, sparse, values: self.values.clone() }
+            }
         };
-        let matrix = |columns, (sparse, values)| Self { rows: self.rows, columns, sparse: Some(sparse), values };
-        let [some, others] = parts;
-        (matrix(ends[1] as usize, some), matrix(numbers.len(), others))
+        let ([some, others], [some_values, other_values]) = match &self.values {
+            _ if s.stored == Stored::One => {
+                let [(some, _), (others, _)] = part(s, numbers, ends, |_| repeat(()));
+                ([some, others], [None, None])
+            }
+            Values::F32(v) => {
+                let [(some, x), (others, y)] = part(s, numbers, ends, |i| s.spelled_out(v, i));
+                ([some, others], [x, y].map(|values| Some(Values::F32(values))))
+            }
+            Values::F64(v) => {
+                let [(some, x), (others, y)] = part(s, numbers, ends, |i| s.spelled_out(v, i));
+                ([some, others], [x, y].map(|values| Some(Values::F64(values))))
+            }
+        };
+        (matrix(ends[1] as usize, some, some_values), matrix(numbers.len(), others, other_values))
     }
 
     /// The rows named, in that order, as a matrix of the same layout and precision.
@@ -335,6 +446,7 @@ impl Matrix {
         if !self.is_single() {
             builder.values = Values::F64(Vec::new());
         }
+        builder.tailed = self.sparse.as_ref().is_some_and(|s| matches!(s.stored, Stored::Tailed(_)));
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for i in rows {
             indices.clear();
@@ -351,6 +463,25 @@ impl Matrix {
     }
 }
 
+impl PartialEq for Matrix {
+    fn eq(&self, other: &Self) -> bool {
+        let same_values = |i: usize| {
+            let (mut own, mut others) = (Vec::new(), Vec::new());
+            self.row(i).for_each_stored(|_, x| own.push(x));
+            other.row(i).for_each_stored(|_, x| others.push(x));
+            own == others
+        };
+        let same_places = match (&self.sparse, &other.sparse) {
+            (Some(own), Some(others)) => own.starts == others.starts && own.indices == others.indices,
+            (own, others) => own.is_none() && others.is_none(),
+        };
+        (self.rows, self.columns, self.is_single(), self.is_even())
+            == (other.rows, other.columns, other.is_single(), other.is_even())
+            && same_places
+            && (0..self.rows).all(same_values)
+    }
+}
+
 /// Entries of some rows, and where each row's end.
 #[derive(Default)]
 struct Piece<V> {
@@ -358,26 +489,29 @@ struct Piece<V> {
     ends: Vec<usize>,
 }
 
-/// The two parts of [`Matrix::parted`], some rows at a time on every core.
-fn part<V: Copy + Default + Send + Sync>(
+/// Where rows start, and their indices.
+type Indices = (Vec<usize>, Vec<u32>);
+
+/// The two parts of [`Matrix::parted`], some rows at a time on every core; `values` are those of a row's entries.
+fn part<V: Copy + Default + Send + Sync, I: Iterator<Item = V>>(
     s: &Sparse,
     numbers: &[u32],
     ends: [u32; 2],
-    value: impl Fn(usize) -> V + Sync,
-) -> [(Sparse, Vec<V>); 2] {
+    values: impl Fn(usize) -> I + Sync,
+) -> [(Indices, Vec<V>); 2] {
     const ROWS: usize = 512;
     let rows = s.starts.len() - 1;
     let part = |block: usize| {
         let (mut some, mut others, mut later) = (Piece::default(), Piece::default(), Vec::new());
         for i in block * ROWS..rows.min((block + 1) * ROWS) {
-            for at in s.starts[i]..s.starts[i + 1] {
-                let number = numbers[s.indices[at] as usize];
+            for (&j, value) in s.indices[s.starts[i]..s.starts[i + 1]].iter().zip(values(i)) {
+                let number = numbers[j as usize];
                 let kind = match number {
                     number if number < ends[0] => &mut some.entries,
                     number if number < ends[1] => &mut later,
                     _ => &mut others.entries,
                 };
-                kind.push((number, value(at)));
+                kind.push((number, value));
             }
             some.entries.append(&mut later);
             some.ends.push(some.entries.len());
@@ -386,14 +520,11 @@ fn part<V: Copy + Default + Send + Sync>(
         [some, others]
     };
     let blocks: Vec<[Piece<V>; 2]> = (0..rows.div_ceil(ROWS)).into_par_iter().map(part).collect();
-    [0, 1].map(|kind| joined(blocks.iter().map(|pieces| &pieces[kind]), s.even))
+    [0, 1].map(|kind| joined(blocks.iter().map(|pieces| &pieces[kind])))
 }
 
 /// Rows out of their pieces, in this order.
-fn joined<'a, V: Copy + Default + Send + Sync + 'a>(
-    pieces: impl Iterator<Item = &'a Piece<V>> + Clone,
-    even: bool,
-) -> (Sparse, Vec<V>) {
+fn joined<'a, V: Copy + Default + Send + Sync + 'a>(pieces: impl Iterator<Item = &'a Piece<V>> + Clone) -> (Indices, Vec<V>) {
     let length = pieces.clone().map(|piece| piece.entries.len()).sum();
     let (mut indices, mut values) = (vec![0; length], vec![V::default(); length]);
     let (mut index_places, mut value_places) = (&mut indices[..], &mut values[..]);
@@ -410,7 +541,7 @@ fn joined<'a, V: Copy + Default + Send + Sync + 'a>(
             (*index, *value) = *entry;
         }
     });
-    (Sparse { starts, indices, even }, values)
+    ((starts, indices), values)
 }
 
 /// Collects rows into a [`Matrix`], in single precision, and sparse ones with one value a row, for as long as nothing is
@@ -421,6 +552,8 @@ pub struct Builder {
     columns: usize,
     sparse: Option<Sparse>,
     values: Values,
+    /// How rows are stored that are not even: up to the value that the rest of them has, or with a value an entry.
+    tailed: bool,
 }
 
 impl Builder {
@@ -428,37 +561,57 @@ impl Builder {
     pub fn new(layout: Layout) -> Self {
         let (columns, sparse) = match layout {
             Layout::Dense { columns } => (columns, None),
-            Layout::Sparse => (0, Some(Sparse { starts: vec![0], indices: Vec::new(), even: true })),
+            Layout::Sparse => (0, Some(Sparse { starts: vec![0], indices: Vec::new(), stored: Stored::One })),
         };
-        Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()) }
+        Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()), tailed: false }
+    }
+
+    /// Stores rows like these in the way that takes less memory, as far as they tell.
+    pub(super) fn suit(&mut self, part: Part<'_>) {
+        // An end of a row that goes on as it is costs a place where its values start, and a turn of its own in every loop.
+        self.tailed = 2 * part.kept().map(<[f64]>::len).sum::<usize>() < part.values.len();
     }
 
     /// Adds one row. Indices must increase strictly and, in a dense matrix, lie below the number of columns.
     pub fn push(&mut self, indices: &[u32], values: &[f64]) {
         let single = values.iter().all(|&x| fits_f32(x));
-        self.append(Part { starts: &[0, values.len()], indices, values, single });
+        self.append(Part { starts: &[0, values.len()], indices, values, single, kept: &[] });
     }
 
     /// Adds rows.
-    pub fn append(&mut self, Part { starts, indices, values, single }: Part<'_>) {
+    pub fn append(&mut self, part: Part<'_>) {
+        let Part { starts, indices, values, single, .. } = part;
         if let (false, Values::F32(narrow)) = (single, &mut self.values) {
             self.values = Values::F64(narrow.iter().map(|&x| f64::from(x)).collect());
         }
         let rows = starts.len() - 1;
         match &mut self.sparse {
             Some(sparse) => {
-                let even = if sparse.even { one_a_row(starts, values) } else { None };
-                if sparse.even && even.is_none() {
-                    sparse.even = false;
+                if sparse.stored == Stored::One && !part.is_even() {
                     match &mut self.values {
-                        Values::F32(v) => *v = sparse.spell_out(v),
-                        Values::F64(v) => *v = sparse.spell_out(v),
+                        Values::F32(v) => sparse.end_evenness(v, self.tailed),
+                        Values::F64(v) => sparse.end_evenness(v, self.tailed),
                     }
                 }
-                let values = even.as_deref().unwrap_or(values);
-                match &mut self.values {
-                    Values::F32(v) => v.extend(values.iter().map(|&x| x as f32)),
-                    Values::F64(v) => v.extend_from_slice(values),
+                match &mut sparse.stored {
+                    Stored::One => {
+                        let one = rows_of(starts, values).map(|row| row.first().copied().unwrap_or_default());
+                        match &mut self.values {
+                            Values::F32(v) => v.extend(one.map(|x| x as f32)),
+                            Values::F64(v) => v.extend(one),
+                        }
+                    }
+                    Stored::Each => match &mut self.values {
+                        Values::F32(v) => v.extend(values.iter().map(|&x| x as f32)),
+                        Values::F64(v) => v.extend_from_slice(values),
+                    },
+                    Stored::Tailed(_) => {
+                        sparse.begin_values(part.kept().map(<[f64]>::len));
+                        match &mut self.values {
+                            Values::F32(v) => part.kept().for_each(|row| v.extend(row.iter().map(|&x| x as f32))),
+                            Values::F64(v) => part.kept().for_each(|row| v.extend_from_slice(row)),
+                        }
+                    }
                 }
                 sparse.indices.extend_from_slice(indices);
                 self.columns = self.columns.max(sparse.begin_rows(starts, indices));
@@ -476,18 +629,27 @@ impl Builder {
         self.rows += rows;
     }
 
-    /// Whether rows like these are stored with a double an entry, whatever follows them.
-    pub(super) fn needs_a_double_an_entry(&self, Part { starts, values, single, .. }: Part<'_>) -> bool {
-        self.sparse.is_some() && !single && !rows_of(starts, values).all(is_even)
+    /// Whether rows like these are stored as doubles of more than one a row, whatever follows them.
+    pub(super) fn needs_doubles(&self, part: Part<'_>) -> bool {
+        self.sparse.is_some() && !part.single && !part.is_even()
     }
 
-    /// Adds rows that need a double an entry, but not their entries: those will come before all that this builder has.
-    pub(super) fn append_placed(&mut self, Part { starts, indices, .. }: Part<'_>) {
+    /// The values of these rows that are stored, a slice for all rows or for each; if they need doubles.
+    pub(super) fn stored<'p>(&self, part: Part<'p>) -> impl Iterator<Item = &'p [f64]> + use<'p> {
+        let (all, each) = if self.tailed { (None, Some(part.kept())) } else { (Some(part.values), None) };
+        all.into_iter().chain(each.into_iter().flatten())
+    }
+
+    /// Adds rows that need doubles, but not their entries: those will come before all that this builder has.
+    pub(super) fn append_placed(&mut self, part: Part<'_>) {
         let Some(sparse) = &mut self.sparse else { return };
-        sparse.even = false;
-        self.values = Values::F64(Vec::new());
-        self.columns = self.columns.max(sparse.begin_rows(starts, indices));
-        self.rows += starts.len() - 1;
+        if sparse.stored == Stored::One {
+            sparse.stored = if self.tailed { Stored::Tailed(vec![0]) } else { Stored::Each };
+            self.values = Values::F64(Vec::new());
+        }
+        sparse.begin_values(part.kept().map(<[f64]>::len));
+        self.columns = self.columns.max(sparse.begin_rows(part.starts, part.indices));
+        self.rows += part.starts.len() - 1;
     }
 
     /// The matrix, with these entries before those that this builder has.
@@ -512,6 +674,9 @@ impl Builder {
         }
         if let Some(s) = &mut self.sparse {
             drop(s.starts.try_reserve_exact(more(s.starts.len())));
+            if let Stored::Tailed(starts) = &mut s.stored {
+                drop(starts.try_reserve_exact(more(starts.len())));
+            }
             drop(s.indices.try_reserve_exact(more(s.indices.len())));
         }
     }
@@ -529,6 +694,9 @@ impl Builder {
         }
         if let Some(s) = &mut self.sparse {
             s.starts.shrink_to_fit();
+            if let Stored::Tailed(starts) = &mut s.stored {
+                starts.shrink_to_fit();
+            }
             s.indices.shrink_to_fit();
         }
         Matrix { rows: self.rows, columns: self.columns, sparse: self.sparse, values: self.values }
@@ -552,8 +720,8 @@ pub fn fits_f32(x: f64) -> bool {
 fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> Vec<V> {
     let mut all = vec![V::default(); (sparse.starts.len() - 1) * columns];
     for (row, span) in sparse.starts.windows(2).enumerate() {
-        for at in span[0]..span[1] {
-            all[row * columns + sparse.indices[at] as usize] = values[if sparse.even { row } else { at }];
+        for (&j, x) in sparse.indices[span[0]..span[1]].iter().zip(sparse.spelled_out(values, row)) {
+            all[row * columns + j as usize] = x;
         }
     }
     all
@@ -578,26 +746,30 @@ mod tests {
         entries
     }
 
-    fn sparse(rows: &[(&[u32], &[f64])]) -> Matrix {
+    fn sparse(rows: &[(&[u32], &[f64])], tailed: bool) -> Matrix {
         let mut builder = Builder::new(Layout::Sparse);
+        builder.tailed = tailed;
         rows.iter().for_each(|(indices, values)| builder.push(indices, values));
         builder.finish()
     }
 
-    /// Even or not, single or double: whatever came first, a later row that needs more loses nothing of it.
+    /// Even or not, tailed or not, single or double: whatever came first, a later row that needs more loses nothing of it.
     #[test]
     fn storage_is_the_narrowest_until_a_row_needs_more_and_nothing_is_lost() {
         let even_single: (&[u32], &[f64]) = (&[1, 4], &[-2.0, -2.0]);
         let even_double: (&[u32], &[f64]) = (&[0, 2, 5], &[0.1, 0.1, 0.1]);
         let single: (&[u32], &[f64]) = (&[0, 3], &[0.5, 16_777_216.0]);
         let double: (&[u32], &[f64]) = (&[2, 9], &[0.1, 1.0]);
+        let tailed_single: (&[u32], &[f64]) = (&[0, 3, 5, 6], &[0.5, 1.0, 1.0, 1.0]);
+        let tailed_double: (&[u32], &[f64]) = (&[1, 3, 5, 6, 7], &[0.1, -3.0, 0.7, 0.7, 0.7]);
         let empty: (&[u32], &[f64]) = (&[], &[]);
-        let kinds = [even_single, even_double, single, double, empty];
+        let kinds = [even_single, even_double, single, double, tailed_single, tailed_double, empty];
         for many in 0..kinds.len().pow(4) {
             let rows: Vec<_> = (0..4).map(|place| kinds[many / kinds.len().pow(place) % kinds.len()]).collect();
-            let matrix = sparse(&rows);
-            assert_eq!(matrix.is_even(), rows.iter().all(|row| *row != single && *row != double), "{rows:?}");
-            assert_eq!(matrix.is_single(), rows.iter().all(|row| *row != even_double && *row != double), "{rows:?}");
+            let matrix = sparse(&rows, many % 2 == 0);
+            let none = |kinds: [(&[u32], &[f64]); 3]| rows.iter().all(|row| !kinds.contains(row));
+            assert_eq!(matrix.is_even(), none([single, double, tailed_double]) && none([tailed_single; 3]), "{rows:?}");
+            assert_eq!(matrix.is_single(), none([even_double, double, tailed_double]), "{rows:?}");
             assert_eq!(matrix.stored(), rows.iter().map(|row| row.0.len()).sum::<usize>());
             assert_eq!((matrix.rows(), matrix.nonzeros()), (4, matrix.stored()));
             for (i, (indices, values)) in rows.iter().enumerate() {
@@ -613,11 +785,25 @@ mod tests {
             });
             let mut at_once = Builder::new(Layout::Sparse);
             let single = values.iter().all(|&x| fits_f32(x));
-            at_once.append(Part { starts: &starts, indices: &indices, values: &values, single });
+            at_once.append(Part { starts: &starts, indices: &indices, values: &values, single, kept: &[] });
             assert_eq!(at_once.finish(), matrix, "appended at once");
             let values =
                 if matrix.is_single() { Values::F32(values.iter().map(|&x| x as f32).collect()) } else { Values::F64(values) };
             assert_eq!(Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(), matrix, "out of its parts");
+            assert_eq!(sparse(&rows, many % 2 == 1), matrix, "stored in the other way");
+            let mut rest = matrix.every(2);
+            assert_eq!((entries(&rest, 0), entries(&rest, 1)), (entries(&matrix, 0), entries(&matrix, 2)), "every second");
+            rest = matrix.scaled(&[2.0; 10]);
+            let doubled = |i: usize| entries(&matrix, i).into_iter().map(|(j, x)| (j, 2.0 * x)).collect::<Vec<_>>();
+            assert!((0..4).all(|i| entries(&rest, i) == doubled(i)), "scaled");
+            let (some, others) = matrix.parted(&[0, 10, 1, 11, 2, 12, 3, 13, 4, 14], [0, 5]);
+            for i in 0..4 {
+                let part = |odd: u32| {
+                    let own = entries(&matrix, i).into_iter().filter(move |(j, _)| j % 2 == odd);
+                    own.map(|(j, x)| (j / 2 + 10 * odd, x)).collect::<Vec<_>>()
+                };
+                assert_eq!((entries(&some, i), entries(&others, i)), (part(0), part(1)), "parted: {rows:?}");
+            }
             let mut back = matrix.select([3, 2, 1, 0]).select([3, 2, 1, 0]);
             back.widen(matrix.columns());
             assert_eq!(back, matrix, "selected");
@@ -631,18 +817,43 @@ mod tests {
     }
 
     #[test]
-    fn even_rows_take_a_value_a_row() {
-        let rows: [(&[u32], &[f64]); 2] = [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2])];
-        assert_eq!(sparse(&rows).bytes(), 3 * 8 + 6 * 4 + 2 * 8);
-        assert_eq!(sparse(&rows[1..]).bytes(), 2 * 8 + 2 * 4 + 4);
+    fn a_value_that_goes_on_to_the_end_of_a_row_is_stored_once() {
+        let rows: [(&[u32], &[f64]); 3] =
+            [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2]), (&[0, 1, 2, 3, 4], &[7.0, 3.0, 1.0, 1.0, 1.0])];
+        let bytes = |rows, tailed| sparse(rows, tailed).bytes();
+        assert_eq!(bytes(&rows[..2], false), 3 * 8 + 6 * 4 + 2 * 8);
+        assert_eq!(bytes(&rows[1..2], true), 2 * 8 + 2 * 4 + 4);
+        assert_eq!(bytes(&rows, true), 2 * 4 * 8 + 11 * 4 + (1 + 1 + 3) * 8);
+        assert_eq!(bytes(&rows, false), 4 * 8 + 11 * (4 + 8));
+        assert_eq!(bytes(&rows[1..], true), 2 * 3 * 8 + 7 * 4 + (1 + 3) * 4);
+        assert!(matches!(sparse(&rows, true).row(2), Row::Tailed64(_, [7.0, 3.0], 1.0)));
+        assert!(matches!(sparse(&rows[1..], true).row(1), Row::Tailed32(_, [7.0, 3.0], 1.0)));
+    }
+
+    /// However long a row is, and wherever its last value begins.
+    #[test]
+    fn values_are_kept_up_to_the_first_of_those_that_are_one_to_the_end() {
+        for length in 0..40 {
+            for tail in 1..=length {
+                let mut row = vec![1.5; length];
+                (0..length - tail).for_each(|at| row[at] = if at % 3 == 0 { 1.5 } else { -2.0 });
+                if tail < length {
+                    row[length - tail - 1] = 0.5;
+                }
+                assert_eq!(kept(&row), length - tail + 1, "{row:?}");
+                assert_eq!(kept(&row.iter().map(|&x| x as f32).collect::<Vec<_>>()), length - tail + 1, "{row:?}");
+            }
+        }
+        assert_eq!(kept::<f64>(&[]), 0);
     }
 
     /// A zero and a negative zero are one number, but not the same bits.
     #[test]
     fn zeros_of_both_signs_are_not_even() {
-        let matrix = sparse(&[(&[0, 1], &[0.0, -0.0])]);
+        let matrix = sparse(&[(&[0, 1], &[0.0, -0.0])], false);
         assert!(!matrix.is_even());
         assert_eq!(entries(&matrix, 0)[1].1.to_bits(), (-0.0f64).to_bits());
+        assert_eq!(kept(&[1.0, 0.0, -0.0, 0.0, 0.0]), 4);
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub enum Row<'a> {
     Sparse64(&'a [u32], &'a [f64]),
     /// Indices, and the one value of all of them.
     Even(&'a [u32], f64),
+    /// Indices, the values of the first of them, in single precision, and the one value of all others.
+    Tailed32(&'a [u32], &'a [f32], f64),
+    /// Indices, the values of the first of them, in double precision, and the one value of all others.
+    Tailed64(&'a [u32], &'a [f64], f64),
 }
 
 trait Value: Copy + Into<f64> {}
@@ -41,8 +45,11 @@ trait Values: Copy {
     /// One by one.
     fn each(self) -> impl Iterator<Item = f64>;
 
-    /// Four by four, and the rest.
-    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>);
+    /// Calls `visit` with every index and its value.
+    fn visit(self, indices: &[u32], visit: impl FnMut(u32, f64));
+
+    /// Calls `four` with four indices and their values at a time, then `one` with each of the up to three that are left.
+    fn visit_fours(self, indices: &[u32], four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64));
 }
 
 impl<V: Value> Values for &[V] {
@@ -52,9 +59,15 @@ impl<V: Value> Values for &[V] {
     }
 
     #[inline(always)]
-    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>) {
-        let (blocks, rest) = self.as_chunks::<4>();
-        (blocks.iter().map(|block| block.map(wide)), rest.each())
+    fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
+        indices.iter().zip(self).for_each(|(&j, &x)| visit(j, wide(x)));
+    }
+
+    #[inline(always)]
+    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64)) {
+        let ((fours, rest), (value_fours, value_rest)) = (indices.as_chunks::<4>(), self.as_chunks::<4>());
+        fours.iter().zip(value_fours).for_each(|(j, x)| four(j, x.map(wide)));
+        value_rest.visit(rest, one);
     }
 }
 
@@ -69,8 +82,52 @@ impl Values for Same {
     }
 
     #[inline(always)]
-    fn fours(self) -> (impl Iterator<Item = [f64; 4]>, impl Iterator<Item = f64>) {
-        (repeat([self.0; 4]), self.each())
+    fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
+        indices.iter().for_each(|&j| visit(j, self.0));
+    }
+
+    #[inline(always)]
+    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64)) {
+        let (fours, rest) = indices.as_chunks::<4>();
+        fours.iter().for_each(|j| four(j, [self.0; 4]));
+        self.visit(rest, one);
+    }
+}
+
+/// The first values, and one for all further indices.
+#[derive(Clone, Copy)]
+struct Tailed<'a, V>(&'a [V], f64);
+
+impl<V: Value> Values for Tailed<'_, V> {
+    #[inline(always)]
+    fn each(self) -> impl Iterator<Item = f64> {
+        self.0.each().chain(repeat(self.1))
+    }
+
+    #[inline(always)]
+    fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
+        let (first, others) = indices.split_at(self.0.len().min(indices.len()));
+        self.0.visit(first, &mut visit);
+        Same(self.1).visit(others, visit);
+    }
+
+    #[inline(always)]
+    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), mut one: impl FnMut(u32, f64)) {
+        let Tailed(first, rest) = self;
+        let (whole, left) = first.as_chunks::<4>();
+        let (fours, last) = indices.as_chunks::<4>();
+        let (head, tail) = fours.split_at(whole.len().min(fours.len()));
+        head.iter().zip(whole).for_each(|(j, x)| four(j, x.map(wide)));
+        // The four in which the first values end. If there is none, they end among the last indices.
+        let value = |at: usize| left.get(at).map_or(rest, |&x| wide(x));
+        match tail.split_first() {
+            Some((both, tail)) => {
+                four(both, std::array::from_fn(value));
+                tail.iter().for_each(|j| four(j, [rest; 4]));
+                Same(rest).visit(last, one);
+            }
+            None => last.iter().enumerate().for_each(|(at, &j)| one(j, value(at))),
+        }
     }
 }
 
@@ -91,6 +148,14 @@ macro_rules! each_storage {
                 let $values = Same(value);
                 $on_sparse
             }
+            Row::Tailed32($indices, first, rest) => {
+                let $values = Tailed(first, rest);
+                $on_sparse
+            }
+            Row::Tailed64($indices, first, rest) => {
+                let $values = Tailed(first, rest);
+                $on_sparse
+            }
         }
     };
 }
@@ -107,19 +172,22 @@ impl<'a> Row<'a> {
     /// `<w, x>`, in four partial sums that are added up in the end, and the sum of the products' absolute values.
     #[inline]
     pub fn dot_and_size(self, weights: &[f64]) -> (f64, f64) {
+        let mut both = SumAndSize::default();
+        let mut left = SumAndSize::default();
         each_storage!(self,
         dense(x) => {
             let weights = &weights[..weights.len().min(x.len())];
-            let (x_fours, x_rest) = (&x[..weights.len()]).fours();
+            let (x_fours, x_rest) = x[..weights.len()].as_chunks::<4>();
             let (w_fours, w_rest) = weights.as_chunks::<4>();
-            dot_and_size(w_fours.iter().copied().zip(x_fours), w_rest.iter().copied().zip(x_rest))
+            w_fours.iter().zip(x_fours).for_each(|(w, x)| both.add(*w, x.map(wide)));
+            w_rest.iter().zip(x_rest).for_each(|(w, &x)| left.add_one(*w, wide(x)));
         },
         sparse(j, x) => {
             let at = |&j: &u32| weights.get(j as usize).copied().unwrap_or(0.0);
-            let (x_fours, x_rest) = x.fours();
-            let (j_fours, j_rest) = j.as_chunks::<4>();
-            dot_and_size(j_fours.iter().map(|j| j.each_ref().map(at)).zip(x_fours), j_rest.iter().map(at).zip(x_rest))
-        })
+            x.visit_fours(j, |j, x| both.add(j.each_ref().map(at), x), |j, x| left.add_one(at(&j), x));
+        });
+        let add = |[a, b, c, d]: [f64; 4], left: [f64; 4]| (a + b) + (c + d) + left[0];
+        (add(both.sums, left.sums), add(both.sizes, left.sizes))
     }
 
     /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding.
@@ -131,6 +199,8 @@ impl<'a> Row<'a> {
             Row::Sparse32(j, x) => (sparse_dot(j, x, weights), size(x)),
             Row::Sparse64(j, x) => (sparse_dot(j, x, weights), size(x)),
             Row::Even(j, x) => (gathered(j, weights) as f64 * x, j.len() as f64 * x.abs()),
+            Row::Tailed32(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
+            Row::Tailed64(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
         }
     }
 
@@ -140,6 +210,7 @@ impl<'a> Row<'a> {
         match self {
             Row::Dense32(_) | Row::Dense64(_) => None,
             Row::Sparse32(j, _) | Row::Sparse64(j, _) | Row::Even(j, _) => Some(j),
+            Row::Tailed32(j, ..) | Row::Tailed64(j, ..) => Some(j),
         }
     }
 
@@ -157,9 +228,7 @@ impl<'a> Row<'a> {
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
         each_storage!(self,
         dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * wide(x) },
-        sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) {
-            if let Some(w) = weights.get_mut(j as usize) { *w += scale * x }
-        })
+        sparse(j, x) => x.visit(j, |j, x| if let Some(w) = weights.get_mut(j as usize) { *w += scale * x }))
     }
 
     /// Adds `<w_c, x>` to `scores[c]` for every output `c` of weights laid out feature by feature, outputs side by side.
@@ -177,9 +246,9 @@ impl<'a> Row<'a> {
         dense(x) => for (w, &x) in weights.iter_mut().skip(output).step_by(outputs).zip(x) {
             *w += scale * wide(x)
         },
-        sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) {
+        sparse(j, x) => x.visit(j, |j, x| {
             if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * x }
-        })
+        }))
     }
 
     /// `w_c ← w_c + scales[c]·x` for every output `c`, in the layout of [`Row::dot_each`].
@@ -309,6 +378,14 @@ impl<'a> Row<'a> {
                 Row::Sparse64(&j[part.clone()], &x[part]).for_each_stored(visit);
             }
             Row::Even(j, x) => Row::Even(&j[within(j)], x).for_each_stored(visit),
+            Row::Tailed32(j, x, rest) => {
+                let part = within(j);
+                Row::Tailed32(&j[part.clone()], those(x, part), rest).for_each_stored(visit);
+            }
+            Row::Tailed64(j, x, rest) => {
+                let part = within(j);
+                Row::Tailed64(&j[part.clone()], those(x, part), rest).for_each_stored(visit);
+            }
         }
     }
 
@@ -317,45 +394,52 @@ impl<'a> Row<'a> {
     pub fn for_each_stored(self, mut visit: impl FnMut(u32, f64)) {
         each_storage!(self,
             dense(x) => for (j, &x) in x.iter().enumerate() { visit(j as u32, wide(x)) },
-            sparse(j, x) => for (&j, x) in j.iter().zip(x.each()) { visit(j, x) })
+            sparse(j, x) => x.visit(j, visit))
     }
+}
+
+/// Those values that there are of some entries.
+fn those<V>(first: &[V], entries: Range<usize>) -> &[V] {
+    &first[entries.start.min(first.len())..entries.end.min(first.len())]
 }
 
 /// Four partial sums, so that additions need not wait for one another.
 #[inline]
 fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Values, weights: &[W]) -> f64 {
     let at = |j: u32| weights.get(j as usize).copied().unwrap_or_default().into();
-    let mut sums = [0.0f64; 4];
-    let (index_fours, index_rest) = indices.as_chunks::<4>();
-    let (value_fours, value_rest) = values.fours();
-    for (j, x) in index_fours.iter().zip(value_fours) {
+    let (mut sums, mut rest) = ([0.0f64; 4], 0.0);
+    let four = |j: &[u32; 4], x: [f64; 4]| {
         for lane in 0..4 {
             sums[lane] += at(j[lane]) * x[lane];
         }
-    }
-    let mut rest = 0.0;
-    for (&j, x) in index_rest.iter().zip(value_rest) {
-        rest += at(j) * x;
-    }
+    };
+    values.visit_fours(indices, four, |j, x| rest += at(j) * x);
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-#[inline(always)]
-fn dot_and_size(fours: impl Iterator<Item = ([f64; 4], [f64; 4])>, rest: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
-    let (mut sums, mut sizes) = ([0.0f64; 4], [0.0f64; 4]);
-    for (w, x) in fours {
+/// Four sums of products, and those of their absolute values.
+#[derive(Default)]
+struct SumAndSize {
+    sums: [f64; 4],
+    sizes: [f64; 4],
+}
+
+impl SumAndSize {
+    #[inline(always)]
+    fn add(&mut self, w: [f64; 4], x: [f64; 4]) {
         for lane in 0..4 {
             let product = w[lane] * x[lane];
-            sums[lane] += product;
-            sizes[lane] += product.abs();
+            self.sums[lane] += product;
+            self.sizes[lane] += product.abs();
         }
     }
-    let (mut sum, mut size) = (0.0, 0.0);
-    for (w, x) in rest {
-        sum += w * x;
-        size += (w * x).abs();
+
+    /// To the first of the four.
+    #[inline(always)]
+    fn add_one(&mut self, w: f64, x: f64) {
+        self.sums[0] += w * x;
+        self.sizes[0] += (w * x).abs();
     }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3]) + sum, (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]) + size)
 }
 
 /// A number that lanes of weights are made of.
@@ -434,6 +518,13 @@ fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
         }
     }
     sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(weights[j as usize])).sum::<i64>()
+}
+
+#[inline]
+fn rough_tailed_dot<V: Value>(indices: &[u32], first: &[V], rest: f64, weights: &[i16]) -> (f64, f64) {
+    let (own, others) = indices.split_at(first.len().min(indices.len()));
+    let dot = sparse_dot(own, first, weights) + gathered(others, weights) as f64 * rest;
+    (dot, size(first) + others.len() as f64 * rest.abs())
 }
 
 fn rough_dense_dot<V: Value>(values: &[V], weights: &[i16]) -> f64 {
@@ -563,18 +654,31 @@ mod tests {
 
         /// No small integers here: every sum is rounded, and must be rounded alike.
         #[test]
-        fn an_even_row_gives_the_bits_of_its_values_spelled_out(
+        fn one_value_for_many_entries_gives_the_bits_of_values_spelled_out(
             indices in prop::collection::btree_set(0u32..90, 0..70),
+            first in prop::collection::vec(-1e3f32..1e3, 0..70),
             value in prop_oneof![-1e3f64..1e3, Just(0.0), Just(-0.0)],
             weights in prop::collection::vec(-1e3f64..1e3, 0..100),
             outputs in 1usize..4,
+            span in (0usize..100, 0usize..100),
         ) {
             let indices: Vec<u32> = indices.into_iter().collect();
-            let values = vec![value; indices.len()];
-            let (even, spelled) = (Row::Even(&indices, value), Row::Sparse64(&indices, &values));
-            prop_assert_eq!(even.dot(&weights).to_bits(), spelled.dot(&weights).to_bits());
-            prop_assert_eq!(even.norm_sq().to_bits(), spelled.norm_sq().to_bits());
-            prop_assert_eq!((even.len(), even.nonzeros()), (spelled.len(), spelled.nonzeros()));
+            let narrow = &first[..first.len().min(indices.len())];
+            let first: Vec<f64> = narrow.iter().copied().map(f64::from).collect();
+            let spell = |first: &[f64]| first.iter().copied().chain(repeat(value)).take(indices.len()).collect::<Vec<_>>();
+            let (all_even, all) = (spell(&[]), spell(&first));
+            let pairs = [
+                (Row::Even(&indices, value), Row::Sparse64(&indices, &all_even)),
+                (Row::Tailed64(&indices, &[], value), Row::Sparse64(&indices, &all_even)),
+                (Row::Tailed64(&indices, &first, value), Row::Sparse64(&indices, &all)),
+                (Row::Tailed32(&indices, narrow, value), Row::Sparse64(&indices, &all)),
+            ];
+            for (short, spelled) in pairs {
+            prop_assert_eq!(short.dot(&weights).to_bits(), spelled.dot(&weights).to_bits());
+            prop_assert_eq!(short.dot_and_size(&weights), spelled.dot_and_size(&weights));
+            prop_assert_eq!(short.norm_sq().to_bits(), spelled.norm_sq().to_bits());
+            prop_assert_eq!(short.largest(), spelled.largest());
+            prop_assert_eq!((short.len(), short.nonzeros(), short.indices()), (spelled.len(), spelled.nonzeros(), spelled.indices()));
             let each = |row: Row<'_>| {
                 let (mut sum, mut one, mut all, mut scores) = (weights.clone(), weights.clone(), weights.clone(), vec![0.5; outputs]);
                 row.add_to(&mut sum, 0.3);
@@ -584,12 +688,20 @@ mod tests {
                 let (mut stored, mut visited) = (Vec::new(), Vec::new());
                 row.for_each_stored(|j, x| stored.push((j, x.to_bits())));
                 row.for_each_index(|j| visited.push(j));
-                (sum, one, all, scores, stored, visited)
+                let mut within = Vec::new();
+                row.for_each_within(span.0.min(span.1)..span.1, |j, x| within.push((j, x.to_bits())));
+                let lanes: Vec<[f64; 2]> = weights.iter().map(|&w| [w, 2.0 * w]).collect();
+                let mut moved = lanes.clone();
+                row.add_to_lanes(&mut moved, [0.3, 0.7]);
+                let slots: Vec<u32> = (0..weights.len() as u32).rev().collect();
+                let slotted = if lanes.is_empty() { [0.0; 2] } else { row.dot_slots(&slots, &lanes) };
+                ((sum, one, all, scores), (stored, visited, within), (row.dot_lanes(&lanes), moved, slotted))
             };
-            prop_assert_eq!(each(even), each(spelled));
+            prop_assert_eq!(each(short), each(spelled));
             let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
-            let ((a, size_a), (b, size_b)) = (even.rough_dot(&whole), spelled.rough_dot(&whole));
+            let ((a, size_a), (b, size_b)) = (short.rough_dot(&whole), spelled.rough_dot(&whole));
             prop_assert!((a - b).abs() <= 1e-12 * 1e3 * size_a && (size_a - size_b).abs() <= 1e-12 * size_a, "{a} {b}, {size_a} {size_b}");
+            }
         }
     }
 }

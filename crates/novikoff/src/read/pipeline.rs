@@ -43,6 +43,8 @@ pub struct Setup {
     pub threads: usize,
     /// Go on after bad rows.
     pub skip_bad_rows: bool,
+    /// Rows are kept as they are parsed: who parses them looks how they are stored.
+    pub keep: bool,
 }
 
 /// What became of the stream.
@@ -71,6 +73,7 @@ struct Feed {
 struct Shared {
     feed: Mutex<Feed>,
     parser: Arc<dyn Parser>,
+    keep: bool,
     stop: AtomicBool,
 }
 
@@ -79,8 +82,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Takes the next block and parses it; `None` at the end of the input. The number of the block is returned with an error,
-/// too, so that the error is reported in its place.
-fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<Parsed> {
+/// too, so that the error is reported in its place. If wished, a look is taken at how many values a matrix stores.
+fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch, look: bool) -> Option<Parsed> {
     let (number, offset) = {
         let mut feed = lock(&shared.feed);
         let place = (feed.handed, feed.offset);
@@ -98,6 +101,9 @@ fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<
     };
     batch.clear();
     shared.parser.parse(block, offset, &mut batch);
+    if look {
+        batch.look_at_values();
+    }
     batch.bytes = block.len() as u64;
     if batch.lines == 0 {
         batch.lines = lines(block, shared.parser.cut());
@@ -136,17 +142,18 @@ impl Drop for Reporter {
 /// Puts the entries of each free batch in place, then parses another block into it, until no more batches can come.
 fn work(shared: &Shared, free: &Mutex<Receiver<Free<'_>>>, full: Sender<Word>) {
     let full = Reporter(full);
-    let (mut block, mut ended) = (Vec::new(), false);
+    let (mut block, mut ended, mut look) = (Vec::new(), false, shared.keep);
     loop {
         let received = lock(free).recv();
         let Ok((batch, room)) = received else { return };
         if let Some(room) = room {
-            room.fill(&batch.indices, &batch.values);
+            look = shared.keep && room.is_short();
+            room.fill(batch.part());
         }
         if ended || shared.stop.load(Ordering::Relaxed) {
             continue;
         }
-        let parsed = next_batch(shared, &mut block, batch);
+        let parsed = next_batch(shared, &mut block, batch, look);
         ended = parsed.is_none();
         let _ = full.0.send(parsed.map_or(Word::Ended, Word::Parsed));
     }
@@ -164,7 +171,7 @@ pub fn run<'a>(
 ) -> Result<Outcome> {
     let (origin, taken, total) = (source.origin(), source.taken(), source.total());
     let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
-    let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
+    let shared = Arc::new(Shared { feed, parser, keep: setup.keep, stop: AtomicBool::new(false) });
     let threads = setup.threads.max(1);
     let mut desk = Desk { origin, taken, total, line: 1, report, observer, consume };
     let empty_batch = || Batch::new(!setup.skip_bad_rows);
@@ -196,7 +203,7 @@ pub fn run<'a>(
             (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
             desk.serve(&shared, &full, |batch, room| {
                 if let Some(room) = room {
-                    room.fill(&batch.indices, &batch.values);
+                    room.fill(batch.part());
                 }
                 drop(free_sender.send((batch, None)));
             })?
@@ -214,12 +221,13 @@ fn alone<'a, C>(shared: &Shared, mut batch: Batch, desk: &mut Desk<'_, C>) -> Re
 where
     C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
 {
-    let mut block = Vec::new();
-    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch)) {
+    let (mut block, mut look) = (Vec::new(), shared.keep);
+    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch), look) {
         let (flow, room);
         (batch, flow, room) = desk.settle(parsed)?;
         if let Some(room) = room {
-            room.fill(&batch.indices, &batch.values);
+            look = shared.keep && room.is_short();
+            room.fill(batch.part());
         }
         if flow == Flow::Stop {
             return Ok(Outcome::Stopped);
@@ -358,7 +366,7 @@ mod tests {
     fn a_worker_that_fails_is_an_error() {
         let bytes: Vec<u8> = b"a line\n".repeat(1 << 18);
         let source = Source::open(&Input::Bytes { name: "rows".into(), bytes: bytes.into() }).unwrap();
-        let setup = Setup { threads: 2, skip_bad_rows: false };
+        let setup = Setup { threads: 2, skip_bad_rows: false, keep: false };
         let consume = |_: &mut Batch, _: &mut dyn Observer| Ok((Flow::Continue, None));
         let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume).unwrap_err();
         assert!(error.what().contains("a reading thread failed"), "{error}");

@@ -165,11 +165,6 @@ fn gram<L: Loss, P: Penalty>(
             match problem.row(i as usize) {
                 Row::Sparse32(j, x) => add_products(&mut sum, columns, biased, h, j, x),
                 Row::Sparse64(j, x) => add_products(&mut sum, columns, biased, h, j, x),
-                Row::Even(j, x) => {
-                    values.clear();
-                    values.resize(j.len(), x);
-                    add_products(&mut sum, columns, biased, h, j, &values);
-                }
                 row => {
                     indices.clear();
                     values.clear();

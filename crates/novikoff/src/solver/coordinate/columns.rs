@@ -106,22 +106,13 @@ pub(super) fn add_weighted(column: Row<'_>, scale: f64, h: &[f64], r: &mut [f64]
     match column {
         Row::Dense32(x) => add_dense(x, scale, h, r),
         Row::Dense64(x) => add_dense(x, scale, h, r),
-        Row::Sparse32(i, x) => add_sparse(i, x, scale, h, r),
-        Row::Sparse64(i, x) => add_sparse(i, x, scale, h, r),
-        Row::Even(i, x) => i.iter().for_each(|&i| r[i as usize] += scale * h[i as usize] * x),
+        sparse => sparse.for_each_stored(|i, x| r[i as usize] += scale * h[i as usize] * x),
     }
 }
 
 fn add_dense<V: Copy + Into<f64>>(x: &[V], scale: f64, h: &[f64], r: &mut [f64]) {
     for ((r, h), x) in r.iter_mut().zip(h).zip(x) {
         *r += scale * h * (*x).into();
-    }
-}
-
-fn add_sparse<V: Copy + Into<f64>>(indices: &[u32], x: &[V], scale: f64, h: &[f64], r: &mut [f64]) {
-    for (i, x) in indices.iter().zip(x) {
-        let i = *i as usize;
-        r[i] += scale * h[i] * (*x).into();
     }
 }
 
@@ -156,7 +147,7 @@ mod tests {
                 Row::Dense64(_) => is_dense && !matrix.is_single(),
                 Row::Sparse32(..) => !is_dense && matrix.is_single(),
                 Row::Sparse64(..) => !is_dense && !matrix.is_single(),
-                Row::Even(..) => false,
+                _ => false,
             };
             prop_assert!(same, "layout and precision");
             for i in 0..rows.len() {

@@ -3,6 +3,8 @@
 //! A worker first takes an empty batch, then the next block, so the earliest block always has a batch to go to and the
 //! number of batches bounds the memory. The consumer runs on the caller's thread and sees the same batches in the same
 //! order whatever the number of threads: training on a stream overlaps with its reading, and nothing depends on timing.
+//! While there is nothing to consume, the caller's thread is a worker, too: there are as many threads as cores, and none of
+//! them sleeps for longer than it takes to hand something over. (With one more, they were woken on each other's cores.)
 //!
 //! A consumer that keeps the rows need not copy them: it says where their entries go, and the worker that gets the batch
 //! next puts them there first. Most of that copying is the system's clearing of fresh memory, for which one thread alone
@@ -15,8 +17,9 @@ use crate::data::Report;
 use crate::data::assembly::Room;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -139,23 +142,45 @@ impl Drop for Reporter {
     }
 }
 
-/// Puts the entries of each free batch in place, then parses another block into it, until no more batches can come.
-fn work(shared: &Shared, free: &Mutex<Receiver<Free<'_>>>, full: Sender<Word>) {
-    let full = Reporter(full);
-    let (mut block, mut ended, mut look) = (Vec::new(), false, shared.keep);
-    loop {
-        let received = lock(free).recv();
-        let Ok((batch, room)) = received else { return };
+/// Who takes free batches and fills them.
+struct Worker<'s> {
+    shared: &'s Shared,
+    block: Vec<u8>,
+    /// Whether there are no more blocks.
+    ended: bool,
+    /// Whether to look how many values of a row are stored.
+    look: bool,
+}
+
+impl<'s> Worker<'s> {
+    fn new(shared: &'s Shared) -> Self {
+        Self { shared, block: Vec::new(), ended: false, look: shared.keep }
+    }
+
+    /// Puts the entries of a batch in place, then parses another block into it, if there is one.
+    fn refill(&mut self, (batch, room): Free<'_>) -> Option<Word> {
         if let Some(room) = room {
-            look = shared.keep && room.is_short();
+            self.look = self.shared.keep && room.is_short();
             room.fill(batch.part());
         }
-        if ended || shared.stop.load(Ordering::Relaxed) {
-            continue;
+        if self.ended || self.shared.stop.load(Ordering::Relaxed) {
+            return None;
         }
-        let parsed = next_batch(shared, &mut block, batch, look);
-        ended = parsed.is_none();
-        let _ = full.0.send(parsed.map_or(Word::Ended, Word::Parsed));
+        let parsed = next_batch(self.shared, &mut self.block, batch, self.look);
+        self.ended = parsed.is_none();
+        Some(parsed.map_or(Word::Ended, Word::Parsed))
+    }
+}
+
+/// Refills free batches until no more can come.
+fn work(shared: &Shared, free: &Mutex<Receiver<Free<'_>>>, full: Sender<Word>) {
+    let (full, mut worker) = (Reporter(full), Worker::new(shared));
+    loop {
+        let received = lock(free).recv();
+        let Ok(received) = received else { return };
+        if let Some(word) = worker.refill(received) {
+            let _ = full.0.send(word);
+        }
     }
 }
 
@@ -184,10 +209,23 @@ pub fn run<'a>(
                 let (shared, free, full) = (&*shared, free.clone(), full_sender.clone());
                 scope.spawn(move || work(shared, &free, full))
             };
-            let workers: Vec<_> = (0..threads).map(spawn).collect();
+            let workers: Vec<_> = (1..threads).map(spawn).collect();
             (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
-            let outcome = desk.serve(&shared, &full, |batch, room| drop(free_sender.send((batch, room))));
+            let mut own = Worker::new(&shared);
+            let help = || {
+                // Who waits for a batch holds the lock: then there is none.
+                let batch = free.try_lock().ok()?.try_recv().ok()?;
+                // A thread that fails is an error, whichever it is.
+                catch_unwind(AssertUnwindSafe(|| own.refill(batch))).unwrap_or(Some(Word::Failed))
+            };
+            let outcome = desk.serve(&shared, &full, help, |batch, room| drop(free_sender.send((batch, room))));
             drop(free_sender);
+            // Entries may still have to be put in place.
+            loop {
+                let received = lock(&free).recv();
+                let Ok(received) = received else { break };
+                own.refill(received);
+            }
             // One that failed has said so, and is an error by now.
             workers.into_iter().for_each(|worker| drop(worker.join()));
             outcome
@@ -201,12 +239,17 @@ pub fn run<'a>(
                 std::thread::spawn(move || work(&shared, &free, full));
             }
             (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
-            desk.serve(&shared, &full, |batch, room| {
-                if let Some(room) = room {
-                    room.fill(batch.part());
-                }
-                drop(free_sender.send((batch, None)));
-            })?
+            desk.serve(
+                &shared,
+                &full,
+                || None,
+                |batch, room| {
+                    if let Some(room) = room {
+                        room.fill(batch.part());
+                    }
+                    drop(free_sender.send((batch, None)));
+                },
+            )?
         }
     };
     if outcome == Outcome::Ended {
@@ -253,17 +296,23 @@ impl<'a, C> Desk<'_, C>
 where
     C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
 {
-    /// Takes what workers bring until there is no more, and sends every batch back.
+    /// Takes what workers bring until there is no more, and sends every batch back; helps while there is nothing to take.
     fn serve(
         &mut self,
         shared: &Shared,
         full: &Receiver<Word>,
+        mut help: impl FnMut() -> Option<Word>,
         mut send_back: impl FnMut(Batch, Option<Room<'a>>),
     ) -> Result<Outcome> {
         let _stop_workers = StopOnDrop(&shared.stop);
         let (mut waiting, mut next, mut ended) = (BTreeMap::new(), 0, false);
         while !ended || lock(&shared.feed).handed > next {
-            match full.recv_timeout(Duration::from_millis(100)) {
+            let word = match full.try_recv() {
+                Ok(word) => Ok(word),
+                Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+                Err(TryRecvError::Empty) => help().map_or_else(|| full.recv_timeout(Duration::from_millis(100)), Ok),
+            };
+            match word {
                 Ok(Word::Parsed((number, parsed))) => drop(waiting.insert(number, parsed)),
                 Ok(Word::Ended) => ended = true,
                 Ok(Word::Failed) | Err(RecvTimeoutError::Disconnected) => {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Turns the bytes of one block into rows.
@@ -64,6 +64,48 @@ type Parsed = (u64, std::result::Result<Batch, (Error, Vec<u8>)>);
 
 /// A batch that is free for another block, once its entries are where they go.
 type Free<'a> = (Batch, Option<Room<'a>>);
+
+/// The free batches. The one that came last goes first: its memory is in the cache.
+#[derive(Default)]
+struct Pool<'a> {
+    /// And whether no more will come.
+    batches: Mutex<(Vec<Free<'a>>, bool)>,
+    changed: Condvar,
+}
+
+impl<'a> Pool<'a> {
+    /// Of this many new ones.
+    fn new(count: usize, setup: Setup) -> Self {
+        let batches = (0..count).map(|_| (Batch::new(!setup.skip_bad_rows), None)).collect();
+        Self { batches: Mutex::new((batches, false)), changed: Condvar::new() }
+    }
+
+    fn give(&self, batch: Free<'a>) {
+        lock(&self.batches).0.push(batch);
+        self.changed.notify_one();
+    }
+
+    /// A batch, if there is one now.
+    fn try_take(&self) -> Option<Free<'a>> {
+        lock(&self.batches).0.pop()
+    }
+
+    /// A batch, as soon as there is one; `None` if none will come.
+    fn take(&self) -> Option<Free<'a>> {
+        let batches = self.changed.wait_while(lock(&self.batches), |(batches, closed)| batches.is_empty() && !*closed);
+        batches.unwrap_or_else(PoisonError::into_inner).0.pop()
+    }
+}
+
+/// Says that no more batches will come, whatever happens.
+struct Closing<'p, 'a>(&'p Pool<'a>);
+
+impl Drop for Closing<'_, '_> {
+    fn drop(&mut self) {
+        lock(&self.0.batches).1 = true;
+        self.0.changed.notify_all();
+    }
+}
 
 struct Feed {
     blocks: Blocks,
@@ -173,12 +215,10 @@ impl<'s> Worker<'s> {
 }
 
 /// Refills free batches until no more can come.
-fn work(shared: &Shared, free: &Mutex<Receiver<Free<'_>>>, full: Sender<Word>) {
+fn work(shared: &Shared, pool: &Pool<'_>, full: Sender<Word>) {
     let (full, mut worker) = (Reporter(full), Worker::new(shared));
-    loop {
-        let received = lock(free).recv();
-        let Ok(received) = received else { return };
-        if let Some(word) = worker.refill(received) {
+    while let Some(batch) = pool.take() {
+        if let Some(word) = worker.refill(batch) {
             let _ = full.0.send(word);
         }
     }
@@ -199,46 +239,43 @@ pub fn run<'a>(
     let shared = Arc::new(Shared { feed, parser, keep: setup.keep, stop: AtomicBool::new(false) });
     let threads = setup.threads.max(1);
     let mut desk = Desk { origin, taken, total, line: 1, report, observer, consume };
-    let empty_batch = || Batch::new(!setup.skip_bad_rows);
+    let batches = 2 * threads + 1;
     let outcome = match total {
-        Some(_) if threads == 1 => alone(&shared, empty_batch(), &mut desk)?,
-        Some(_) => std::thread::scope(|scope| {
-            let ((free_sender, free), (full_sender, full)) = (channel(), channel());
-            let free = Arc::new(Mutex::new(free));
-            let spawn = |_| {
-                let (shared, free, full) = (&*shared, free.clone(), full_sender.clone());
-                scope.spawn(move || work(shared, &free, full))
-            };
-            let workers: Vec<_> = (1..threads).map(spawn).collect();
-            (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
-            let mut own = Worker::new(&shared);
-            let help = || {
-                // Who waits for a batch holds the lock: then there is none.
-                let batch = free.try_lock().ok()?.try_recv().ok()?;
-                // A thread that fails is an error, whichever it is.
-                catch_unwind(AssertUnwindSafe(|| own.refill(batch))).unwrap_or(Some(Word::Failed))
-            };
-            let outcome = desk.serve(&shared, &full, help, |batch, room| drop(free_sender.send((batch, room))));
-            drop(free_sender);
-            // Entries may still have to be put in place.
-            loop {
-                let received = lock(&free).recv();
-                let Ok(received) = received else { break };
-                own.refill(received);
-            }
-            // One that failed has said so, and is an error by now.
-            workers.into_iter().for_each(|worker| drop(worker.join()));
-            outcome
-        })?,
+        Some(_) if threads == 1 => alone(&shared, Batch::new(!setup.skip_bad_rows), &mut desk)?,
+        Some(_) => {
+            let (pool, (full_sender, full)) = (&Pool::new(batches, setup), channel());
+            std::thread::scope(|scope| {
+                let spawn = |_| {
+                    let (shared, full) = (&*shared, full_sender.clone());
+                    scope.spawn(move || work(shared, pool, full))
+                };
+                let closing = Closing(pool);
+                let workers: Vec<_> = (1..threads).map(spawn).collect();
+                let mut own = Worker::new(&shared);
+                let help = || {
+                    // A thread that fails is an error, whichever it is.
+                    let batch = pool.try_take()?;
+                    catch_unwind(AssertUnwindSafe(|| own.refill(batch))).unwrap_or(Some(Word::Failed))
+                };
+                let outcome = desk.serve(&shared, &full, help, |batch, room| pool.give((batch, room)));
+                drop(closing);
+                // Entries may still have to be put in place.
+                while let Some(batch) = pool.take() {
+                    own.refill(batch);
+                }
+                // One that failed has said so, and is an error by now.
+                workers.into_iter().for_each(|worker| drop(worker.join()));
+                outcome
+            })?
+        }
         // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask to stop.
         None => {
-            let ((free_sender, free), (full_sender, full)) = (channel(), channel());
-            let free = Arc::new(Mutex::new(free));
+            let (pool, (full_sender, full)) = (Arc::new(Pool::new(batches, setup)), channel());
             for _ in 0..threads {
-                let (shared, free, full) = (shared.clone(), free.clone(), full_sender.clone());
-                std::thread::spawn(move || work(&shared, &free, full));
+                let (shared, pool, full) = (shared.clone(), pool.clone(), full_sender.clone());
+                std::thread::spawn(move || work(&shared, &pool, full));
             }
-            (0..2 * threads + 1).for_each(|_| drop(free_sender.send((empty_batch(), None))));
+            let _closing = Closing(&pool);
             desk.serve(
                 &shared,
                 &full,
@@ -247,7 +284,7 @@ pub fn run<'a>(
                     if let Some(room) = room {
                         room.fill(batch.part());
                     }
-                    drop(free_sender.send((batch, None)));
+                    pool.give((batch, None));
                 },
             )?
         }

@@ -160,23 +160,23 @@ pub struct Fingerprint {
 struct RowHasher {
     indices: Vec<u32>,
     values: Vec<f64>,
+    /// Hashes of values that are all one, by how many and which, and the row's weight: many bags of words are of one size.
+    even: Vec<([u64; 3], u64)>,
 }
 
 impl RowHasher {
     fn hash(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) -> [u8; 16] {
         let (indices, values) = match row {
             // Without a way out at the first zero, several are compared at a time.
-            Row::Sparse64(indices, values) if !values.iter().fold(false, |zero, x| zero | (*x == 0.0)) => (indices, values),
-            Row::Even(indices, value) if value != 0.0 => {
-                self.values.clear();
-                self.values.resize(indices.len(), value);
-                (indices, self.values.as_slice())
+            Row::Sparse64(indices, values) if !values.iter().fold(false, |zero, x| zero | (*x == 0.0)) => {
+                (indices, of_values(values, weight))
             }
+            Row::Even(indices, value) if value != 0.0 => (indices, self.of_even(indices.len(), value, weight)),
             Row::Tailed64(indices, first, rest) if rest != 0.0 && first.iter().all(|x| *x != 0.0) => {
                 self.values.clear();
                 self.values.extend_from_slice(first);
                 self.values.resize(indices.len(), rest);
-                (indices, self.values.as_slice())
+                (indices, of_values(&self.values, weight))
             }
             _ => {
                 self.indices.clear();
@@ -185,16 +185,34 @@ impl RowHasher {
                     self.indices.push(j);
                     self.values.push(x);
                 });
-                (self.indices.as_slice(), self.values.as_slice())
+                (self.indices.as_slice(), of_values(&self.values, weight))
             }
         };
         let indices = xxh3_64_with_seed(&little_endian(indices), u64::from(label.unwrap_or(u32::MAX)));
-        let values = xxh3_64_with_seed(&little_endian(values), weight.to_bits());
         let mut hash = [0; 16];
         hash[..8].copy_from_slice(&indices.to_le_bytes());
         hash[8..].copy_from_slice(&values.to_le_bytes());
         hash
     }
+
+    /// The hash of so many values that are all this one.
+    fn of_even(&mut self, count: usize, value: f64, weight: f64) -> u64 {
+        const SLOTS: usize = 512;
+        let key = [count as u64, value.to_bits(), weight.to_bits()];
+        // No row has as many values as this.
+        self.even.resize(SLOTS, ([u64::MAX; 3], 0));
+        let slot = count % SLOTS;
+        if self.even[slot].0 != key {
+            self.values.clear();
+            self.values.resize(count, value);
+            self.even[slot] = (key, of_values(&self.values, weight));
+        }
+        self.even[slot].1
+    }
+}
+
+fn of_values(values: &[f64], weight: f64) -> u64 {
+    xxh3_64_with_seed(&little_endian(values), weight.to_bits())
 }
 
 impl Fingerprint {

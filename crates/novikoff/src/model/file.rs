@@ -3,6 +3,7 @@
 //! A file is data from outside. Its checksum is compared first, then version, layout and limits, and only then is memory
 //! beyond its own length asked for. What is written passes the same checks as what is read, so that a file once written can be read again.
 
+mod buffer;
 mod calibration;
 mod check;
 mod metadata;
@@ -12,6 +13,7 @@ mod scorers;
 mod seal;
 mod tensors;
 
+use self::buffer::Buffer;
 use super::{Model, atomic};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
@@ -31,15 +33,15 @@ pub fn save(model: &Model, path: &Path) -> Result<()> {
 
 /// Reads a model from a file.
 pub fn load(path: &Path) -> Result<Model> {
-    let name = path.display().to_string();
-    from_bytes(&read(path, &name)?, &name)
+    load_with_checksum(path).map(|(model, _)| model)
 }
 
 /// Reads a model from a file, and the file's checksum.
 pub fn load_with_checksum(path: &Path) -> Result<(Model, String)> {
     let name = path.display().to_string();
-    let bytes = read(path, &name)?;
-    Ok((from_bytes(&bytes, &name)?, checksum(&bytes)))
+    let buffer = read(path, &name)?;
+    let checksum = checksum(buffer.bytes());
+    Ok((parse(buffer).map_err(|error| error.at(name, 0, 0))?, checksum))
 }
 
 /// The checksum of a model's file with these bytes: a hash of all of it, which it carries itself.
@@ -79,11 +81,20 @@ fn sealed(model: &Model) -> Result<seal::Sealed<'_>> {
 }
 
 /// The model of a file with these bytes; `name` is what errors call the file.
-pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Model> {
-    parse(bytes).map_err(|error| error.at(name, 0, 0))
+pub fn from_bytes(mut bytes: &[u8], name: &str) -> Result<Model> {
+    let length = bytes.len();
+    let fail = |error: Error| error.at(name, 0, 0);
+    let mut buffer = Buffer::with_room(length).ok_or_else(|| fail(no_memory(length as u64)))?;
+    buffer.read(&mut bytes, length).map_err(|error| Error::io(name, &error))?;
+    parse(buffer).map_err(fail)
 }
 
-fn parse(bytes: &[u8]) -> Result<Model> {
+fn no_memory(length: u64) -> Error {
+    Error::input(format!("there is no memory for its {length} bytes"))
+}
+
+fn parse(buffer: Buffer) -> Result<Model> {
+    let bytes = buffer.bytes();
     let header = seal::open(bytes)?;
     let mut metadata = metadata::Metadata::read(header)?;
     metadata.check_version()?;
@@ -94,8 +105,11 @@ fn parse(bytes: &[u8]) -> Result<Model> {
     let scorer = scorers::read(&mut metadata, &mut tensors, &about, labels.len(), bytes.len())?;
     let probabilities = calibration::read(&mut metadata, &mut tensors, scorer.outputs())?;
     metadata.finish()?;
-    tensors.finish()?;
-    let model = Model { about, labels, schema, scorer, probabilities };
+    let left = tensors.finish()?;
+    let mut model = Model { about, labels, schema, scorer, probabilities };
+    if let (Some(place), Some(weights)) = (left, scorers::weights_of(&mut model.scorer)) {
+        weights.values = buffer.into_numbers(place);
+    }
     check::model(&model).map_err(Error::input)?;
     Ok(model)
 }
@@ -104,7 +118,7 @@ fn parse(bytes: &[u8]) -> Result<Model> {
 const HEAD: u64 = 4096;
 
 /// The bytes of a file that starts as a model's file does.
-fn read(path: &Path, name: &str) -> Result<Vec<u8>> {
+fn read(path: &Path, name: &str) -> Result<Buffer> {
     let fail = |error: &std::io::Error| Error::io(name, error);
     // Asked before it is opened: opening a pipe would wait for somebody to write to it.
     let found = fs::metadata(path).map_err(|error| fail(&error))?;
@@ -117,13 +131,9 @@ fn read(path: &Path, name: &str) -> Result<Vec<u8>> {
     let mut head = Vec::new();
     (&mut file).take(HEAD).read_to_end(&mut head).map_err(|error| fail(&error))?;
     seal::screen(&head, length).map_err(|error| error.at(name, 0, 0))?;
-    // All of it at once: what grows may lie across huge pages. One byte more, or the end would be looked for in more room.
-    let mut bytes = Vec::new();
-    if usize::try_from(length).map_or(true, |length| bytes.try_reserve_exact(length + 1).is_err()) {
-        return Err(Error::input(format!("there is no memory for its {length} bytes")).at(name, 0, 0));
-    }
-    let rest = length.saturating_sub(head.len() as u64);
-    bytes.append(&mut head);
-    file.take(rest).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
-    Ok(bytes)
+    let no_memory = || no_memory(length).at(name, 0, 0);
+    let length = usize::try_from(length).map_err(|_| no_memory())?;
+    let mut buffer = Buffer::with_room(length).ok_or_else(no_memory)?;
+    buffer.read(&mut head.as_slice().chain(file), length).map_err(|error| fail(&error))?;
+    Ok(buffer)
 }

@@ -36,7 +36,16 @@ pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
     }
 }
 
-/// The scorer of a file of `file_bytes` bytes.
+/// The weights of a linear scorer.
+pub(super) fn weights_of(scorer: &mut Scorer) -> Option<&mut Weights> {
+    match scorer {
+        Scorer::Linear(weights) | Scorer::Presence(weights) => Some(weights),
+        Scorer::Mapped(mapped) => weights_of(&mut mapped.scorer),
+        Scorer::Kernel(_) | Scorer::Voted(_) | Scorer::Network(_) => None,
+    }
+}
+
+/// The scorer of a file of `file_bytes` bytes. Weights may have been left where they are.
 pub(super) fn read(
     metadata: &mut Metadata,
     tensors: &mut Tensors<'_>,
@@ -122,7 +131,8 @@ fn read_linear(tensors: &mut Tensors<'_>, features: usize, classes: usize, file_
     check::outputs(outputs, classes).map_err(Error::input)?;
     if tensors.dtype("weights").is_some() {
         let mut weights = Weights::zero(0, outputs);
-        weights.values = tensors.shaped("weights", &[features, outputs])?;
+        // If they are left as they lie, they come when nobody else looks at the file.
+        weights.values = tensors.shaped_unless_left("weights", &[features, outputs])?;
         weights.bias = bias;
         return Ok(weights);
     }

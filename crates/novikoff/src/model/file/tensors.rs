@@ -1,5 +1,6 @@
 //! The inside of the file: named arrays of numbers.
 
+use super::buffer::Buffer;
 use crate::data::little_endian;
 use crate::error::{Error, Result};
 use safetensors::tensor::TensorView;
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A number as the file stores it: little endian.
 pub(super) trait Element: Copy + Default {
@@ -109,7 +111,10 @@ impl<'a> Tensor<'a> {
 
 /// The tensors of a file that nobody has asked for yet.
 pub(super) struct Tensors<'a> {
+    bytes: &'a [u8],
     views: BTreeMap<String, TensorView<'a>>,
+    /// Where the numbers are that are to be left as they lie.
+    left: Option<Range<usize>>,
 }
 
 impl<'a> Tensors<'a> {
@@ -120,7 +125,7 @@ impl<'a> Tensors<'a> {
         check_layout(&parsed.tensors, (bytes.len() - header.len() - size_of::<u64>()) as u64)?;
         let tensors = SafeTensors::deserialize(bytes)
             .map_err(|error| Error::input(format!("its tensors are not laid out as safetensors asks: {error}")))?;
-        Ok(Self { views: tensors.tensors().into_iter().collect() })
+        Ok(Self { bytes, views: tensors.tensors().into_iter().collect(), left: None })
     }
 
     fn take<T: Element>(&mut self, name: &str) -> Result<TensorView<'a>> {
@@ -146,9 +151,26 @@ impl<'a> Tensors<'a> {
 
     /// All numbers of a tensor of this shape.
     pub(super) fn shaped<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
+        let view = self.take_shaped::<T>(name, shape)?;
+        decode(name, &view)
+    }
+
+    fn take_shaped<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<TensorView<'a>> {
         let view = self.take::<T>(name)?;
-        if view.shape() != shape {
-            return Err(Error::input(format!("the tensor `{name}` has the shape {:?}, not {shape:?}", view.shape())));
+        match view.shape() == shape {
+            true => Ok(view),
+            false => Err(Error::input(format!("the tensor `{name}` has the shape {:?}, not {shape:?}", view.shape()))),
+        }
+    }
+
+    /// The same; but if the numbers can be left as they lie, which one tensor's can, then nothing.
+    pub(super) fn shaped_unless_left(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
+        let view = self.take_shaped::<f64>(name, shape)?;
+        let start = view.data().as_ptr() as usize - self.bytes.as_ptr() as usize;
+        let place = start..start + view.data().len();
+        if self.left.is_none() && Buffer::is_whole(&place) {
+            self.left = Some(place);
+            return Ok(Vec::new());
         }
         decode(name, &view)
     }
@@ -162,11 +184,11 @@ impl<'a> Tensors<'a> {
         }
     }
 
-    /// All tensors must have been asked for.
-    pub(super) fn finish(self) -> Result<()> {
+    /// All tensors must have been asked for. Says where the numbers are that were left as they lie.
+    pub(super) fn finish(self) -> Result<Option<Range<usize>>> {
         match self.views.into_keys().next() {
             Some(name) => Err(Error::input(format!("the tensor `{name}` does not belong into this kind of model"))),
-            None => Ok(()),
+            None => Ok(self.left),
         }
     }
 }

@@ -246,9 +246,7 @@ fn feature_names_that_do_not_fit_are_refused() {
 #[test]
 fn weights_that_are_not_finite_are_refused() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        Forged::of(&two_classes())
-            .number("weights", 2, &bad.to_le_bytes())
-            .refused("number 2 of the tensor `weights` is not finite");
+        Forged::of(&two_classes()).number("weights", 2, &bad.to_le_bytes()).refused("weight 2 is not finite");
         Forged::of(&two_classes()).number("bias", 0, &bad.to_le_bytes()).refused("`bias` is not finite");
         Forged::of(&three_classes()).number("weight_values", 8, &bad.to_le_bytes()).refused("`weight_values` is not finite");
         Forged::of(&voted()).number("mistake_step", 1, &bad.to_le_bytes()).refused("`mistake_step` is not finite");

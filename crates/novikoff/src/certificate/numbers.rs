@@ -23,21 +23,29 @@ const PART: usize = 3 << 15;
 pub trait Number: bytemuck::Pod + Send + Sync + Serialize + for<'de> Deserialize<'de> {
     /// The name of its type.
     const NAME: &'static str;
-    /// Out of its bytes on this machine, if these are stored lowest first; `None` if it is not a finite number.
-    fn out_of_le(self) -> Option<Self>;
+    /// Out of its bytes on this machine, if these are stored lowest first.
+    fn out_of_le(self) -> Self;
+    /// Whether it is a finite number.
+    fn is_finite(self) -> bool;
 }
 
 impl Number for u32 {
     const NAME: &'static str = "u32";
-    fn out_of_le(self) -> Option<Self> {
-        Some(Self::from_le(self))
+    fn out_of_le(self) -> Self {
+        Self::from_le(self)
+    }
+    fn is_finite(self) -> bool {
+        true
     }
 }
 
 impl Number for f64 {
     const NAME: &'static str = "f64";
-    fn out_of_le(self) -> Option<Self> {
-        Some(Self::from_bits(u64::from_le(self.to_bits()))).filter(|x| x.is_finite())
+    fn out_of_le(self) -> Self {
+        Self::from_bits(u64::from_le(self.to_bits()))
+    }
+    fn is_finite(self) -> bool {
+        self.is_finite()
     }
 }
 
@@ -136,10 +144,11 @@ fn unpacked<T: Number>(text: &str) -> Result<Vec<T>, String> {
             Ok(written) if written.len() == length => {}
             _ => return Err("the base64 of packed numbers is wrong".to_owned()),
         }
-        for (number, x) in (at * PART / size_of::<T>()..).zip(part) {
-            *x = x.out_of_le().ok_or_else(|| format!("number {number} of a packed list is not finite"))?;
+        part.iter_mut().for_each(|x| *x = x.out_of_le());
+        match first_not_finite(part) {
+            Some(number) => Err(format!("number {} of a packed list is not finite", at * PART / size_of::<T>() + number)),
+            None => Ok(()),
         }
-        Ok(())
     };
     // The first complaint, whoever comes to it first.
     let complaints: Vec<String> = parts.enumerate().filter_map(|part| unpack(part).err()).collect();
@@ -147,6 +156,15 @@ fn unpacked<T: Number>(text: &str) -> Result<Vec<T>, String> {
         Err("the base64 of packed numbers is wrong".into())
     } else {
         complaints.into_iter().next().map_or(Ok(numbers), Err)
+    }
+}
+
+/// The first that is not a finite number.
+pub(super) fn first_not_finite<T: Number>(numbers: &[T]) -> Option<usize> {
+    // Without a way out at the first, several are looked at at a time.
+    match numbers.iter().fold(true, |all, x| all & x.is_finite()) {
+        true => None,
+        false => numbers.iter().position(|x| !x.is_finite()),
     }
 }
 

@@ -395,8 +395,15 @@ impl Given<'_> {
             })
         };
         if self.objective.scale == Scale::MaxAbs && self.data.scales_all() {
-            if by_column && let Some((ranks, scales)) = self.ranked() {
-                let columns = Columns::Ranked { ranks, scales, pull: pull_by_column() };
+            if by_column && let Some((of_row, scales)) = self.ranked() {
+                let (pull, ranks) = rows.two_by_column(0.0, 0, |i| {
+                    let (factor, own) = (factors[i], of_row[i]);
+                    move |_, sum: &mut f64, rank: &mut u16, x| {
+                        *sum += factor * x;
+                        *rank = own.max(*rank);
+                    }
+                });
+                let columns = Columns::Ranked { ranks, scales, pull };
                 return Pulled { columns, bias: factors.iter().sum(), rounded: self.len() };
             }
             let counts = |i: usize| self.data.weight(i) > 0.0;
@@ -433,8 +440,8 @@ impl Given<'_> {
         Pulled { columns: Columns::Apart { scales: self.data.factors(self.objective.scale), pull }, bias, rounded }
     }
 
-    /// The rank of each column's largest value among those of all rows, 0 if it has none, and the scale by the rank; if every row has but
-    /// one value, and those are not too many.
+    /// The rank of each row's value among those of all rows that count, 0 if it does not, and the scale of a column whose largest has
+    /// that rank; if every row has but one value, and those are not too many.
     fn ranked(&self) -> Option<(Vec<u16>, Vec<f64>)> {
         let rows = &self.data.rows;
         if !rows.is_even() {
@@ -453,16 +460,7 @@ impl Given<'_> {
             }
             of_row[i] = u16::try_from(scales.len() - 1).ok()?;
         }
-        // The largest come last, so nobody has to look at what is there.
-        let ranks = rows.by_column_in_order(
-            0,
-            || order.iter().copied(),
-            |i| {
-                let own = of_row[i];
-                move |_, rank: &mut u16, _| *rank = own
-            },
-        );
-        Some((ranks, scales))
+        Some((of_row, scales))
     }
 
     /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time and then joined two

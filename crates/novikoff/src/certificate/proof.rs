@@ -111,8 +111,12 @@ impl Direction {
         let own = |at: usize| weights.values.get(at * k + output);
         let same = match &self.columns {
             None => {
-                let same = |(chunk, part): (usize, &[f64])| (chunk * CHUNK..).zip(part).all(|(at, w)| own(at) == Some(w));
-                self.weights.len() == weights.features() && self.weights.par_chunks(CHUNK).enumerate().all(same)
+                // Without a way out at the first that differs, several are compared at a time.
+                let same = |(part, all): (&[f64], &[f64])| {
+                    part.iter().zip(all.chunks_exact(k)).fold(true, |same, (w, all)| same & (*w == all[output]))
+                };
+                self.weights.len() == weights.features()
+                    && self.weights.par_chunks(CHUNK).zip(weights.values.par_chunks(CHUNK * k)).all(same)
             }
             Some(columns) => {
                 // Every weight here is one there, and none is left over.
@@ -129,7 +133,7 @@ impl Direction {
 
     /// A weight for each of `columns` columns, or what is wrong.
     pub(super) fn dense(&self, columns: usize) -> Result<Cow<'_, [f64]>, String> {
-        if !self.bias.is_finite() || !self.weights.par_chunks(CHUNK).all(|part| part.iter().all(|w| w.is_finite())) {
+        if !self.bias.is_finite() || !self.weights.par_chunks(CHUNK).all(|part| numbers::first_not_finite(part).is_none()) {
             return Err("a weight is not a finite number".into());
         }
         let Some(own) = &self.columns else {

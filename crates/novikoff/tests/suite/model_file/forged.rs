@@ -85,9 +85,14 @@ impl Forged {
         sealed(&header_text(&self.header), &self.data)
     }
 
+    /// Whether its numbers lie where numbers may lie in memory, as they do in a file that was written, or anywhere.
     #[track_caller]
     pub fn refused(self, part: &str) -> Error {
-        refused(&self.bytes(), part)
+        let mut header = header_text(&self.header);
+        let error = refused(&sealed(&header, &self.data), part);
+        header += &" ".repeat(header.len().next_multiple_of(8) - header.len());
+        refused(&sealed(&header, &self.data), part);
+        error
     }
 }
 

@@ -195,11 +195,30 @@ impl Columns {
         }
     }
 
-    /// The pull at the weight as the penalty sees it.
-    fn scaled_pull(&self, column: usize) -> f64 {
+    /// The scales of some columns.
+    fn scales(&self, columns: Range<usize>, to: &mut Vec<f64>) {
+        to.clear();
         match self {
-            Columns::Apart { pull, .. } | Columns::Ranked { pull, .. } => pull[column] * self.scale(column),
-            Columns::Together(both) => both[column].sum,
+            Columns::Apart { scales, .. } => {
+                let end = columns.end.min(scales.len());
+                to.extend_from_slice(&scales[columns.start.min(end)..end]);
+                to.resize(columns.len(), 1.0);
+            }
+            Columns::Together(both) => to.extend(both[columns].iter().map(|column| column.size)),
+            Columns::Ranked { ranks, scales, .. } => to.extend(ranks[columns].iter().map(|&rank| scales[usize::from(rank)])),
+        }
+    }
+
+    /// The pulls at some weights as the penalty sees them.
+    fn scaled_pulls(&self, columns: Range<usize>, to: &mut Vec<f64>) {
+        if let Columns::Together(both) = self {
+            to.clear();
+            to.extend(both[columns].iter().map(|column| column.sum));
+            return;
+        }
+        self.scales(columns.clone(), to);
+        if let Columns::Apart { pull, .. } | Columns::Ranked { pull, .. } = self {
+            to.iter_mut().zip(&pull[columns]).for_each(|(scale, pull)| *scale *= pull);
         }
     }
 
@@ -258,40 +277,43 @@ impl Given<'_> {
         let Objective { lambda, l1, .. } = *self.objective;
         let bias = if self.objective.bias == Bias::Penalised { bias } else { 0.0 };
         let of = |v: f64| 0.5 * lambda * v * v + l1 * v.abs();
-        let part = |(chunk, weights): (usize, &[f64])| {
+        let part = |scales: &mut Vec<f64>, (chunk, weights): (usize, &[f64])| {
+            columns.scales(chunk * CHUNK..chunk * CHUNK + weights.len(), scales);
             // Four by four, so that none need wait for another.
+            let ((w_fours, w_rest), (fours, rest)) = (weights.as_chunks::<4>(), scales.as_chunks::<4>());
             let mut sums = [0.0; 4];
-            for (at, w) in weights.iter().enumerate() {
-                sums[at % 4] += of(w / columns.scale(chunk * CHUNK + at));
+            for (w, scale) in w_fours.iter().zip(fours) {
+                (0..4).for_each(|lane| sums[lane] += of(w[lane] / scale[lane]));
             }
-            (sums[0] + sums[1]) + (sums[2] + sums[3])
+            let rest = w_rest.iter().zip(rest).map(|(w, scale)| of(w / scale)).sum::<f64>();
+            (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
         };
-        let parts: Vec<f64> = weights.par_chunks(CHUNK).enumerate().map(part).collect();
+        let parts: Vec<f64> = weights.par_chunks(CHUNK).enumerate().map_init(Vec::new, part).collect();
         let sum = parts.iter().sum::<f64>() + of(bias);
         // As often is a part of the sum rounded: within its four, its chunk, and all.
         Between::about(sum, sum, weights.len().min(CHUNK).div_ceil(4) + parts.len() + 32).high
     }
 
-    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each of `count` weights by `pull` and
-    /// at what counts besides by `extra`, give or take a vector of length `off`.
+    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each of `count` weights by what
+    /// `pulls` writes of some of them, and at what counts besides by `extra`, give or take a vector of length `off`.
     fn below(
         &self,
         conjugate: f64,
-        (count, pull): (usize, impl Fn(usize) -> f64 + Sync),
+        (count, pulls): (usize, impl Fn(Range<usize>, &mut Vec<f64>) + Sync),
         extra: &[f64],
         off: f64,
     ) -> Option<f64> {
         let Objective { lambda, l1, .. } = *self.objective;
         let up = 1.0 + 64.0 * f64::EPSILON;
-        let chunk = |chunk: usize| (chunk * CHUNK..count.min((chunk + 1) * CHUNK)).map(&pull);
+        let chunk = |chunk: usize, to: &mut Vec<f64>| pulls(chunk * CHUNK..count.min((chunk + 1) * CHUNK), to);
         let chunks = || (0..count.div_ceil(CHUNK)).into_par_iter();
         // The length of the parts' lengths, each from above.
         let long = |over: f64| {
             let rest = |v: f64| (v.abs() - over).max(0.0);
             // What is gone through twice is computed once.
             let part = |pulls: &mut Vec<f64>, at: usize| {
-                pulls.clear();
-                pulls.extend(chunk(at).map(rest));
+                chunk(at, pulls);
+                pulls.iter_mut().for_each(|pull| *pull = rest(*pull));
                 length(pulls).high
             };
             let mut parts: Vec<f64> = chunks().map_init(Vec::new, part).collect();
@@ -303,9 +325,13 @@ impl Given<'_> {
             let over = long(l1) + off;
             -conjugate - over * over / (2.0 * lambda) * up
         } else if l1 > 0.0 {
-            let most = |values: &mut dyn Iterator<Item = f64>| values.map(f64::abs).fold(0.0, f64::max);
-            let largest = chunks().map(|at| most(&mut chunk(at))).reduce(|| 0.0, f64::max);
-            let largest = (largest.max(most(&mut extra.iter().copied())) + off) * up;
+            let most = |values: &[f64]| values.iter().copied().map(f64::abs).fold(0.0, f64::max);
+            let part = |pulls: &mut Vec<f64>, at: usize| {
+                chunk(at, pulls);
+                most(pulls)
+            };
+            let largest = chunks().map_init(Vec::new, part).reduce(|| 0.0, f64::max);
+            let largest = (largest.max(most(extra)) + off) * up;
             let shorter = if largest <= l1 { 1.0 } else { quotient_down(l1, largest) };
             -shorter * conjugate
         } else {
@@ -374,7 +400,7 @@ impl Given<'_> {
         let conjugate = Between::about(self.sum(|i| conjugates[i]), parts, 2 * self.len() + 256).high + epsilon * parts;
         let off = self.off(size, rounded) + epsilon * size;
         let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
-        let pulls = (rows.columns(), |j| columns.scaled_pull(j));
+        let pulls = (rows.columns(), |some: Range<usize>, to: &mut Vec<f64>| columns.scaled_pulls(some, to));
         Ok(Ends { value, least: self.below(conjugate, pulls, extra, off) })
     }
 
@@ -600,7 +626,8 @@ impl Given<'_> {
             values.chunks_exact_mut(k).zip(columns).for_each(|(values, scale)| values.iter_mut().for_each(|v| *v *= scale));
         };
         pull.values.par_chunks_mut(CHUNK * k).enumerate().for_each(scale);
-        self.below(conjugate, (pull.values.len(), |at| pull.values[at]), extra, off)
+        let pulls = |some: Range<usize>, to: &mut Vec<f64>| pull.values[some].clone_into(to);
+        self.below(conjugate, (pull.values.len(), pulls), extra, off)
     }
 }
 
@@ -654,13 +681,17 @@ mod tests {
             let by_rank = matches!(columns, Columns::Ranked { .. });
             prop_assert!(by_rank);
             let scales = Scale::MaxAbs.factors(&data.rows, &data.row_weights);
+            let (mut some, mut pulls) = (Vec::new(), Vec::new());
+            columns.scales(7..31, &mut some);
+            prop_assert_eq!(&some, &scales[7..31]);
             for (j, scale) in scales.iter().enumerate() {
                 prop_assert_eq!(columns.scale(j), *scale);
                 let mut pull = 0.0;
                 for (i, (_, value, _)) in rows.iter().enumerate().filter(|(_, row)| row.0.contains(&(j as u32))) {
                     pull += counts[i] / 2.0 * duals[i] * (f64::from(*value) / 3.0);
                 }
-                prop_assert!((columns.scaled_pull(j) - pull * scale).abs() <= 1e-12 * (1.0 + pull.abs() * scale));
+                columns.scaled_pulls(j..j + 1, &mut pulls);
+                prop_assert!((pulls[0] - pull * scale).abs() <= 1e-12 * (1.0 + pull.abs() * scale));
             }
         }
     }

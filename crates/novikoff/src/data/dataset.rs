@@ -138,7 +138,10 @@ impl Dataset {
     /// It does not depend on format, compression, storage or threads.
     pub fn fingerprint(&self) -> String {
         let of = |hasher: &mut RowHasher, i: usize| hasher.hash(self.rows.row(i), self.labels.get(i).copied(), self.weight(i));
-        let waiting: Vec<[u8; 16]> = (0..self.len()).into_par_iter().with_min_len(256).map_init(RowHasher::default, of).collect();
+        // Few at a time would forget too soon what they have hashed.
+        let least = (self.len() / (2 * rayon::current_num_threads())).max(256);
+        let waiting: Vec<[u8; 16]> =
+            (0..self.len()).into_par_iter().with_min_len(least).map_init(RowHasher::default, of).collect();
         Fingerprint { waiting: waiting.into_flattened(), ..Fingerprint::default() }.finish(&self.names)
     }
 }
@@ -197,7 +200,7 @@ impl RowHasher {
 
     /// The hash of so many values that are all this one.
     fn of_even(&mut self, count: usize, value: f64, weight: f64) -> u64 {
-        const SLOTS: usize = 512;
+        const SLOTS: usize = 1024;
         let key = [count as u64, value.to_bits(), weight.to_bits()];
         // No row has as many values as this.
         self.even.resize(SLOTS, ([u64::MAX; 3], 0));

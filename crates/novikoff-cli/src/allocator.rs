@@ -61,7 +61,7 @@ mod large {
     /// A huge page.
     const HUGE: usize = 2 << 20;
     /// From here on an allocation is large.
-    const LEAST: usize = 2 * HUGE;
+    const LEAST: usize = HUGE;
     /// A freed one is kept up to this size: more would be missed by others.
     const MOST_KEPT: usize = 32 << 20;
 

@@ -58,12 +58,18 @@ impl Matrix {
             let first = span.start;
             for i in 0..self.rows() {
                 let mut add = of_row(i);
-                self.row(i).for_each_within(span.clone(), |j, x| {
+                let add = |j: u32, x: f64| {
                     if x != 0.0 {
                         let at = j as usize - first;
                         add(j as usize, &mut ones[at], &mut others[at], x);
                     }
-                });
+                };
+                // The first and the last part need not look for where they end or begin, which takes as long as a hundred entries.
+                match (first, span.end) {
+                    (0, end) => self.row(i).for_each_below(end, add),
+                    (_, end) if end == self.columns() => self.row(i).for_each_down_to(first, add),
+                    _ => self.row(i).for_each_within(span.clone(), add),
+                }
             }
         });
         (ones, others)

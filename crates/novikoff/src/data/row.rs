@@ -45,6 +45,9 @@ trait Values: Copy {
     /// One by one.
     fn each(self) -> impl Iterator<Item = f64>;
 
+    /// Number `at` of them.
+    fn at(self, at: usize) -> f64;
+
     /// Calls `visit` with every index and its value.
     fn visit(self, indices: &[u32], visit: impl FnMut(u32, f64));
 
@@ -56,6 +59,11 @@ impl<V: Value> Values for &[V] {
     #[inline(always)]
     fn each(self) -> impl Iterator<Item = f64> {
         self.iter().map(|&x| wide(x))
+    }
+
+    #[inline(always)]
+    fn at(self, at: usize) -> f64 {
+        wide(self[at])
     }
 
     #[inline(always)]
@@ -82,6 +90,11 @@ impl Values for Same {
     }
 
     #[inline(always)]
+    fn at(self, _: usize) -> f64 {
+        self.0
+    }
+
+    #[inline(always)]
     fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
         indices.iter().for_each(|&j| visit(j, self.0));
     }
@@ -102,6 +115,11 @@ impl<V: Value> Values for Tailed<'_, V> {
     #[inline(always)]
     fn each(self) -> impl Iterator<Item = f64> {
         self.0.each().chain(repeat(self.1))
+    }
+
+    #[inline(always)]
+    fn at(self, at: usize) -> f64 {
+        self.0.get(at).map_or(self.1, |&x| wide(x))
     }
 
     #[inline(always)]
@@ -387,6 +405,32 @@ impl<'a> Row<'a> {
                 Row::Tailed64(&j[part.clone()], those(x, part), rest).for_each_stored(visit);
             }
         }
+    }
+
+    /// Calls `visit` with index and value of every stored entry whose index is below `end`, without looking for where that is.
+    #[inline]
+    pub fn for_each_below(self, end: usize, mut visit: impl FnMut(u32, f64)) {
+        each_storage!(self,
+        dense(x) => x.iter().enumerate().take(end).for_each(|(j, &x)| visit(j as u32, wide(x))),
+        sparse(j, x) => for (at, &j) in j.iter().enumerate() {
+            if j as usize >= end {
+                return;
+            }
+            visit(j, x.at(at));
+        })
+    }
+
+    /// Calls `visit` with index and value of every stored entry whose index is `start` or above, from the last one on.
+    #[inline]
+    pub fn for_each_down_to(self, start: usize, mut visit: impl FnMut(u32, f64)) {
+        each_storage!(self,
+        dense(x) => x.iter().enumerate().skip(start).rev().for_each(|(j, &x)| visit(j as u32, wide(x))),
+        sparse(j, x) => for (at, &j) in j.iter().enumerate().rev() {
+            if (j as usize) < start {
+                return;
+            }
+            visit(j, x.at(at));
+        })
     }
 
     /// Calls `visit` with index and value of every entry that is stored, in the order of the indices.
@@ -690,6 +734,8 @@ mod tests {
                 row.for_each_index(|j| visited.push(j));
                 let mut within = Vec::new();
                 row.for_each_within(span.0.min(span.1)..span.1, |j, x| within.push((j, x.to_bits())));
+                row.for_each_below(span.0, |j, x| within.push((j, x.to_bits())));
+                row.for_each_down_to(span.0, |j, x| within.push((j, x.to_bits())));
                 let lanes: Vec<[f64; 2]> = weights.iter().map(|&w| [w, 2.0 * w]).collect();
                 let mut moved = lanes.clone();
                 row.add_to_lanes(&mut moved, [0.3, 0.7]);

@@ -15,6 +15,6 @@ pub(crate) use dataset::little_endian;
 pub use dataset::{Dataset, Fingerprint, Report};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
-pub use row::{Lane, Row};
+pub use row::{Lane, Row, Vector};
 pub use scale::Scale;
 pub(crate) use scale::{SizeAndSum, inverse};

@@ -1,7 +1,10 @@
 //! One row: a view, cheap to copy, of values stored as the user gave them.
 
+use std::hint::black_box;
 use std::iter::repeat;
 use std::ops::Range;
+use std::sync::atomic::AtomicI16;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
 /// in an order that depends on the positions of the entries only, so that every sparse storage of the same numbers gives
@@ -36,17 +39,20 @@ pub enum Row<'a> {
     Tailed64(&'a [u32], &'a [f64], f64),
 }
 
-trait Value: Copy + Into<f64> {}
+pub(super) trait Value: Copy + Into<f64> {}
 impl Value for f32 {}
 impl Value for f64 {}
 
 /// The values of a sparse row, in order; at least as many as it has indices.
-trait Values: Copy {
+pub(super) trait Values: Copy {
     /// One by one.
     fn each(self) -> impl Iterator<Item = f64>;
 
     /// Number `at` of them.
     fn at(self, at: usize) -> f64;
+
+    /// `Σ x²` of so many of them, up to rounding.
+    fn sum_of_squares(self, count: usize) -> f64;
 
     /// Calls `visit` with every index and its value.
     fn visit(self, indices: &[u32], visit: impl FnMut(u32, f64));
@@ -66,6 +72,18 @@ impl<V: Value> Values for &[V] {
         wide(self[at])
     }
 
+    #[inline]
+    fn sum_of_squares(self, count: usize) -> f64 {
+        let mut sums = [0.0f64; 4];
+        let (fours, rest) = self[..count].as_chunks::<4>();
+        for four in fours {
+            for lane in 0..4 {
+                sums[lane] += wide(four[lane]) * wide(four[lane]);
+            }
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(|&x| wide(x) * wide(x)).sum::<f64>()
+    }
+
     #[inline(always)]
     fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
         indices.iter().zip(self).for_each(|(&j, &x)| visit(j, wide(x)));
@@ -81,7 +99,7 @@ impl<V: Value> Values for &[V] {
 
 /// One value for all indices.
 #[derive(Clone, Copy)]
-struct Same(f64);
+pub(super) struct Same(pub f64);
 
 impl Values for Same {
     #[inline(always)]
@@ -92,6 +110,11 @@ impl Values for Same {
     #[inline(always)]
     fn at(self, _: usize) -> f64 {
         self.0
+    }
+
+    #[inline(always)]
+    fn sum_of_squares(self, count: usize) -> f64 {
+        count as f64 * self.0 * self.0
     }
 
     #[inline(always)]
@@ -109,7 +132,7 @@ impl Values for Same {
 
 /// The first values, and one for all further indices.
 #[derive(Clone, Copy)]
-struct Tailed<'a, V>(&'a [V], f64);
+pub(super) struct Tailed<'a, V>(pub &'a [V], pub f64);
 
 impl<V: Value> Values for Tailed<'_, V> {
     #[inline(always)]
@@ -120,6 +143,12 @@ impl<V: Value> Values for Tailed<'_, V> {
     #[inline(always)]
     fn at(self, at: usize) -> f64 {
         self.0.get(at).map_or(self.1, |&x| wide(x))
+    }
+
+    #[inline]
+    fn sum_of_squares(self, count: usize) -> f64 {
+        let first = self.0.len().min(count);
+        self.0.sum_of_squares(first) + Same(self.1).sum_of_squares(count - first)
     }
 
     #[inline(always)]
@@ -154,6 +183,129 @@ fn wide<V: Value>(x: V) -> f64 {
     x.into()
 }
 
+/// The square root, rounded up by more than a sum of up to 2³² squares can have lost, also where squares are too small to be told from 0.
+#[inline(always)]
+fn above(sum_of_squares: f64) -> f64 {
+    (sum_of_squares * (1.0 + 1e-5)).sqrt() + 1e-150
+}
+
+/// What a learner of two classes does with a row. [`Row`] asks for its form each time; the others are of one form, so that a loop
+/// over rows ([`Matrix::show`](super::Matrix::show)) is compiled for that form alone.
+pub trait Vector: Copy {
+    /// `<w, x>`.
+    fn dot(self, weights: &[f64]) -> f64;
+
+    /// `w ← w + scale·x`.
+    fn add_to(self, weights: &mut [f64], scale: f64);
+
+    /// `w_c ← w_c + scale·x` for one output `c` of `outputs`, which lie side by side for each feature.
+    fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64);
+
+    /// `‖x‖²`.
+    fn norm_sq(self) -> f64;
+
+    /// No less than `‖x‖`, and not much more. Rows of one value each have it at once.
+    fn length(self) -> f64;
+
+    /// Calls `visit` with the index of every entry.
+    fn for_each_index(self, visit: impl FnMut(usize));
+
+    /// Has the beginning of the row brought to the cache.
+    fn touch(self);
+}
+
+/// A row with every column stored.
+#[derive(Clone, Copy)]
+pub(super) struct Dense<'a, V>(pub &'a [V]);
+
+impl<V: Value> Vector for Dense<'_, V> {
+    #[inline(always)]
+    fn dot(self, weights: &[f64]) -> f64 {
+        dense_dot(self.0, weights)
+    }
+
+    #[inline(always)]
+    fn add_to(self, weights: &mut [f64], scale: f64) {
+        weights.iter_mut().zip(self.0).for_each(|(w, &x)| *w += scale * wide(x));
+    }
+
+    #[inline]
+    fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
+        weights.iter_mut().skip(output).step_by(outputs).zip(self.0).for_each(|(w, &x)| *w += scale * wide(x));
+    }
+
+    #[inline(always)]
+    fn norm_sq(self) -> f64 {
+        self.0.iter().map(|&x| wide(x) * wide(x)).sum()
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        above(self.0.sum_of_squares(self.0.len()))
+    }
+
+    #[inline(always)]
+    fn for_each_index(self, visit: impl FnMut(usize)) {
+        (0..self.0.len()).for_each(visit);
+    }
+
+    #[inline(always)]
+    fn touch(self) {
+        black_box(self.0.first().copied());
+    }
+}
+
+/// A row of indices and their values.
+#[derive(Clone, Copy)]
+pub(super) struct Sparse<'a, X>(pub &'a [u32], pub X);
+
+impl<X: Values> Vector for Sparse<'_, X> {
+    #[inline(always)]
+    fn dot(self, weights: &[f64]) -> f64 {
+        sparse_dot(self.0, self.1, |j| weights.get(j as usize).copied().unwrap_or_default())
+    }
+
+    #[inline(always)]
+    fn add_to(self, weights: &mut [f64], scale: f64) {
+        let add = |j: u32, x: f64| {
+            if let Some(w) = weights.get_mut(j as usize) {
+                *w += scale * x;
+            }
+        };
+        self.1.visit(self.0, add);
+    }
+
+    #[inline]
+    fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
+        let add = |j: u32, x: f64| {
+            if let Some(w) = weights.get_mut(j as usize * outputs + output) {
+                *w += scale * x;
+            }
+        };
+        self.1.visit(self.0, add);
+    }
+
+    #[inline(always)]
+    fn norm_sq(self) -> f64 {
+        self.1.each().take(self.0.len()).map(|x| x * x).sum()
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        above(self.1.sum_of_squares(self.0.len()))
+    }
+
+    #[inline(always)]
+    fn for_each_index(self, mut visit: impl FnMut(usize)) {
+        self.0.iter().for_each(|&j| visit(j as usize));
+    }
+
+    #[inline(always)]
+    fn touch(self) {
+        black_box(self.0.first().copied());
+    }
+}
+
 /// Runs `$on_sparse` with `$indices` and `$values`, or `$on_dense` with `$dense`, bound to what a row of any storage holds.
 macro_rules! each_storage {
     ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr) => {
@@ -178,13 +330,48 @@ macro_rules! each_storage {
     };
 }
 
+impl Vector for Row<'_> {
+    #[inline(always)]
+    fn dot(self, weights: &[f64]) -> f64 {
+        Row::dot(self, weights)
+    }
+
+    #[inline(always)]
+    fn add_to(self, weights: &mut [f64], scale: f64) {
+        Row::add_to(self, weights, scale);
+    }
+
+    #[inline(always)]
+    fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
+        Row::add_to_one(self, weights, outputs, output, scale);
+    }
+
+    #[inline(always)]
+    fn norm_sq(self) -> f64 {
+        Row::norm_sq(self)
+    }
+
+    #[inline]
+    fn length(self) -> f64 {
+        each_storage!(self, dense(x) => Dense(x).length(), sparse(j, x) => Sparse(j, x).length())
+    }
+
+    #[inline(always)]
+    fn for_each_index(self, visit: impl FnMut(usize)) {
+        Row::for_each_index(self, visit);
+    }
+
+    #[inline(always)]
+    fn touch(self) {
+        each_storage!(self, dense(x) => Dense(x).touch(), sparse(j, x) => Sparse(j, x).touch());
+    }
+}
+
 impl<'a> Row<'a> {
     /// `<w, x>`.
     #[inline(always)]
     pub fn dot(self, weights: &[f64]) -> f64 {
-        each_storage!(self,
-            dense(x) => dense_dot(x, weights),
-            sparse(j, x) => sparse_dot(j, x, weights))
+        each_storage!(self, dense(x) => Dense(x).dot(weights), sparse(j, x) => Sparse(j, x).dot(weights))
     }
 
     /// `<w, x>`, in four partial sums that are added up in the end, and the sum of the products' absolute values.
@@ -208,14 +395,14 @@ impl<'a> Row<'a> {
         (add(both.sums, left.sums), add(both.sizes, left.sizes))
     }
 
-    /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding.
+    /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding. Another thread may write them.
     #[inline]
-    pub fn rough_dot(self, weights: &[i16]) -> (f64, f64) {
+    pub fn rough_dot(self, weights: &[AtomicI16]) -> (f64, f64) {
         match self {
             Row::Dense32(x) => (rough_dense_dot(x, weights), size(x)),
             Row::Dense64(x) => (rough_dense_dot(x, weights), size(x)),
-            Row::Sparse32(j, x) => (sparse_dot(j, x, weights), size(x)),
-            Row::Sparse64(j, x) => (sparse_dot(j, x, weights), size(x)),
+            Row::Sparse32(j, x) => (rough_sparse_dot(j, x, weights), size(x)),
+            Row::Sparse64(j, x) => (rough_sparse_dot(j, x, weights), size(x)),
             Row::Even(j, x) => (gathered(j, weights) as f64 * x, j.len() as f64 * x.abs()),
             Row::Tailed32(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
             Row::Tailed64(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
@@ -244,9 +431,7 @@ impl<'a> Row<'a> {
     /// `w ← w + scale·x`.
     #[inline]
     pub fn add_to(self, weights: &mut [f64], scale: f64) {
-        each_storage!(self,
-        dense(x) => for (w, &x) in weights.iter_mut().zip(x) { *w += scale * wide(x) },
-        sparse(j, x) => x.visit(j, |j, x| if let Some(w) = weights.get_mut(j as usize) { *w += scale * x }))
+        each_storage!(self, dense(x) => Dense(x).add_to(weights, scale), sparse(j, x) => Sparse(j, x).add_to(weights, scale))
     }
 
     /// Adds `<w_c, x>` to `scores[c]` for every output `c` of weights laid out feature by feature, outputs side by side.
@@ -261,12 +446,8 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
         each_storage!(self,
-        dense(x) => for (w, &x) in weights.iter_mut().skip(output).step_by(outputs).zip(x) {
-            *w += scale * wide(x)
-        },
-        sparse(j, x) => x.visit(j, |j, x| {
-            if let Some(w) = weights.get_mut(j as usize * outputs + output) { *w += scale * x }
-        }))
+            dense(x) => Dense(x).add_to_one(weights, outputs, output, scale),
+            sparse(j, x) => Sparse(j, x).add_to_one(weights, outputs, output, scale))
     }
 
     /// `w_c ← w_c + scales[c]·x` for every output `c`, in the layout of [`Row::dot_each`].
@@ -304,9 +485,7 @@ impl<'a> Row<'a> {
     /// `‖x‖²`.
     #[inline]
     pub fn norm_sq(self) -> f64 {
-        each_storage!(self,
-            dense(x) => x.iter().map(|&x| wide(x) * wide(x)).sum(),
-            sparse(j, x) => x.each().take(j.len()).map(|x| x * x).sum())
+        each_storage!(self, dense(x) => Dense(x).norm_sq(), sparse(j, x) => Sparse(j, x).norm_sq())
     }
 
     /// How many entries are stored.
@@ -448,9 +627,8 @@ fn those<V>(first: &[V], entries: Range<usize>) -> &[V] {
 }
 
 /// Four partial sums, so that additions need not wait for one another.
-#[inline]
-fn sparse_dot<W: Copy + Default + Into<f64>>(indices: &[u32], values: impl Values, weights: &[W]) -> f64 {
-    let at = |j: u32| weights.get(j as usize).copied().unwrap_or_default().into();
+#[inline(always)]
+fn sparse_dot(indices: &[u32], values: impl Values, at: impl Fn(u32) -> f64) -> f64 {
     let (mut sums, mut rest) = ([0.0f64; 4], 0.0);
     let four = |j: &[u32; 4], x: [f64; 4]| {
         for lane in 0..4 {
@@ -548,7 +726,7 @@ fn add_to_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f
 
 /// The sum of the weights of some features.
 #[inline]
-fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
+fn gathered(indices: &[u32], weights: &[AtomicI16]) -> i64 {
     // Indices increase, so those beyond the weights are the last ones.
     let inside = match indices.last() {
         Some(&last) if last as usize >= weights.len() => indices.partition_point(|&j| (j as usize) < weights.len()),
@@ -558,21 +736,32 @@ fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
     let (fours, rest) = indices[..inside].as_chunks::<4>();
     for four in fours {
         for lane in 0..4 {
-            sums[lane] += i64::from(weights[four[lane] as usize]);
+            sums[lane] += i64::from(now(&weights[four[lane] as usize]));
         }
     }
-    sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(weights[j as usize])).sum::<i64>()
+    sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(now(&weights[j as usize]))).sum::<i64>()
+}
+
+/// What another thread may be writing.
+#[inline(always)]
+fn now(weight: &AtomicI16) -> i16 {
+    weight.load(Relaxed)
 }
 
 #[inline]
-fn rough_tailed_dot<V: Value>(indices: &[u32], first: &[V], rest: f64, weights: &[i16]) -> (f64, f64) {
+fn rough_sparse_dot(indices: &[u32], values: impl Values, weights: &[AtomicI16]) -> f64 {
+    sparse_dot(indices, values, |j| weights.get(j as usize).map_or(0.0, |w| now(w).into()))
+}
+
+#[inline]
+fn rough_tailed_dot<V: Value>(indices: &[u32], first: &[V], rest: f64, weights: &[AtomicI16]) -> (f64, f64) {
     let (own, others) = indices.split_at(first.len().min(indices.len()));
-    let dot = sparse_dot(own, first, weights) + gathered(others, weights) as f64 * rest;
+    let dot = rough_sparse_dot(own, first, weights) + gathered(others, weights) as f64 * rest;
     (dot, size(first) + others.len() as f64 * rest.abs())
 }
 
-fn rough_dense_dot<V: Value>(values: &[V], weights: &[i16]) -> f64 {
-    values.iter().zip(weights).map(|(&x, &w)| f64::from(w) * wide(x)).sum()
+fn rough_dense_dot<V: Value>(values: &[V], weights: &[AtomicI16]) -> f64 {
+    values.iter().zip(weights).map(|(&x, w)| f64::from(now(w)) * wide(x)).sum()
 }
 
 /// `Σ |xⱼ|`.
@@ -666,7 +855,7 @@ mod tests {
                 prop_assert_eq!(row.dot_and_size(&weights), (expected, size));
                 prop_assert_eq!(row.largest(), wide.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
                 prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
-                let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
+                let whole: Vec<AtomicI16> = weights.iter().map(|&w| AtomicI16::new(w as i16)).collect();
                 prop_assert_eq!(row.rough_dot(&whole), (expected, wide.iter().map(|x| x.abs()).sum()));
                 let mut sum = weights.clone();
                 row.add_to(&mut sum, 2.0);
@@ -744,7 +933,7 @@ mod tests {
                 ((sum, one, all, scores), (stored, visited, within), (row.dot_lanes(&lanes), moved, slotted))
             };
             prop_assert_eq!(each(short), each(spelled));
-            let whole: Vec<i16> = weights.iter().map(|&w| w as i16).collect();
+            let whole: Vec<AtomicI16> = weights.iter().map(|&w| AtomicI16::new(w as i16)).collect();
             let ((a, size_a), (b, size_b)) = (short.rough_dot(&whole), spelled.rough_dot(&whole));
             prop_assert!((a - b).abs() <= 1e-12 * 1e3 * size_a && (size_a - size_b).abs() <= 1e-12 * size_a, "{a} {b}, {size_a} {size_b}");
             }

@@ -1,6 +1,6 @@
 //! Weight vectors: one for two classes, one a class for more.
 
-use crate::data::Row;
+use crate::data::{Row, Vector};
 
 /// Weights of all features, outputs side by side (`values[feature·outputs + output]`), so that one pass over a row scores
 /// every class; and a bias per output.
@@ -48,8 +48,8 @@ impl Weights {
     }
 
     /// `w ← w + scale·x`, `b ← b + scale·bias` for one output.
-    #[inline]
-    pub fn add(&mut self, row: Row<'_>, output: usize, scale: f64, bias: f64) {
+    #[inline(always)]
+    pub fn add(&mut self, row: impl Vector, output: usize, scale: f64, bias: f64) {
         if self.outputs == 1 {
             row.add_to(&mut self.values, scale);
         } else {

@@ -43,28 +43,32 @@ pub(super) fn correct<R: Rule>(
     update: impl FnMut(Update),
 ) -> Seen {
     match scheme {
-        Scheme::Two => correct_two(rule, scores[0], example, norm_sq, update),
+        Scheme::Two => {
+            let (seen, moved) = correct_two(rule, scores[0], example, norm_sq);
+            moved.into_iter().for_each(update);
+            seen
+        }
         Scheme::Joint => correct_joint(rule, scores, example, norm_sq, update),
         Scheme::OneVsRest => correct_each(rule, scores, example, norm_sq, update),
     }
 }
 
+/// The same for two classes, whose one update, if there is one, is left to the caller: what a closure does would not be compiled into
+/// the caller's loop.
 #[inline(always)]
 pub(super) fn correct_two<R: Rule>(
     rule: &R,
     score: f64,
     Example { class, weight }: Example,
     norm_sq: impl Fn() -> f64,
-    mut update: impl FnMut(Update),
-) -> Seen {
+) -> (Seen, Option<Update>) {
     let positive = class == 1;
     let side = if positive { 1.0 } else { -1.0 };
     let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
     let answer = rule.look(look, norm_sq);
-    if answer.step != 0.0 {
-        update(Update { gains: 0, loses: NOBODY, step: side * answer.step });
-    }
-    Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: (answer.step != 0.0).into() }
+    let moves = answer.step != 0.0;
+    let seen = Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: moves.into() };
+    (seen, moves.then_some(Update { gains: 0, loses: NOBODY, step: side * answer.step }))
 }
 
 fn correct_joint<R: Rule>(

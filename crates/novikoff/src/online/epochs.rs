@@ -3,9 +3,10 @@
 use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
+use super::scout::Scout;
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::matrix::fetch;
-use crate::data::{Matrix, Row};
+use crate::data::matrix::{Visitor, fetch};
+use crate::data::{Matrix, Row, Vector};
 use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
 use crate::multiclass::Scheme;
@@ -78,8 +79,14 @@ impl<'a> Batch<'a> {
     /// Row `i`, its class and its weight.
     #[inline(always)]
     pub fn row(&self, i: u32) -> (Row<'a>, u32, f64) {
-        let weight = self.weights.get(i as usize).copied().unwrap_or(1.0);
-        (self.rows.row(i as usize), self.classes[i as usize], weight)
+        let (class, weight) = self.label(i);
+        (self.rows.row(i as usize), class, weight)
+    }
+
+    /// The class of row `i`, and its weight.
+    #[inline(always)]
+    fn label(&self, i: u32) -> (u32, f64) {
+        (self.classes[i as usize], self.weights.get(i as usize).copied().unwrap_or(1.0))
     }
 
     /// Reads through some rows so that they are in the cache. What it returns means nothing.
@@ -290,6 +297,21 @@ impl Tally {
     }
 }
 
+/// A learner who is shown rows.
+struct Lesson<'a, R> {
+    learner: &'a mut Online<R>,
+    batch: Batch<'a>,
+    tally: &'a mut Tally,
+}
+
+impl<R: Rule> Visitor for Lesson<'_, R> {
+    #[inline(always)]
+    fn visit(&mut self, i: u32, row: impl Vector) {
+        let (class, weight) = self.batch.label(i);
+        self.tally.add(self.learner.learn_two(row, i, class, weight));
+    }
+}
+
 fn pass<R: Rule>(
     learner: &mut Online<R>,
     batch: Batch<'_>,
@@ -298,7 +320,21 @@ fn pass<R: Rule>(
     observer: &mut dyn Observer,
 ) -> (Epoch, Flow) {
     let mut tally = Tally::default();
-    let mut flow = Flow::Continue;
+    let mut report = |Tally { rows, errors, .. }: &Tally| {
+        observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of: batch.rows.rows() as u64, errors: *errors })
+    };
+    let scouted = rayon::current_num_threads() > 1 && batch.rows.stored() >= SCOUT_FROM;
+    if let Some(mirror) = learner.mirror().filter(|_| scouted) {
+        let flow = Scout::new(batch, &mirror, sequence.rows()).lead(|i, row, sight| {
+            let (class, weight) = batch.label(i);
+            tally.add(match sight {
+                Some(sight) => learner.learn_sighted(row, i, class, weight, sight),
+                None => learner.learn(row, i, class, weight),
+            });
+            if tally.rows.is_multiple_of(WINDOW as u64) { report(&tally) } else { Flow::Continue }
+        });
+        return (tally.epoch(epoch), flow);
+    }
     // Long rows come at the speed of a sequential read wherever they lie, and a window of them would not stay in the cache.
     let fits = batch.rows.bytes() / batch.rows.rows().max(1) * WINDOW <= CACHE;
     for (spans, window) in sequence.windows() {
@@ -307,19 +343,22 @@ fn pass<R: Rule>(
                 black_box(batch.fetch(span));
             }
         }
-        for &i in window {
-            let (row, class, weight) = batch.row(i);
-            tally.add(learner.learn(row, i, class, weight));
+        if learner.is_plain() {
+            batch.rows.show(window, &mut Lesson { learner, batch, tally: &mut tally });
+        } else {
+            for &i in window {
+                let (row, class, weight) = batch.row(i);
+                tally.add(learner.learn(row, i, class, weight));
+            }
         }
-        let Tally { rows, errors, .. } = tally;
-        let progress = Progress::Learning { epoch, epochs, rows, of: batch.rows.rows() as u64, errors };
-        if observer.observe(progress) == Flow::Stop {
-            flow = Flow::Stop;
-            break;
+        if report(&tally) == Flow::Stop {
+            return (tally.epoch(epoch), Flow::Stop);
         }
     }
-    (tally.epoch(epoch), flow)
+    (tally.epoch(epoch), Flow::Continue)
 }
 
+/// An epoch over fewer entries is over before a scout is there.
+const SCOUT_FROM: usize = 1 << 19;
 /// What stays in a core's own cache while a window is visited.
 const CACHE: usize = 1 << 20;

@@ -1,12 +1,14 @@
 //! The online learner: predict a row, see its label, learn from it.
 
 use super::correct::{Example, Update, correct, correct_two};
-use super::mirror::{MIRROR_FROM, Mirror};
+use super::mirror::{Glance, MIRROR_FROM, Mirror, Shared};
 use super::rule::Rule;
-use crate::data::{Matrix, Row};
+use super::scout::Sight;
+use crate::data::{Matrix, Row, Vector};
 use crate::model::{Mistake, NOBODY, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
+use std::sync::Arc;
 
 /// What the learner keeps besides its last weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +50,7 @@ pub struct Online<R> {
     rounds: f64,
     scores: Vec<f64>,
     /// A first look at rows, if the weights themselves are too large for the cache.
-    mirror: Option<Mirror>,
+    mirror: Option<Shared>,
     /// A feature of every row's own, if there is one.
     own: Option<OwnFeature>,
 }
@@ -59,6 +61,16 @@ pub struct Online<R> {
 struct OwnFeature {
     value: f64,
     weights: Vec<f64>,
+}
+
+/// What a first look tells.
+enum Verdict {
+    /// Learning from the row would surely change nothing.
+    Clear,
+    /// The row is surely a mistake, and the update would be the same for its true score.
+    Mistaken(f64),
+    /// One has to see.
+    Unsure,
 }
 
 impl OwnFeature {
@@ -77,7 +89,7 @@ impl<R: Rule> Online<R> {
             scheme,
             bias: bias.coordinate(),
             weights: Weights::zero(features, outputs),
-            mirror: (scheme == Scheme::Two && features >= MIRROR_FROM).then(|| Mirror::zero(features)),
+            mirror: (scheme == Scheme::Two && features >= MIRROR_FROM).then(|| Shared::new(Mirror::zero(features))),
             delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
             journal: (keep == Keep::Mistakes).then(Vec::new),
             rounds: 0.0,
@@ -101,10 +113,15 @@ impl<R: Rule> Online<R> {
             self.mirror = None;
             return;
         }
-        match &mut self.mirror {
+        match self.mirror.as_mut().and_then(Shared::get_mut) {
             Some(mirror) => mirror.grow(self.weights.features()),
-            None => self.mirror = Some(Mirror::of(&self.weights.values)),
+            None => self.mirror = Some(Shared::new(Mirror::of(&self.weights.values))),
         }
+    }
+
+    /// Whether all there is to learn from a row is in [`Self::learn_two`].
+    pub(super) fn is_plain(&self) -> bool {
+        self.scheme == Scheme::Two && self.mirror.is_none() && self.own.is_none()
     }
 
     /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
@@ -113,64 +130,122 @@ impl<R: Rule> Online<R> {
         if weight <= 0.0 {
             return Seen::default();
         }
-        if let Some(mirror) = &self.mirror
-            && self.is_clear(mirror, row, class)
-        {
-            self.rounds += weight;
-            return Seen::default();
+        if let Some(mirror) = &self.mirror {
+            let glance = mirror.glance(row);
+            return self.learn_at_a_glance(row, id, class, weight, glance);
         }
-        let example = Example { class, weight };
-        let (rule, bias) = (self.rule.clone(), self.bias);
+        if self.scheme == Scheme::Two {
+            return self.learn_two(row, id, class, weight);
+        }
+        let rule = self.rule.clone();
+        let mut scores = std::mem::take(&mut self.scores);
+        self.weights.score(row, &mut scores);
+        if let Some(own) = &self.own {
+            own.add_to(&mut scores, id);
+        }
+        let bias = self.bias;
         let norm_sq = || row.norm_sq() + bias * bias;
-        let seen = if self.scheme == Scheme::Two {
-            let mut score = row.dot(&self.weights.values) + self.weights.bias[0];
-            if let Some(own) = &self.own {
-                own.add_to(std::slice::from_mut(&mut score), id);
-            }
-            correct_two(&rule, score, example, norm_sq, |update| self.update(row, id, update))
-        } else {
-            let mut scores = std::mem::take(&mut self.scores);
-            self.weights.score(row, &mut scores);
-            if let Some(own) = &self.own {
-                own.add_to(&mut scores, id);
-            }
-            let seen = correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
-            self.scores = scores;
-            seen
-        };
+        let example = Example { class, weight };
+        let seen = correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
+        self.scores = scores;
         self.rounds += weight;
         seen
     }
 
-    /// Whether learning from a row of two classes would surely change nothing, by the mirror of the weights.
-    #[inline]
-    fn is_clear(&self, mirror: &Mirror, row: Row<'_>, class: u32) -> bool {
-        let (sum, doubt) = mirror.dot(row);
-        let score = sum + self.weights.bias[0];
-        // The sum with the bias is rounded once more.
-        (if class == 1 { score } else { -score }) - (doubt + score.abs() * f64::EPSILON) > R::CLEAR_ABOVE
+    /// The same for two classes, without a first look.
+    #[inline(always)]
+    pub(super) fn learn_two(&mut self, row: impl Vector, id: u32, class: u32, weight: f64) -> Seen {
+        if weight <= 0.0 {
+            return Seen::default();
+        }
+        let mut score = row.dot(&self.weights.values) + self.weights.bias[0];
+        if let Some(own) = &self.own {
+            own.add_to(std::slice::from_mut(&mut score), id);
+        }
+        self.learn_scored(row, id, class, weight, score)
     }
 
-    fn update(&mut self, row: Row<'_>, id: u32, Update { gains, loses, step }: Update) {
-        let outputs = self.weights.outputs();
-        let mut shift = |output: u32, step: f64| {
-            if let Some(own) = &mut self.own {
-                own.weights[id as usize * outputs + output as usize] += step * own.value;
+    /// The same for two classes, whose score is this one.
+    #[inline(always)]
+    fn learn_scored(&mut self, row: impl Vector, id: u32, class: u32, weight: f64, score: f64) -> Seen {
+        let (rule, bias) = (self.rule.clone(), self.bias);
+        let norm_sq = || row.norm_sq() + bias * bias;
+        let (seen, update) = correct_two(&rule, score, Example { class, weight }, norm_sq);
+        if let Some(update) = update {
+            self.update(row, id, update);
+        }
+        self.rounds += weight;
+        seen
+    }
+
+    /// The same for two classes, after a first look at the mirror of the weights. The row is scored exactly where the look leaves a doubt.
+    #[inline]
+    fn learn_at_a_glance(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, glance: Glance) -> Seen {
+        match self.verdict(glance, class) {
+            Verdict::Clear => {
+                self.rounds += weight;
+                Seen::default()
             }
-            self.weights.add(row, output as usize, step, self.bias);
-            if let Some(mirror) = &mut self.mirror {
-                mirror.follow(row, &self.weights.values);
-            }
-            if let Some(delayed) = &mut self.delayed {
-                delayed.add(row, output as usize, step * self.rounds, self.bias);
-            }
-        };
-        shift(gains, step);
+            Verdict::Mistaken(score) => self.learn_scored(row, id, class, weight, score),
+            Verdict::Unsure => self.learn_two(row, id, class, weight),
+        }
+    }
+
+    /// The same, where another thread had a first look at the row before its turn.
+    pub(super) fn learn_sighted(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, sight: Sight) -> Seen {
+        let Some(mirror) = self.mirror.as_ref().filter(|_| weight > 0.0) else { return self.learn(row, id, class, weight) };
+        let Glance { sum, doubt } = sight.glance;
+        let drifted = Glance { sum, doubt: doubt + mirror.drift(sight.moment, sight.length) };
+        match self.verdict(drifted, class) {
+            Verdict::Unsure if mirror.moment() != sight.moment => self.learn(row, id, class, weight),
+            _ => self.learn_at_a_glance(row, id, class, weight, drifted),
+        }
+    }
+
+    /// The mirror of the weights, if there is one.
+    pub(super) fn mirror(&self) -> Option<Arc<Mirror>> {
+        self.mirror.as_ref().map(Shared::share)
+    }
+
+    /// What a first look tells of a row of two classes.
+    #[inline]
+    fn verdict(&self, Glance { sum, doubt }: Glance, class: u32) -> Verdict {
+        let score = sum + self.weights.bias[0];
+        let margin = if class == 1 { score } else { -score };
+        // The sum with the bias is rounded once more.
+        let doubt = doubt + score.abs() * f64::EPSILON;
+        if margin - doubt > R::CLEAR_ABOVE {
+            Verdict::Clear
+        } else if margin + doubt < R::SURE_BELOW {
+            Verdict::Mistaken(score)
+        } else {
+            Verdict::Unsure
+        }
+    }
+
+    #[inline(always)]
+    fn update(&mut self, row: impl Vector, id: u32, Update { gains, loses, step }: Update) {
+        self.shift(row, id, gains, step);
         if loses != NOBODY {
-            shift(loses, -step);
+            self.shift(row, id, loses, -step);
         }
         if let Some(journal) = &mut self.journal {
             journal.push(Mistake { row: id, gains, loses, step, round: self.rounds });
+        }
+    }
+
+    /// Moves the weights of one output.
+    #[inline(always)]
+    fn shift(&mut self, row: impl Vector, id: u32, output: u32, step: f64) {
+        if let Some(own) = &mut self.own {
+            own.weights[id as usize * self.weights.outputs() + output as usize] += step * own.value;
+        }
+        self.weights.add(row, output as usize, step, self.bias);
+        if let Some(mirror) = &self.mirror {
+            mirror.follow(row, step, &self.weights.values);
+        }
+        if let Some(delayed) = &mut self.delayed {
+            delayed.add(row, output as usize, step * self.rounds, self.bias);
         }
     }
 

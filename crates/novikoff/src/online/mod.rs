@@ -8,6 +8,7 @@ mod learner;
 mod mirror;
 mod order;
 pub mod rule;
+mod scout;
 mod stream;
 
 pub use budget::Budgeted;

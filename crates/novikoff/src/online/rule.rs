@@ -32,6 +32,9 @@ pub trait Rule: Clone + Send + Sync {
     /// A margin strictly above this is no mistake and needs no step.
     const CLEAR_ABOVE: f64;
 
+    /// A margin strictly below this is a mistake, whose step is the same for all such margins.
+    const SURE_BELOW: f64;
+
     /// The step for a row.
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move;
 }
@@ -91,6 +94,7 @@ impl Default for Perceptron {
 impl Rule for Perceptron {
     const SHARE: f64 = 1.0;
     const CLEAR_ABOVE: f64 = 0.0;
+    const SURE_BELOW: f64 = 0.0;
 
     #[inline(always)]
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move {
@@ -134,6 +138,7 @@ const ROUNDING: f64 = 1e-9;
 impl Rule for PassiveAggressive {
     const SHARE: f64 = 0.5;
     const CLEAR_ABOVE: f64 = 1.0;
+    const SURE_BELOW: f64 = f64::NEG_INFINITY;
 
     #[inline(always)]
     fn look(&self, look: Look, norm_sq: impl FnOnce() -> f64) -> Move {

@@ -4,8 +4,11 @@ use super::cases::{Case, bayes_cases, cases, counts, every_case, fit, prediction
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::model::to_bytes;
+use novikoff::multiclass::Scheme;
+use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff::train::Settings;
+use std::fmt::Write;
 
 fn bytes(case: &Case, data: &Dataset) -> Vec<u8> {
     to_bytes(&fit(case, data).model).unwrap()
@@ -31,6 +34,36 @@ fn the_number_of_threads_that_learn_changes_no_byte() {
             to_bytes(&fit.model).unwrap()
         };
         assert_eq!(one.install(train), three.install(train), "{case}");
+    }
+}
+
+/// So many features and entries that a second thread looks at rows before their turn.
+#[test]
+fn a_thread_that_goes_ahead_changes_no_byte() {
+    let mut random = Random::new(5);
+    let mut text = String::new();
+    for row in 0..2_400 {
+        let mut indices: Vec<u64> = (0..300).map(|j| 1 + random.below(1 << (6 + j % 12))).collect();
+        indices.extend([1 << 17, (1 << 17) + 1 + row]);
+        indices.sort_unstable();
+        indices.dedup();
+        let positive = indices.iter().filter(|&&j| j % 3 == 0).count() * 3 > indices.len();
+        // One value in most rows, so that some are even; more in a few.
+        let entries: String =
+            indices.iter().map(|j| format!(" {j}:{}", if row % 7 == 0 && j % 5 == 0 { 0.5 } else { 0.25 })).collect();
+        writeln!(text, "{}{entries}", i32::from(positive)).unwrap();
+    }
+    for text in [text.clone(), text.replace(":0.5", ":0.25")] {
+        let input = Input::Bytes { name: "memory".into(), bytes: text.into_bytes().into() };
+        let options = Options { format: Some(Format::Svmlight), ..Options::default() };
+        let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+        assert!(data.rows.stored() > 1 << 19 && data.rows.columns() > 1 << 17);
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (one, two) = (pool(1), pool(2));
+        for case in cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
+            let case = Case { settings: Settings { epochs: 4, ..case.settings.clone() }, ..case };
+            assert!(one.install(|| bytes(&case, &data)) == two.install(|| bytes(&case, &data)), "{case}");
+        }
     }
 }
 

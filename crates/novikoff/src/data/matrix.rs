@@ -36,6 +36,15 @@ impl Values {
         })
     }
 
+    /// Some spans of others instead of these.
+    fn refill(&mut self, from: &Values, spans: impl Iterator<Item = Range<usize>>) {
+        match (&mut *self, from) {
+            (Values::F32(own), Values::F32(from)) => refill(own, from, spans),
+            (Values::F64(own), Values::F64(from)) => refill(own, from, spans),
+            (own, from) => *own = from.spans(spans),
+        }
+    }
+
     /// Some of them.
     fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Self {
         match self {
@@ -43,6 +52,23 @@ impl Values {
             Values::F64(v) => Values::F64(spans.flat_map(|span| &v[span]).copied().collect()),
         }
     }
+}
+
+/// Some spans of an array instead of what was there.
+fn refill<T: Copy>(own: &mut Vec<T>, from: &[T], spans: impl Iterator<Item = Range<usize>>) {
+    own.clear();
+    spans.for_each(|span| own.extend_from_slice(&from[span]));
+}
+
+/// Where rows start that are as long as these are where they start like this, and the end of the last.
+fn restart(own: &mut Vec<usize>, starts: &[usize], rows: impl Iterator<Item = usize>) {
+    own.clear();
+    own.push(0);
+    let mut end = 0;
+    own.extend(rows.map(|i| {
+        end += starts[i + 1] - starts[i];
+        end
+    }));
 }
 
 /// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
@@ -123,12 +149,12 @@ impl Sparse {
 
     /// Shows these rows, whose values are stored here.
     #[inline(always)]
-    fn show<V: row::Value>(&self, values: &[V], ids: &[u32], visitor: &mut impl Visitor) {
+    fn show<V: row::Value>(&self, values: &[V], turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor) {
         let indices = |i| nth(&self.indices, &self.starts, i);
         match &self.stored {
-            Stored::Each => show(ids, visitor, |i| row::Sparse(indices(i), nth(values, &self.starts, i))),
-            Stored::One => show(ids, visitor, |i| row::Sparse(indices(i), row::Same(values[i].into()))),
-            Stored::Tailed(starts) => show(ids, visitor, |i| {
+            Stored::Each => show(turns, visitor, |i| row::Sparse(indices(i), nth(values, &self.starts, i))),
+            Stored::One => show(turns, visitor, |i| row::Sparse(indices(i), row::Same(values[i].into()))),
+            Stored::Tailed(starts) => show(turns, visitor, |i| {
                 let (first, rest) = parted_tail(nth(values, starts, i));
                 row::Sparse(indices(i), row::Tailed(first, rest))
             }),
@@ -205,11 +231,14 @@ pub trait Visitor {
 /// it has begun to read is gone with every branch that it did not foresee.
 const AHEAD: usize = 6;
 
+/// A row whose turn it is, and one whose beginning is looked at beforehand.
+type Turn = (u32, Option<u32>);
+
 /// Shows what `row_at` makes of each of these rows.
 #[inline(always)]
-fn show<X: Vector>(ids: &[u32], visitor: &mut impl Visitor, row_at: impl Fn(usize) -> X) {
-    for (at, &i) in ids.iter().enumerate() {
-        if let Some(&later) = ids.get(at + AHEAD) {
+fn show<X: Vector>(turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor, row_at: impl Fn(usize) -> X) {
+    for (i, later) in turns {
+        if let Some(later) = later {
             row_at(later as usize).touch();
         }
         visitor.visit(i, row_at(i as usize));
@@ -370,12 +399,68 @@ impl Matrix {
     /// If there is no such row.
     #[inline]
     pub fn show(&self, ids: &[u32], visitor: &mut impl Visitor) {
+        self.show_turns(ids.iter().enumerate().map(|(at, &i)| (i, ids.get(at + AHEAD).copied())), visitor);
+    }
+
+    /// Shows all rows.
+    #[inline]
+    pub fn show_all(&self, visitor: &mut impl Visitor) {
+        self.show_turns((0..self.rows as u32).map(|i| (i, None)), visitor);
+    }
+
+    #[inline(always)]
+    fn show_turns(&self, turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor) {
         let Matrix { rows, columns, sparse, values } = self;
         match (sparse, values) {
-            (None, Values::F32(v)) => show(ids, visitor, |i| row::Dense(dense_row(v, i, *rows, *columns))),
-            (None, Values::F64(v)) => show(ids, visitor, |i| row::Dense(dense_row(v, i, *rows, *columns))),
-            (Some(sparse), Values::F32(v)) => sparse.show(v, ids, visitor),
-            (Some(sparse), Values::F64(v)) => sparse.show(v, ids, visitor),
+            (None, Values::F32(v)) => show(turns, visitor, |i| row::Dense(dense_row(v, i, *rows, *columns))),
+            (None, Values::F64(v)) => show(turns, visitor, |i| row::Dense(dense_row(v, i, *rows, *columns))),
+            (Some(sparse), Values::F32(v)) => sparse.show(v, turns, visitor),
+            (Some(sparse), Values::F64(v)) => sparse.show(v, turns, visitor),
+        }
+    }
+
+    /// Has these rows of another matrix instead of its own, in this order, in the form that they have there. Memory is used again.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Matrix, Values};
+    /// let values = Values::F32(vec![1.0, 2.0, 3.0]);
+    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3], vec![0, 4, 1], values).unwrap();
+    /// let mut turned = matrix.clone();
+    /// turned.refill(&matrix, &[1, 0]);
+    /// assert_eq!(turned, matrix.select([1, 0]));
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn refill(&mut self, from: &Matrix, ids: &[u32]) {
+        (self.rows, self.columns) = (ids.len(), from.columns);
+        let ids = || ids.iter().map(|&i| i as usize);
+        let dense = |i: usize| i * from.columns..(i + 1) * from.columns;
+        match &from.sparse {
+            None => {
+                self.sparse = None;
+                self.values.refill(&from.values, ids().map(dense));
+            }
+            Some(rows) => {
+                let empty = || Sparse { starts: Vec::new(), indices: Vec::new(), stored: Stored::One };
+                let own = self.sparse.get_or_insert_with(empty);
+                refill(&mut own.indices, &rows.indices, ids().map(|i| rows.starts[i]..rows.starts[i + 1]));
+                restart(&mut own.starts, &rows.starts, ids());
+                match &rows.stored {
+                    Stored::One => self.values.refill(&from.values, ids().map(|i| i..i + 1)),
+                    Stored::Each => self.values.refill(&from.values, ids().map(|i| rows.starts[i]..rows.starts[i + 1])),
+                    Stored::Tailed(starts) => self.values.refill(&from.values, ids().map(|i| starts[i]..starts[i + 1])),
+                }
+                match (&mut own.stored, &rows.stored) {
+                    (Stored::Tailed(own), Stored::Tailed(starts)) => restart(own, starts, ids()),
+                    (own, Stored::Tailed(starts)) => {
+                        let mut new = Vec::new();
+                        restart(&mut new, starts, ids());
+                        *own = Stored::Tailed(new);
+                    }
+                    (own, stored) => *own = stored.clone(),
+                }
+            }
         }
     }
 

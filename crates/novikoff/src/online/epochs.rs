@@ -2,6 +2,7 @@
 
 use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
+use super::pages::Pages;
 use super::rule::Rule;
 use super::scout::Scout;
 use crate::control::{Epoch, Flow, Observer, Progress};
@@ -15,6 +16,7 @@ use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::ops::Range;
+use std::thread;
 use std::time::Instant;
 
 /// How to train: everything but the rows.
@@ -85,13 +87,15 @@ impl<'a> Batch<'a> {
 
     /// The class of row `i`, and its weight.
     #[inline(always)]
-    fn label(&self, i: u32) -> (u32, f64) {
+    pub(super) fn label(&self, i: u32) -> (u32, f64) {
         (self.classes[i as usize], self.weights.get(i as usize).copied().unwrap_or(1.0))
     }
 
-    /// Reads through some rows so that they are in the cache. What it returns means nothing.
-    fn fetch(&self, rows: Range<usize>) -> u64 {
-        fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows)
+    /// Reads through some rows so that they are in the cache.
+    pub(super) fn fetch_all(&self, spans: impl Iterator<Item = Range<usize>>) {
+        for rows in spans {
+            black_box(fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows));
+        }
     }
 }
 
@@ -120,7 +124,12 @@ pub(super) trait Pupil {
     /// What is kept of an epoch while it is the best.
     type Snapshot;
 
-    /// Learns from all rows once, in this order.
+    /// Whether it is told the order of rows.
+    fn needs_order(&self) -> bool {
+        true
+    }
+
+    /// Learns from all rows once, in this order, or in that of its own if it needs to be told of none.
     fn pass(
         &mut self,
         batch: Batch<'_>,
@@ -160,7 +169,7 @@ pub(super) fn attend<R, P: Pupil>(
     let mut sequence = Sequence::new(batch.rows.rows());
     let mut course = Course { stopped: Stopped::OutOfEpochs, trace: Vec::new(), best: None };
     for epoch in 1..=plan.epochs {
-        if plan.order == Order::Shuffled {
+        if plan.order == Order::Shuffled && pupil.needs_order() {
             sequence.shuffle(&mut random);
         }
         let (mut sums, flow) = pupil.pass(batch, &sequence, (epoch, plan.epochs), observer);
@@ -201,10 +210,16 @@ pub(super) enum Snapshot {
 struct Attending<'a, R> {
     learner: Online<R>,
     plan: &'a Plan<R>,
+    /// Where rows come from, if not from where they lie.
+    pages: Option<Pages>,
 }
 
 impl<R: Rule> Pupil for Attending<'_, R> {
     type Snapshot = Snapshot;
+
+    fn needs_order(&self) -> bool {
+        self.pages.is_none()
+    }
 
     fn pass(
         &mut self,
@@ -213,7 +228,15 @@ impl<R: Rule> Pupil for Attending<'_, R> {
         epoch: (usize, usize),
         observer: &mut dyn Observer,
     ) -> (Epoch, Flow) {
-        pass(&mut self.learner, batch, sequence, epoch, observer)
+        let (mut tally, of, (epoch, epochs)) = (Tally::default(), batch.rows.rows() as u64, epoch);
+        let report = |Tally { rows, errors, .. }: &Tally| {
+            observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of, errors: *errors })
+        };
+        let flow = match &mut self.pages {
+            Some(pages) => read(&mut self.learner, pages, &mut tally, report),
+            None => visit(&mut self.learner, batch, sequence, &mut tally, report),
+        };
+        (tally.epoch(epoch), flow)
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -248,8 +271,19 @@ pub fn train<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, validate: Validate<'_>, 
     if let Some(value) = plan.own_feature {
         learner = learner.with_own_feature(value, batch.rows.rows());
     }
-    let mut pupil = Attending { learner, plan };
-    let Course { stopped, trace, best } = attend(plan, batch, &mut pupil, validate, observer);
+    let paged = rayon::current_num_threads() > 1
+        && plan.order == Order::Shuffled
+        && learner.mirror().is_none()
+        && batch.rows.rows() >= PAGES_FROM
+        && fits(batch.rows);
+    let (pupil, Course { stopped, trace, best }) = thread::scope(|scope| {
+        let pages = if paged { Pages::write(scope, batch, plan.seed, plan.epochs) } else { None };
+        let mut pupil = Attending { learner, plan, pages };
+        let course = attend(plan, batch, &mut pupil, validate, observer);
+        // Who writes them ends with them.
+        pupil.pages = None;
+        (pupil, course)
+    });
     let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
     let is_last = plan.keep == Keep::Last && epoch == trace.len();
     let wanted = stopped == Stopped::Separated || plan.keep == Keep::Mistakes;
@@ -297,7 +331,7 @@ impl Tally {
     }
 }
 
-/// A learner who is shown rows.
+/// A learner who is shown rows of two classes.
 struct Lesson<'a, R> {
     learner: &'a mut Online<R>,
     batch: Batch<'a>,
@@ -312,53 +346,88 @@ impl<R: Rule> Visitor for Lesson<'_, R> {
     }
 }
 
-fn pass<R: Rule>(
+/// The same, with rows that are called otherwise where they come from.
+struct PageLesson<'a, R>(Lesson<'a, R>, &'a [u32]);
+
+impl<R: Rule> Visitor for PageLesson<'_, R> {
+    #[inline(always)]
+    fn visit(&mut self, i: u32, row: impl Vector) {
+        let PageLesson(Lesson { learner, batch, tally }, ids) = self;
+        let (class, weight) = batch.label(i);
+        tally.add(learner.learn_two(row, ids[i as usize], class, weight));
+    }
+}
+
+/// Learns from pages until an epoch has ended.
+fn read<R: Rule>(learner: &mut Online<R>, pages: &mut Pages, tally: &mut Tally, mut report: impl FnMut(&Tally) -> Flow) -> Flow {
+    while let Some(page) = pages.next() {
+        let batch = page.batch();
+        if learner.is_plain() {
+            batch.rows.show_all(&mut PageLesson(Lesson { learner, batch, tally }, &page.ids));
+        } else {
+            for (&id, i) in page.ids.iter().zip(0..) {
+                let (row, class, weight) = batch.row(i);
+                tally.add(learner.learn(row, id, class, weight));
+            }
+        }
+        let is_last = page.is_last;
+        pages.hand_back(page);
+        if report(tally) == Flow::Stop {
+            return Flow::Stop;
+        }
+        if is_last {
+            break;
+        }
+    }
+    Flow::Continue
+}
+
+/// Learns from rows where they lie.
+fn visit<R: Rule>(
     learner: &mut Online<R>,
     batch: Batch<'_>,
     sequence: &Sequence,
-    (epoch, epochs): (usize, usize),
-    observer: &mut dyn Observer,
-) -> (Epoch, Flow) {
-    let mut tally = Tally::default();
-    let mut report = |Tally { rows, errors, .. }: &Tally| {
-        observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of: batch.rows.rows() as u64, errors: *errors })
-    };
+    tally: &mut Tally,
+    mut report: impl FnMut(&Tally) -> Flow,
+) -> Flow {
     let scouted = rayon::current_num_threads() > 1 && batch.rows.stored() >= SCOUT_FROM;
     if let Some(mirror) = learner.mirror().filter(|_| scouted) {
-        let flow = Scout::new(batch, &mirror, sequence.rows()).lead(|i, row, sight| {
+        return Scout::new(batch, &mirror, sequence.rows()).lead(|i, row, sight| {
             let (class, weight) = batch.label(i);
             tally.add(match sight {
                 Some(sight) => learner.learn_sighted(row, i, class, weight, sight),
                 None => learner.learn(row, i, class, weight),
             });
-            if tally.rows.is_multiple_of(WINDOW as u64) { report(&tally) } else { Flow::Continue }
+            if tally.rows.is_multiple_of(WINDOW as u64) { report(tally) } else { Flow::Continue }
         });
-        return (tally.epoch(epoch), flow);
     }
-    // Long rows come at the speed of a sequential read wherever they lie, and a window of them would not stay in the cache.
-    let fits = batch.rows.bytes() / batch.rows.rows().max(1) * WINDOW <= CACHE;
     for (spans, window) in sequence.windows() {
-        if fits {
-            for span in spans {
-                black_box(batch.fetch(span));
-            }
+        if fits(batch.rows) {
+            batch.fetch_all(spans);
         }
         if learner.is_plain() {
-            batch.rows.show(window, &mut Lesson { learner, batch, tally: &mut tally });
+            batch.rows.show(window, &mut Lesson { learner, batch, tally });
         } else {
             for &i in window {
                 let (row, class, weight) = batch.row(i);
                 tally.add(learner.learn(row, i, class, weight));
             }
         }
-        if report(&tally) == Flow::Stop {
-            return (tally.epoch(epoch), Flow::Stop);
+        if report(tally) == Flow::Stop {
+            return Flow::Stop;
         }
     }
-    (tally.epoch(epoch), Flow::Continue)
+    Flow::Continue
 }
 
+/// Whether a window of rows stays in a core's own cache while it is visited. Longer rows come at the speed of a sequential read wherever they lie.
+fn fits(rows: &Matrix) -> bool {
+    /// What such a cache holds.
+    const CACHE: usize = 1 << 20;
+    rows.bytes() / rows.rows().max(1) * WINDOW <= CACHE
+}
+
+/// With fewer rows, an epoch is over before a second thread has begun.
+const PAGES_FROM: usize = 8 * WINDOW;
 /// An epoch over fewer entries is over before a scout is there.
 const SCOUT_FROM: usize = 1 << 19;
-/// What stays in a core's own cache while a window is visited.
-const CACHE: usize = 1 << 20;

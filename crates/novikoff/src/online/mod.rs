@@ -7,6 +7,7 @@ mod kernel;
 mod learner;
 mod mirror;
 mod order;
+mod pages;
 pub mod rule;
 mod scout;
 mod stream;

@@ -37,6 +37,18 @@ fn the_number_of_threads_that_learn_changes_no_byte() {
     }
 }
 
+/// So many rows that a second thread copies them side by side in the order of their turns.
+#[test]
+fn a_thread_that_copies_rows_changes_no_byte() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, two) = (pool(1), pool(2));
+    for case in cases() {
+        let case = Case { settings: Settings { epochs: 3, ..case.settings.clone() }, ..case };
+        let data = rows_for(&case, 9_000, 2);
+        assert!(one.install(|| bytes(&case, &data)) == two.install(|| bytes(&case, &data)), "{case}");
+    }
+}
+
 /// So many features and entries that a second thread looks at rows before their turn.
 #[test]
 fn a_thread_that_goes_ahead_changes_no_byte() {

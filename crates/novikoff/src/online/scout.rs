@@ -179,7 +179,6 @@ mod tests {
     #[test]
     fn every_row_comes_in_its_turn_and_what_was_seen_of_it_bounds_its_score() {
         let mut random = Random::new(7);
-        let (mut sighted, mut fresh) = (0, 0);
         for (count, entries) in [(0, 1), (1, 1), (5, 3), (700, 40), (3_000, 400), (333, 9_000)] {
             let features = 20_000;
             let rows = rows(&mut random, count, features, entries);
@@ -195,7 +194,6 @@ mod tests {
                         let (exact, drift) = (row.dot(&weights), mirror.drift(moment, length));
                         assert!((glance.sum - exact).abs() <= glance.doubt + drift, "row {i}: {glance:?}, {drift}, {exact}");
                         assert!(length * length >= row.norm_sq());
-                        (sighted, fresh) = (sighted + 1, fresh + usize::from(moment == mirror.moment()));
                     }
                     if luck.below(4) == 0 {
                         let step = luck.normal();
@@ -206,8 +204,6 @@ mod tests {
                 });
             assert_eq!((visited, flow), (order, Flow::Continue));
         }
-        // How many depends on the machine, and there may be but one core.
-        assert!(fresh <= sighted);
     }
 
     #[test]

@@ -131,8 +131,8 @@ impl<R: Rule> Online<R> {
             return Seen::default();
         }
         if let Some(mirror) = &self.mirror {
-            let glance = mirror.glance(row);
-            return self.learn_at_a_glance(row, id, class, weight, glance);
+            let verdict = self.verdict(mirror.glance(row), class);
+            return self.learn_by(verdict, row, id, class, weight);
         }
         if self.scheme == Scheme::Two {
             return self.learn_two(row, id, class, weight);
@@ -180,8 +180,8 @@ impl<R: Rule> Online<R> {
 
     /// The same for two classes, after a first look at the mirror of the weights. The row is scored exactly where the look leaves a doubt.
     #[inline]
-    fn learn_at_a_glance(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, glance: Glance) -> Seen {
-        match self.verdict(glance, class) {
+    fn learn_by(&mut self, verdict: Verdict, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
+        match verdict {
             Verdict::Clear => {
                 self.rounds += weight;
                 Seen::default()
@@ -198,7 +198,7 @@ impl<R: Rule> Online<R> {
         let drifted = Glance { sum, doubt: doubt + mirror.drift(sight.moment, sight.length) };
         match self.verdict(drifted, class) {
             Verdict::Unsure if mirror.moment() != sight.moment => self.learn(row, id, class, weight),
-            _ => self.learn_at_a_glance(row, id, class, weight, drifted),
+            verdict => self.learn_by(verdict, row, id, class, weight),
         }
     }
 

@@ -1,6 +1,7 @@
 //! 2 — What a data set is: row, matrix, labels, weights; columns of one size, and the weights of words.
 
 pub mod assembly;
+pub mod canonical;
 mod columns;
 mod dataset;
 pub mod documents;
@@ -11,8 +12,9 @@ pub mod matrix;
 mod row;
 mod scale;
 
-pub(crate) use dataset::little_endian;
-pub use dataset::{Dataset, Fingerprint, Report};
+pub use canonical::Fingerprint;
+pub(crate) use canonical::little_endian;
+pub use dataset::{Dataset, Report};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
 pub use row::{Lane, Row, Vector};

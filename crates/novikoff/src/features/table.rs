@@ -111,6 +111,15 @@ impl TableSchema {
         found.unwrap_or_else(|| format!("#{j}"))
     }
 
+    /// The names of all features.
+    pub fn feature_names(&self) -> Vec<String> {
+        let names = |column: &Column| -> Vec<String> {
+            let count = column.role.span().map_or(0, |(_, count)| count as usize);
+            (0..count).map(|offset| column.feature_name(offset)).collect()
+        };
+        self.columns.iter().flat_map(names).collect()
+    }
+
     /// Number of features.
     pub fn features(&self) -> usize {
         self.columns.iter().filter_map(|column| column.role.span()).map(|(_, count)| count as usize).sum()
@@ -197,6 +206,7 @@ mod tests {
         let schema = schema();
         let names: Vec<String> = (0..7).map(|j| schema.feature_name(j)).collect();
         assert_eq!(names, ["age", "age=missing", "sex=male", "sex=female", "port=S", "port=missing", "#6"]);
+        assert_eq!(schema.feature_names(), names[..6]);
         assert_eq!(schema.features(), 6);
         assert_eq!(schema.validate(), Ok(()));
     }

@@ -154,7 +154,7 @@ pub(super) fn train_stream(
         seed: settings.seed,
         features: features as u64,
         rows,
-        data_hash: fingerprint.finish(&end.labels),
+        data_hash: fingerprint.finish(features, &end.labels, &end.schema),
         results,
     };
     let Learned { scorer, probabilities, .. } = learned;

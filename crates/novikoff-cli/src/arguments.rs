@@ -40,6 +40,8 @@ pub enum Command {
     Margin(MarginCommand),
     /// Check a certificate against its data.
     Verify(Verify),
+    /// Write the rows as they are read, in the form that certificates are about.
+    Rows(Rows),
     /// Say what theory promises before any row is seen.
     Bounds(Bounds),
 }
@@ -456,6 +458,32 @@ pub struct Verify {
     pub data: PathBuf,
     /// The model that it speaks of, for a certificate of train.
     pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub documents: Documents,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const ROWS_EXAMPLES: &str = "\
+Examples:
+  novikoff rows mail.tsv mail.rows
+  novikoff rows titanic.csv titanic.rows --label survived && novikoff-check titanic.proof titanic.rows";
+
+#[derive(Debug, Args)]
+#[command(after_help = ROWS_EXAMPLES)]
+pub struct Rows {
+    /// The rows: a path, or - for standard input; compressed or not.
+    pub data: PathBuf,
+    /// Where to write them (replaced as a whole, or not at all; only a file of rows is replaced).
+    pub file: PathBuf,
+    /// Make features of features first, as train does: poly:D or fourier:COUNT:GAMMA.
+    #[arg(long, value_name = "MAP")]
+    pub map: Option<String>,
+    /// The seed of a fourier map.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Inspect(inspect) => commands::inspect::run(&inspect),
         Command::Margin(margin) => commands::margin::run(&margin),
         Command::Verify(verify) => commands::verify::run(&verify),
+        Command::Rows(rows) => commands::rows::run(&rows),
         Command::Bounds(bounds) => commands::bounds::run(&bounds),
     };
     match result {

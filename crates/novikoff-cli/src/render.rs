@@ -72,6 +72,26 @@ pub fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
+/// A number with four digits that count, or a little more.
+pub fn number_up(value: f64) -> String {
+    let text = number(value);
+    if text.parse::<f64>().is_ok_and(|shown| shown < value) { number(value + half_a_unit(value)) } else { text }
+}
+
+/// A number with four digits that count, or a little less.
+pub fn number_down(value: f64) -> String {
+    let text = number(value);
+    if text.parse::<f64>().is_ok_and(|shown| shown > value) { number(value - half_a_unit(value)) } else { text }
+}
+
+/// A little more than half of what the last digit counts: enough to be rounded to the next.
+fn half_a_unit(value: f64) -> f64 {
+    let power = value.abs().log10().floor();
+    // Of small numbers six decimals are shown, of large ones none.
+    let digit = if (1e-3..1e6).contains(&value.abs()) { (power - 3.0).clamp(-6.0, 0.0) } else { power - 3.0 };
+    0.501 * 10f64.powf(digit)
+}
+
 /// A number with four digits that count.
 pub fn number(value: f64) -> String {
     let size = value.abs();

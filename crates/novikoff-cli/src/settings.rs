@@ -460,7 +460,7 @@ fn bayes(train: &Train) -> Result<Bayes> {
 }
 
 /// `poly:D` or `fourier:COUNT:GAMMA`.
-fn map(text: &str, seed: u64) -> Result<Map> {
+pub fn map(text: &str, seed: u64) -> Result<Map> {
     let parsed = match text.split(':').collect::<Vec<_>>()[..] {
         ["poly", degree] => degree.parse().ok().map(|degree| Map::Poly { degree }),
         ["fourier", count, gamma] => match (count.parse(), gamma.parse()) {

@@ -8,6 +8,7 @@
 
 use crate::certificate::file::Claim;
 use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
+use crate::certificate::range;
 use crate::certificate::rigorous::Between;
 use crate::control::{Observer, Progress, Watch};
 use crate::data::{Dataset, Matrix, Row};
@@ -91,9 +92,7 @@ pub fn margin(data: &Dataset, sides: &Sides, settings: &Settings, observer: &mut
         return Err(Error::usage(format!("the tolerance must lie between 0 and 1, not {}", settings.tolerance)));
     }
     let signs = sides.signs(data).map_err(Error::input)?;
-    if signs.iter().all(|sign| *sign == 0.0) {
-        return Err(Error::input("there are no rows to separate"));
-    }
+    range::rows(&data.rows).map_err(|unproved| Error::input(unproved).hint("scale the columns down first"))?;
     let watch = Watch::new(observer);
     let control = Control {
         tolerance: settings.tolerance,
@@ -174,8 +173,7 @@ impl Margin {
         let sides = || sides.clone();
         let mut claims = Vec::new();
         if let (Separable::Yes, Some(direction)) = (self.separable, &self.direction) {
-            // One side alone has a margin beyond all numbers.
-            let margin = self.interval.0.min(f64::MAX);
+            let margin = self.interval.0;
             claims.push(Claim::MarginAtLeast { sides: sides(), bias, margin, direction: direction.clone() });
         }
         if let Some(combination) = &self.zero {
@@ -339,6 +337,7 @@ impl<'a> Search<'a> {
     }
 
     fn take_direction(&mut self, direction: &Direction) {
+        let direction = &self.with_weights(direction);
         let Ok(lower) = self.stand.margin_at_least(direction) else { return };
         if lower > self.found.interval.0 {
             self.found.interval.0 = lower;
@@ -347,6 +346,16 @@ impl<'a> Search<'a> {
         if lower > 0.0 {
             self.found.separable = Separable::Yes;
         }
+    }
+
+    /// A free bias alone has all rows on one side, but is no hyperplane: any that is far enough from the rows will do.
+    fn with_weights(&self, direction: &Direction) -> Direction {
+        let is_bias_alone = direction.bias != 0.0 && direction.weights.iter().all(|w| *w == 0.0);
+        if !is_bias_alone || self.stand.bias != Bias::Free || self.stand.rows.columns() == 0 {
+            return direction.clone();
+        }
+        let far = 2.0 * self.found.radius.high + 1.0;
+        Direction { columns: Some(vec![0]), weights: vec![1.0], bias: far.copysign(direction.bias) }
     }
 
     fn take_combination(&mut self, shares: &[(u32, f64)]) {

@@ -3,7 +3,7 @@
 use super::{dimensions, warn};
 use crate::arguments::{BiasName, MarginCommand, PairsName};
 use crate::progress::Watch;
-use crate::render::{Lines, count, counted, number, seconds, table};
+use crate::render::{Lines, count, counted, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
 use crate::report::{self, Closing, Page};
 use crate::settings::training_options;
@@ -196,8 +196,9 @@ fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> 
 }
 
 fn interval((low, high): (f64, f64)) -> String {
-    let end = |x: f64| if x.is_finite() { number(x) } else { "∞".into() };
-    format!("[{}, {}]", end(low.max(0.0)), end(high))
+    let high = if high.is_finite() { number_up(high) } else { "∞".into() };
+    let low = if low.is_finite() { number_down(low.max(0.0)) } else { "0".into() };
+    format!("[{low}, {high}]")
 }
 
 fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> String {
@@ -239,7 +240,7 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
             let count = zero.as_ref().map_or(0, |zero| zero.rows.len());
             format!("no: {} combine to exactly zero", counted(count as u64, "row"))
         }
-        (Separable::Unknown, _) => format!("unknown: no margin above {}", number(found.interval.1)),
+        (Separable::Unknown, _) => format!("unknown: no margin above {}", number_up(found.interval.1)),
     };
     lines.add("separable", format!("{proof} ({}, {})", counted(found.rounds as u64, "round"), seconds(spent)));
     if let Some(obstacle) = &found.obstacle {
@@ -252,7 +253,7 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
     };
     lines.add("margin", format!("{}; {form}", interval(found.interval)));
     let with = if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
-    lines.add("radius", format!("{}{with}", number(found.radius.high)));
+    lines.add("radius", format!("{}{with}", number_up(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));

@@ -6,6 +6,7 @@ pub mod evaluate;
 pub mod inspect;
 pub mod margin;
 pub mod predict;
+pub mod rows;
 pub mod train;
 pub mod tune;
 pub mod verify;

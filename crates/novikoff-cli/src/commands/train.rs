@@ -5,7 +5,7 @@ use super::inspect::{map_text, settings_text};
 use super::{dimensions, for_evaluation, labels, warn};
 use crate::arguments::Train;
 use crate::progress::Watch;
-use crate::render::{Lines, count, counted, number, percent, seconds};
+use crate::render::{Lines, count, counted, number, number_down, number_up, percent, seconds};
 use crate::report::training::{self, Evidence};
 use crate::report::{Closing, Page};
 use crate::settings::{settings, training_options, usual_recipe};
@@ -363,7 +363,8 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
                 lines.add("mistakes", mistakes_text(fit, settings));
             }
             if let Some(unseen) = fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5) {
-                let what = "of rows like these, unseen, are mistaken at most, on average, by votes after one pass";
+                let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at most twice the expected bound of n + 1 \
+                            rows, over n + 1) comes to with the bound of these rows";
                 lines.add("", format!("{} {what}", percent(unseen)));
             }
         }
@@ -583,7 +584,7 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     lines.add("solver", format!("{}{why}", risk.solver.name()));
     let (steps, time) = (counted(risk.steps as u64, "step"), seconds(outcome.train_seconds));
     let reached = match (risk.relative_gap, risk.dual) {
-        (Some(gap), Some(_)) => format!("relative gap {}", scientific(gap)),
+        (Some(gap), Some(_)) => format!("relative gap {}", scientific_up(gap)),
         _ => format!("no gap without a penalty; gradient {}", risk.gradient.map_or_else(String::new, scientific)),
     };
     let how = match outcome.fit.stopped {
@@ -595,11 +596,19 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     if let (Some(obstacle), false) = (&risk.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
         lines.add("", format!("{} was asked for; {obstacle}", scientific(settings.risk.tolerance)));
     }
-    let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number(dual)));
-    lines.add("objective", format!("{}{dual}", number(risk.objective)));
+    let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number_down(dual)));
+    lines.add("objective", format!("{}{dual}", number_up(risk.objective)));
     if let Some(measured) = &risk.regression {
         lines.add("train", error_text(&Evaluation::Numbers(*measured)));
     }
+}
+
+/// Rounded up.
+fn scientific_up(x: f64) -> String {
+    let text = scientific(x);
+    let is_less = text.parse::<f64>().is_ok_and(|shown| shown < x);
+    // Half a unit of the last digit more is rounded to the next.
+    if is_less { scientific(x + 0.051 * 10f64.powf(x.log10().floor())) } else { text }
 }
 
 fn scientific(x: f64) -> String {
@@ -608,17 +617,21 @@ fn scientific(x: f64) -> String {
 
 /// The margin that the run reached, and that of the model, which may be another.
 fn margin_text(fit: &Fit) -> Option<String> {
-    let most = fit.margin_upper.map_or(String::new(), |most| format!("; none have more than {}", number(most)));
+    let most = fit.margin_upper.map_or(String::new(), |most| format!("; none have more than {}", number_up(most)));
     match (fit.geometry, fit.separation) {
         (own, Some(reached)) if own != Some(reached) => {
-            let own = own.map_or(String::new(), |g| format!("; of the model returned {}", number(g.margin)));
-            Some(format!("{} reached by the last weights{own}{most}; radius {}", number(reached.margin), number(reached.radius)))
+            let own = own.map_or(String::new(), |g| format!("; of the model returned {}", number_down(g.margin)));
+            Some(format!(
+                "{} reached by the last weights{own}{most}; radius {}",
+                number_down(reached.margin),
+                number_up(reached.radius)
+            ))
         }
         (Some(own), _) if own.margin > 0.0 => {
-            Some(format!("{} of the model returned{most}; radius {}", number(own.margin), number(own.radius)))
+            Some(format!("{} of the model returned{most}; radius {}", number_down(own.margin), number_up(own.radius)))
         }
         (Some(own), None) if fit.promise.is_some() => {
-            Some(format!("the model returned does not separate the rows{most}; radius {}", number(own.radius)))
+            Some(format!("the model returned does not separate the rows{most}; radius {}", number_up(own.radius)))
         }
         _ => None,
     }

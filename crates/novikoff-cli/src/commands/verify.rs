@@ -5,11 +5,11 @@ use crate::arguments::Verify;
 use crate::progress::Watch;
 use crate::settings::training_options;
 use crate::{Ending, print};
-use novikoff::certificate::file::{Certificate, Checked};
+use novikoff::certificate::file::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
-use novikoff::model;
+use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::{Error, Result};
 use serde_json::json;
@@ -21,27 +21,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Larger than any certificate that this program writes.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// A model and the checksum of its file.
+type Named = (Model, String);
+
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
-    let (certificate, of_model, data) = match arguments.data.is_file() {
+    let (certificate, model, data) = match arguments.data.is_file() {
         true => load_and_read(arguments, &input, &mut watch)?,
         false => {
-            let (certificate, of_model) = load(arguments)?;
+            let (certificate, model) = load(arguments)?;
             let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
-            (certificate, of_model, data)
+            (certificate, model, data)
         }
     };
     watch.clear();
     warn(&input.name(), &data.report);
     let mut checked = on_new_threads(|| certificate.check(&data));
-    if let Some(of_model) = of_model {
-        checked.insert(1, of_model);
+    if let Some((model, checksum)) = model {
+        checked.insert(1, certificate.check_model(&model, &checksum, &data));
     }
     let holds = checked.iter().all(|claim| claim.holds);
     let text = if arguments.output_form.json {
-        let claims: Vec<_> = checked.iter().map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail})).collect();
+        let claims: Vec<_> = checked
+            .iter()
+            .map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail, "question": c.question}))
+            .collect();
         format!("{}\n", json!({"command": "verify", "holds": holds, "claims": claims}))
     } else {
         let mut text = String::new();
@@ -67,13 +73,12 @@ fn on_new_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The certificate, and whether it speaks of the model, if one is given. One after the other, for the model's file then has its
-/// bytes where the certificate's text was. Nothing else is looked for in the model: its memory is free again when sums need some.
-fn load(arguments: &Verify) -> Result<(Certificate, Option<Checked>)> {
+/// The certificate, and the model with its checksum, if one is given. One after the other, for the model's file then has its
+/// bytes where the certificate's text was.
+fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
     let certificate = load_certificate(&arguments.certificate)?;
     let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
-    let of_model = model.map(|(model, checksum)| certificate.check_model(&model, &checksum));
-    Ok((certificate, of_model))
+    Ok((certificate, model))
 }
 
 /// What the rows are for, as far as the reading of them goes.
@@ -100,7 +105,7 @@ impl Observer for While<'_> {
 }
 
 /// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
-fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Checked>, Dataset)> {
+fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Named>, Dataset)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {
@@ -111,12 +116,12 @@ fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) ->
         let data = read(arguments, input, &Purpose::Training, &mut While { observer: watch, failed: &failed });
         (loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), data)
     });
-    let (certificate, of_model) = loaded?;
+    let (certificate, model) = loaded?;
     // Labels that should be numbers are for the reader to complain about, or to leave out.
     let purpose = purpose(&certificate);
     let again = matches!(purpose, Purpose::TrainingOnTargets) && data.as_ref().map_or(true, |data| data.targets().is_err());
     let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
-    Ok((certificate, of_model, data))
+    Ok((certificate, model, data))
 }
 
 /// The certificate in a file.

@@ -1,4 +1,4 @@
-//! Certificates as files: JSON that says what is claimed, of which data, and brings the witnesses along.
+//! Certificates as files: JSON that says what is claimed, of which rows, and brings the witnesses along.
 //!
 //! `docs/certificates.md` is the format. Whoever reads one believes nothing in it: every claim is derived anew from the rows.
 
@@ -6,18 +6,22 @@ use super::mistakes::MistakeProof;
 use super::numbers;
 use super::objective::{Objective, Target};
 use super::proof::{Combination, Direction, ExactCombination, Sides, Stand};
-use crate::data::Dataset;
+use super::range::{self, Unproved};
+use super::sentence::Question;
+use crate::data::canonical::Origin;
+use crate::data::{Dataset, Scale};
 use crate::features::map::{Map, Mapper};
 use crate::model::{Model, Scorer, Weights};
 use crate::penalty::Bias;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// What the first field of every certificate says.
 pub const FORMAT: &str = "novikoff certificate";
-/// The version that this program writes. It reads all up to this one: in version 1 no list of numbers is packed, up to version 2 all
-/// weights come with their columns.
-pub const VERSION: u32 = 3;
+/// The version that this program writes, and the only one that it reads: the hash in older ones can be forged, and does not
+/// cover the names of columns.
+pub const VERSION: u32 = 4;
 
 /// Claims about a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +36,7 @@ pub struct Certificate {
     /// The checksum of the model that it speaks of, if it speaks of one: then claims about weights are about that model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What is made of the rows as read before anything is claimed of them, if anything is.
+    /// The map that made the rows from those read, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<Map>,
     /// What it claims of them.
@@ -43,24 +47,24 @@ pub struct Certificate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataIdentity {
-    /// The hash of the rows as read: labels, weights, indices and values.
+    /// The hash of the rows in their canonical form.
     pub hash: String,
     /// How many rows.
     pub rows: u64,
     /// How many columns.
-    pub features: u64,
+    pub columns: u64,
 }
 
 impl DataIdentity {
-    /// Of these rows.
-    pub fn of(data: &Dataset) -> Self {
-        Self { hash: data.fingerprint(), rows: data.len() as u64, features: data.rows.columns() as u64 }
+    /// Of these rows, which come from there.
+    pub fn of(data: &Dataset, origin: Origin<'_>) -> Self {
+        Self { hash: data.fingerprint_of(origin), rows: data.len() as u64, columns: data.rows.columns() as u64 }
     }
 }
 
 /// A claim, and its witness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "claim", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Claim {
     /// The direction has at least this margin on every row. With `margin` above zero: the rows can be separated.
     MarginAtLeast {
@@ -93,16 +97,16 @@ pub enum Claim {
         /// Its witness: rows that combine to zero exactly.
         combination: ExactCombination,
     },
-    /// The objective at these weights is at most `value`, and no weights have less than `least`.
-    NearLeast {
+    /// The objective at these weights is at most `value`, and no weights have less than `lower_bound`.
+    NearOptimal {
         /// What was minimised.
         objective: Objective,
         /// What it comes to.
         value: f64,
         /// What no weights fall below, if anything is claimed of that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        least: Option<f64>,
-        /// Without a penalty: no weights up to this length fall below it, each divided by its column's scale.
+        lower_bound: Option<f64>,
+        /// Without a penalty: no weights up to this length fall below it, each times the size of its column.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         within: Option<f64>,
         /// The weights; for classes that are told apart jointly, of each.
@@ -114,32 +118,61 @@ pub enum Claim {
     /// A perceptron that goes over the rows, in whatever order, makes at most so many mistakes.
     MistakesAtMost {
         /// So many.
-        mistakes: f64,
+        mistakes: u64,
         /// Its witness, and what perceptron it is.
         proof: MistakeProof,
     },
 }
 
 /// What came of checking a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The claim in words.
+    /// The claim in one sentence, with every part of the question.
     pub claim: String,
     /// Whether it holds.
     pub holds: bool,
     /// Why, or why not.
     pub detail: String,
+    /// The parts of the question as fields.
+    pub question: Value,
+}
+
+impl Checked {
+    fn about(what: &str, found: Result<String, String>) -> Self {
+        let (holds, detail) = match found {
+            Ok(detail) => (true, detail),
+            Err(detail) => (false, detail),
+        };
+        Self { claim: format!("the certificate is about {what}"), holds, detail, question: json!({"about": what}) }
+    }
+}
+
+/// The two fields that every version has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u32,
 }
 
 impl Certificate {
     /// Of these claims about this data.
     pub fn new(data: &Dataset, claims: Vec<Claim>) -> Self {
-        Self { format: FORMAT.into(), version: VERSION, data: DataIdentity::of(data), model: None, map: None, claims }
+        Self::of_rows(DataIdentity::of(data, data.origin()), claims)
+    }
+
+    /// Of these claims about rows that a map has made of these.
+    pub fn of_mapped(data: &Dataset, mapped: &Dataset, map: Map, claims: Vec<Claim>) -> Self {
+        let origin = Origin { map: Some(map), ..data.origin() };
+        Self { map: Some(map), ..Self::of_rows(DataIdentity::of(mapped, origin), claims) }
+    }
+
+    fn of_rows(data: DataIdentity, claims: Vec<Claim>) -> Self {
+        Self { format: FORMAT.into(), version: VERSION, data, model: None, map: None, claims }
     }
 
     /// Whether some claim speaks of numbers that are predicted, not of labels.
     pub fn speaks_of_numbers(&self) -> bool {
-        self.claims.iter().any(|c| matches!(c, Claim::NearLeast { objective: Objective { target: Target::Numbers, .. }, .. }))
+        self.claims.iter().any(|c| matches!(c, Claim::NearOptimal { objective: Objective { target: Target::Numbers, .. }, .. }))
     }
 
     /// As text, ready to be written.
@@ -150,30 +183,42 @@ impl Certificate {
 
     /// Out of text, or what is wrong with it.
     pub fn from_text(text: &str) -> Result<Self, String> {
-        let certificate: Self = serde_json::from_str(text).map_err(|error| format!("this is no certificate: {error}"))?;
-        if certificate.format != FORMAT {
-            return Err(format!("this is no certificate: its format is {:?}", certificate.format));
-        }
-        if !(1..=VERSION).contains(&certificate.version) {
-            return Err(format!("version {} of certificates is not known here, only 1 to {VERSION}", certificate.version));
-        }
+        let read: Result<Self, _> = serde_json::from_str(text);
+        let certificate = match (read, serde_json::from_str::<Head>(text)) {
+            (Ok(certificate), _) if certificate.format == FORMAT && certificate.version == VERSION => certificate,
+            (_, Ok(head)) if head.format != FORMAT => {
+                return Err(format!("this is no certificate: its format is {:?}", head.format));
+            }
+            (_, Ok(Head { version, .. })) if version < VERSION => {
+                return Err(format!(
+                    "this certificate has version {version}, whose hash of the rows can be forged; \
+                     make it anew: this program writes and reads version {VERSION}"
+                ));
+            }
+            (_, Ok(Head { version, .. })) if version > VERSION => {
+                return Err(format!("version {version} of certificates is not known here, only {VERSION}"));
+            }
+            (Err(error), _) => return Err(format!("this is no certificate: {error}")),
+            (Ok(_), _) => return Err("this is no certificate".into()),
+        };
         if certificate.claims.is_empty() {
             return Err("this certificate claims nothing".into());
+        }
+        if certificate.model.as_deref().is_some_and(|name| !is_hash(name)) {
+            return Err("this is no certificate: `model` is not blake3: and 64 hexadecimal digits".into());
+        }
+        if let Some(map) = certificate.map {
+            map.validate()?;
         }
         Ok(certificate)
     }
 
     /// Whether this is the model that the certificate speaks of; `checksum` is that of its file.
-    pub fn check_model(&self, model: &Model, checksum: &str) -> Checked {
-        let found = self.is_of(model, checksum);
-        let claim = "it speaks of this model".into();
-        match found {
-            Ok(()) => Checked { claim, holds: true, detail: checksum.into() },
-            Err(detail) => Checked { claim, holds: false, detail },
-        }
+    pub fn check_model(&self, model: &Model, checksum: &str, data: &Dataset) -> Checked {
+        Checked::about("this model", self.is_of(model, checksum, data).map(|()| checksum.to_owned()))
     }
 
-    fn is_of(&self, model: &Model, checksum: &str) -> Result<(), String> {
+    fn is_of(&self, model: &Model, checksum: &str, data: &Dataset) -> Result<(), String> {
         match &self.model {
             None => return Err("the certificate speaks of no model".into()),
             Some(named) if named != checksum => {
@@ -184,9 +229,16 @@ impl Certificate {
         if self.map != model.scorer.map() {
             return Err("this model's rows are mapped otherwise than the certificate's".into());
         }
-        for claim in &self.claims {
+        if model.schema != data.schema {
+            return Err("this model reads other columns than these rows have, or reads them otherwise".into());
+        }
+        for (number, claim) in self.claims.iter().enumerate() {
+            let number = number + 1;
             let (target, weights) = match claim {
-                Claim::NearLeast { objective, weights, .. } => (objective.target.clone(), &weights[..]),
+                Claim::NearOptimal { objective, weights, .. } => {
+                    is_objective_of(objective, model, data).map_err(|what| format!("of claim {number}, {what}"))?;
+                    (objective.target.clone(), &weights[..])
+                }
                 Claim::MarginAtLeast { sides, direction, .. } => (Target::Sides(sides.clone()), std::slice::from_ref(direction)),
                 _ => continue,
             };
@@ -194,7 +246,7 @@ impl Certificate {
                 outputs.len() == weights.len() && outputs.iter().zip(weights).all(|(&at, w)| w.is_of_output(own, at))
             };
             if !outputs(model, &target).is_some_and(same) {
-                return Err(format!("its weights are not those of the claim that {}", claim.words()));
+                return Err(format!("the weights of claim {number} are not those by which it tells these labels apart"));
             }
         }
         Ok(())
@@ -202,32 +254,78 @@ impl Certificate {
 
     /// Derives every claim anew.
     pub fn check(&self, data: &Dataset) -> Vec<Checked> {
-        let found = DataIdentity::of(data);
-        let detail = match found == self.data {
-            true => found.hash.clone(),
-            false => format!("these rows are {}, the certificate speaks of {}", found.hash, self.data.hash),
-        };
-        let mut checked = vec![Checked { claim: "it speaks of these rows".into(), holds: found == self.data, detail }];
-        let mapped = if found == self.data { self.mapped(data) } else { Err("of other rows".into()) };
+        let mapped = self.mapped(data);
+        let rows = mapped.as_ref().map_err(Clone::clone).and_then(|rows| {
+            let found = DataIdentity::of(rows, Origin { map: self.map, ..data.origin() });
+            let other = || format!("these rows are {}, the certificate speaks of {}", found.hash, self.data.hash);
+            if found == self.data { Ok(found.hash) } else { Err(other().escape_debug().to_string()) }
+        });
+        let about_these = rows.is_ok();
+        let mut checked = vec![Checked::about("these rows", rows)];
         for claim in &self.claims {
-            let holds = mapped.as_ref().map_err(Clone::clone).and_then(|rows| claim.check(rows));
-            let (holds, detail) = match holds {
+            let found = match &mapped {
+                Ok(rows) if about_these => claim.check(rows).map_err(|unproved| unproved.to_string()),
+                _ => Err("about other rows".into()),
+            };
+            let (holds, detail) = match found {
                 Ok(detail) => (true, detail),
                 Err(detail) => (false, detail),
             };
-            checked.push(Checked { claim: claim.words(), holds, detail });
+            let question = Question { claim, map: self.map, labels: data.names.len() };
+            checked.push(Checked { claim: question.sentence(), holds, detail, question: question.fields() });
         }
         checked
     }
-}
 
-impl Certificate {
     /// The rows that claims are about.
     fn mapped<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, String> {
         let Some(map) = self.map else { return Ok(Cow::Borrowed(data)) };
         let mapped = Mapper::new(map, data.rows.columns()).and_then(|mapper| data.mapped(&mapper));
         mapped.map(Cow::Owned).map_err(|error| error.what().to_owned())
     }
+}
+
+/// `blake3:` and 64 hexadecimal digits.
+fn is_hash(text: &str) -> bool {
+    let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    text.strip_prefix("blake3:").is_some_and(|digits| digits.len() == 64 && digits.bytes().all(is_digit))
+}
+
+/// Compares an objective with the settings that a model was learned by.
+fn is_objective_of(objective: &Objective, model: &Model, data: &Dataset) -> Result<(), String> {
+    let settings = &model.about.settings;
+    let number = |name: &str| settings.get(name).map_or(Some(0.0), Value::as_f64);
+    let same = [
+        ("the loss", settings.get("loss") == Some(&json!(objective.loss))),
+        ("λ", number("lambda") == Some(objective.lambda)),
+        ("l1", number("l1") == Some(objective.l1)),
+        ("the bias", settings.get("bias") == Some(&json!(objective.bias))),
+        ("the scale", settings.get("scale").unwrap_or(&json!(Scale::None)) == &json!(objective.scale)),
+        ("the weights of classes", has_class_weights(objective, model, data)),
+    ];
+    match same.iter().find(|(_, same)| !same) {
+        Some((what, _)) => Err(format!("{what} is not what the model was learned by")),
+        None => Ok(()),
+    }
+}
+
+/// Whether the class weights of an objective are those that a model was learned by; labels that are not named have the weight 1.
+fn has_class_weights(objective: &Objective, model: &Model, data: &Dataset) -> bool {
+    let names = || model.labels.names().iter().cloned();
+    let own: Vec<(String, f64)> = match model.about.settings.get("class_weight") {
+        None => Vec::new(),
+        Some(Value::String(name)) if name == "balanced" => names().zip(data.balanced_weights(&model.labels)).collect(),
+        Some(given) => match serde_json::from_value(given.clone()) {
+            Ok(given) => given,
+            Err(_) => return false,
+        },
+    };
+    let of = |weights: &[(String, f64)], label: &str| {
+        let found = weights.iter().rfind(|(name, _)| model.labels.find(name) == model.labels.find(label));
+        found.map_or(1.0, |(_, weight)| *weight)
+    };
+    let named = || own.iter().chain(&objective.class_weights);
+    named().all(|(label, _)| model.labels.find(label).is_some() && of(&own, label) == of(&objective.class_weights, label))
 }
 
 /// The weights by which a linear model decides this, if it does.
@@ -260,101 +358,68 @@ fn outputs<'a>(model: &'a Model, target: &Target) -> Option<(&'a Weights, Vec<us
 }
 
 impl Claim {
-    fn words(&self) -> String {
-        let between = |sides: &Sides| format!("{} from {}", sides.positive.join(", "), sides.negative.join(", "));
-        match self {
-            Claim::MarginAtLeast { sides, margin, .. } if *margin > 0.0 => {
-                format!("a hyperplane separates {}, with a margin of at least {margin:e}", between(sides))
-            }
-            Claim::MarginAtLeast { sides, margin, .. } => {
-                format!("a hyperplane has a margin of at least {margin:e} between {}", between(sides))
-            }
-            Claim::MarginAtMost { sides, margin, .. } => {
-                format!("no hyperplane separates {} by a margin above {margin:e}", between(sides))
-            }
-            Claim::NotSeparable { sides, .. } => format!("no hyperplane separates {}", between(sides)),
-            Claim::NearLeast { objective, value, least, within, .. } => {
-                let of = told(&objective.target);
-                let below = match (least, within) {
-                    (None, _) => String::new(),
-                    (Some(least), Some(within)) if objective.lambda == 0.0 && objective.l1 == 0.0 => {
-                        format!(", and no weights up to a length of {within:e} make it less than {least:e}")
-                    }
-                    (Some(least), _) => format!(", and no weights make it less than {least:e}"),
-                };
-                format!("the weights make the objective ({} loss, {of}) at most {value:e}{below}", objective.loss.name())
-            }
-            Claim::MistakesAtMost { mistakes, proof } => {
-                let kind = if proof.normalised { "normalised perceptron" } else { "perceptron" };
-                let passes = match (proof.own_feature, proof.passes) {
-                    (Some(own), _) => format!(" with a feature of {own} of every row's own makes, in any number of passes,"),
-                    (None, None) => " makes, in any number of passes,".into(),
-                    (None, Some(passes)) => format!(" makes, in {passes} passes,"),
-                };
-                format!("a {kind}{passes} at most {} mistakes on {}", mistakes.floor(), told(&proof.target))
-            }
-        }
-    }
-
-    /// What shows it, or why it does not hold.
-    fn check(&self, data: &Dataset) -> Result<String, String> {
+    /// What shows it, or why it is not shown.
+    fn check(&self, data: &Dataset) -> Result<String, Unproved> {
         match self {
             Claim::MarginAtLeast { sides, bias, margin, direction } => {
                 let found = with_stand(data, sides, *bias, |stand| stand.margin_at_least(direction))?;
                 match margin.is_finite() && found >= *margin {
                     true => Ok(format!("every row has a margin of at least {found:e}")),
-                    false => Err(format!("all that follows is a margin of at least {found:e}")),
+                    false => Err(Unproved::no_more(format!("a margin of at least {found:e}"))),
                 }
             }
             Claim::MarginAtMost { sides, bias, margin, combination } => {
                 let found = with_stand(data, sides, *bias, |stand| stand.margin_at_most(combination))?;
                 match margin.is_finite() && found <= *margin {
                     true => Ok(format!("a combination of {} rows is no longer than {found:e}", combination.rows.len())),
-                    false => Err(format!("all that follows is a margin of at most {found:e}")),
+                    false => Err(Unproved::no_more(format!("a margin of at most {found:e}"))),
                 }
             }
             Claim::NotSeparable { sides, bias, combination } => {
                 with_stand(data, sides, *bias, |stand| stand.is_zero(combination))?;
                 Ok(format!("{} rows combine to exactly zero", combination.rows.len()))
             }
-            Claim::NearLeast { objective, value, least, within, weights, duals } => {
+            Claim::NearOptimal { objective, value, lower_bound, within, weights, duals } => {
+                let free = objective.lambda == 0.0 && objective.l1 == 0.0;
+                if within.is_some() && !free {
+                    return Err("a length of weights is stated where there is a penalty".into());
+                }
+                if lower_bound.is_some_and(|bound| bound > *value) {
+                    return Err("the lower bound is above the value".into());
+                }
                 let found = objective.ends(data, weights, duals.as_deref(), *within)?;
                 if !(value.is_finite() && found.value <= *value) {
-                    return Err(format!("all that follows is that it is at most {:e}", found.value));
+                    return Err(Unproved::no_more(format!("that it is at most {:e}", found.value)));
                 }
-                match (least, found.least) {
+                match (lower_bound, found.lower_bound) {
                     (None, _) => Ok(format!("it is at most {:e}", found.value)),
                     (Some(claimed), Some(proved)) if claimed.is_finite() && proved >= *claimed => {
                         let apart = (found.value - proved) / found.value.abs().max(f64::MIN_POSITIVE);
                         Ok(format!("it is at most {:e}, and at least {proved:e}: apart by {apart:.1e} of it", found.value))
                     }
-                    (Some(_), Some(proved)) => Err(format!("all that follows is that no weights make it less than {proved:e}")),
+                    (Some(_), Some(proved)) => Err(Unproved::no_more(format!("that no weights make it less than {proved:e}"))),
                     (Some(_), None) => Err("nothing follows about other weights".into()),
                 }
             }
             Claim::MistakesAtMost { mistakes, proof } => {
                 let found = proof.bound(data)?;
-                match mistakes.is_finite() && found <= *mistakes {
+                match found <= *mistakes {
                     true => Ok(format!("by a margin of {:e}", proof.margin)),
-                    false => Err(format!("all that follows is that there are at most {}", found.floor())),
+                    false => Err(Unproved::no_more(format!("that there are at most {found}"))),
                 }
             }
         }
     }
 }
 
-/// What is told apart, or predicted.
-fn told(target: &Target) -> String {
-    match target {
-        Target::Sides(sides) if sides.negative.len() > 3 => format!("{} and the rest", sides.positive.join(", ")),
-        Target::Sides(sides) => format!("{} and {}", sides.positive.join(", "), sides.negative.join(", ")),
-        Target::Classes(names) => format!("{} classes", names.len()),
-        Target::Numbers => "numbers".into(),
-    }
-}
-
-/// With the rows of two sides that count.
-fn with_stand<T>(data: &Dataset, sides: &Sides, bias: Bias, f: impl FnOnce(Stand<'_>) -> Result<T, String>) -> Result<T, String> {
+/// With the rows of two sides that count, all numbers of which are of ordinary size.
+fn with_stand<T>(
+    data: &Dataset,
+    sides: &Sides,
+    bias: Bias,
+    f: impl FnOnce(Stand<'_>) -> Result<T, Unproved>,
+) -> Result<T, Unproved> {
     let signs = sides.signs(data)?;
+    range::rows(&data.rows)?;
     f(Stand { rows: &data.rows, signs: &signs, bias })
 }

@@ -8,8 +8,9 @@
 //! All of it speaks of steps of one size from zero, and of rows with the bias's coordinate, 1, where there is a bias.
 
 use super::objective::Target;
-use super::proof::{Direction, Stand, classes, over_length};
-use super::rigorous::{length, quotient_up, score};
+use super::proof::{Direction, Stand, classes, length_of, over_length};
+use super::range::{self, Unproved};
+use super::rigorous::{quotient_up, score};
 use crate::data::Dataset;
 use crate::penalty::Bias;
 use rayon::prelude::*;
@@ -39,16 +40,21 @@ pub struct MistakeProof {
 }
 
 impl MistakeProof {
-    /// The bound that follows, rounded up.
-    pub fn bound(&self, data: &Dataset) -> Result<f64, String> {
-        if !(self.margin.is_finite() && self.margin > 0.0) {
-            return Err("the margin is not a positive number".into());
-        }
+    /// The bound that follows: the largest whole number that is not above it.
+    pub fn bound(&self, data: &Dataset) -> Result<u64, Unproved> {
+        range::divisor("the margin", self.margin)?;
+        range::rows(&data.rows)?;
         if self.bias == Bias::Free {
             return Err("to a perceptron a bias is a coordinate of the rows: penalised, or none".into());
         }
-        if self.own_feature.is_some_and(|x| !(x.is_finite() && x > 0.0)) {
-            return Err("the rows' own feature is not a positive number".into());
+        if let Some(own) = self.own_feature {
+            range::divisor("the rows' own feature", own)?;
+            if self.passes.is_some() {
+                return Err("with features of their own, rows may come any number of times: no passes are stated".into());
+            }
+        }
+        if self.passes == Some(0) {
+            return Err("there is no pass".into());
         }
         if data.row_weights.iter().any(|weight| *weight != 0.0 && *weight != 1.0) {
             return Err("the theorem speaks of rows that count once".into());
@@ -69,11 +75,16 @@ impl MistakeProof {
             (None, passes) => bound_of(radius, up(short * passes.unwrap_or(1) as f64, 4).sqrt(), self.margin),
         };
         // Every step above is rounded a few times.
-        let bound = up(bound, 32);
-        if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
+        let bound = up(bound, 32).floor();
+        // Whole numbers up to here are stored without rounding.
+        const MOST: f64 = 9_007_199_254_740_992.0;
+        match bound < MOST {
+            true => Ok(bound as u64),
+            false => Err(Unproved::no_more(format!("a bound of more than {MOST:e} mistakes"))),
+        }
     }
 
-    fn of_two(&self, signs: &[f64], data: &Dataset) -> Result<(Vec<f64>, f64), String> {
+    fn of_two(&self, signs: &[f64], data: &Dataset) -> Result<(Vec<f64>, f64), Unproved> {
         let [direction] = &self.weights[..] else { return Err("two sides need one weight vector".into()) };
         let stand = Stand { rows: &data.rows, signs, bias: self.bias };
         let radius = if self.normalised { 1.0 } else { stand.radius().high };
@@ -81,19 +92,23 @@ impl MistakeProof {
     }
 
     /// A row stands for the difference of two classes: √2 times as long, and its margin is the true class's lead.
-    fn of_classes(&self, names: &[String], data: &Dataset) -> Result<(Vec<f64>, f64), String> {
+    fn of_classes(&self, names: &[String], data: &Dataset) -> Result<(Vec<f64>, f64), Unproved> {
         if names.len() < 2 || self.weights.len() != names.len() {
-            return Err(format!("{} weight vectors for {} classes", self.weights.len(), names.len()));
+            return Err(format!("{} weight vectors for {} classes", self.weights.len(), names.len()).into());
         }
         let classes = classes(names, data)?;
         if self.bias == Bias::None && self.weights.iter().any(|w| w.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
+        range::memory(&data.rows, names.len(), self.weights.iter().map(|w| w.weights.len()).sum())?;
         let dense: Vec<Cow<'_, [f64]>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
-        let whole = length(&numbers);
+        let whole = length_of(&numbers, &numbers)?;
         let signs: Vec<f64> =
             (0..data.len()).map(|i| if data.weight(i) > 0.0 && classes[i] != u32::MAX { 1.0 } else { 0.0 }).collect();
+        if signs.iter().all(|sign| *sign == 0.0) {
+            return Err("no row has one of these labels".into());
+        }
         let stand = Stand { rows: &data.rows, signs: &signs, bias: self.bias };
         let lead = |i: usize| {
             if signs[i] == 0.0 {

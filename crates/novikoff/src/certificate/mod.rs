@@ -1,5 +1,6 @@
 //! 6 — The proofs: what is known of a model, computed from the data and the model alone.
 
+mod deviation;
 pub mod exact;
 pub mod file;
 mod gap;
@@ -9,7 +10,9 @@ pub mod mistakes;
 pub(crate) mod numbers;
 pub mod objective;
 pub mod proof;
+pub mod range;
 pub mod rigorous;
+mod sentence;
 
 pub use gap::{Gap, balance, gap, gap_with_pull, scored_gap};
 pub use joint::joint_gap;

@@ -6,7 +6,6 @@
 use crate::data::little_endian;
 use base64_simd::{Out, STANDARD};
 use rayon::prelude::*;
-use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -91,8 +90,16 @@ impl<'de, T: Number> Visitor<'de> for List<T> {
         write!(f, "a list of numbers, or {{\"{}\": their bytes in base64}}", T::NAME)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<T>, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut numbers = Vec::new();
+        while let Some(number) = list.next_element()? {
+            // A decimal digit and a comma would become eight bytes: a file could ask for four times its own size.
+            if numbers.len() == FEW {
+                return Err(A::Error::custom(format!("a list of more than {FEW} numbers must be packed")));
+            }
+            numbers.push(number);
+        }
+        Ok(numbers)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<T>, A::Error> {

@@ -6,9 +6,11 @@
 //! to nothing, do, and `ℓ*(0) = 0` for all losses here, so the conjugate of shortened duals is no more than a share of it;
 //! what `ε` may cost is taken off the bound. The same shortening takes duals into the domain of an ℓ1 penalty.
 
+use super::deviation;
 use super::gap::balance;
 use super::joint;
 use super::proof::{Direction, Sides, classes};
+use super::range::{self, LARGE, UNDERFLOW, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
 use crate::data::{Dataset, Row, Scale, SizeAndSum, inverse};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
@@ -32,7 +34,7 @@ pub enum Target {
     Numbers,
 }
 
-/// What was minimised: `(1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖v‖² + l1·‖v‖₁`, where `vⱼ = wⱼ/scaleⱼ`.
+/// What was minimised: `(1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖v‖² + l1·‖v‖₁`, where `vⱼ = mⱼ·wⱼ` for the size `mⱼ` of a column.
 ///
 /// `n` is the sum of the row weights; `cᵢ` is a row's weight times its class's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,9 +53,12 @@ pub struct Objective {
     /// Labels that do not count 1, and how much they count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<(String, f64)>,
-    /// How columns were brought to one size: `scaleⱼ` follows from the rows.
+    /// How columns were brought to one size: `mⱼ` follows from the rows.
     #[serde(default, skip_serializing_if = "is_none")]
     pub scale: Scale,
+    /// How many columns, the first ones, were; all if this is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaled_columns: Option<u64>,
 }
 
 fn is_none(scale: &Scale) -> bool {
@@ -66,7 +71,7 @@ pub struct Ends {
     /// The objective at the weights is at most this.
     pub value: f64,
     /// No weights have less than this; `None` if nothing follows.
-    pub least: Option<f64>,
+    pub lower_bound: Option<f64>,
 }
 
 /// Rows or columns that one task looks at.
@@ -87,22 +92,40 @@ impl Objective {
         weights: &[Direction],
         duals: Option<&[f64]>,
         within: Option<f64>,
-    ) -> Result<Ends, String> {
+    ) -> Result<Ends, Unproved> {
         let counts = self.counts(data)?;
-        let within = within.filter(|length| length.is_finite() && *length >= 0.0);
+        range::rows(&data.rows)?;
+        if let Some(within) = within {
+            range::ordinary("the length that weights have at most", &[within])?;
+        }
+        let within = within.filter(|length| *length >= 0.0);
+        for direction in weights {
+            range::ordinary("a weight", &direction.weights)?;
+            range::ordinary("a bias", &[direction.bias])?;
+        }
+        // Weights, pulls and scales, of every class.
+        range::memory(&data.rows, 4 * weights.len(), weights.iter().map(|w| w.weights.len()).sum())?;
         let dense: Vec<Cow<'_, [f64]>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        let this = Given { objective: self, data, counts: &counts, total: total(data), within };
+        let total = total(data);
+        range::divisor("the sum of the row weights", total)?;
+        let this = Given { objective: self, data, counts: &counts, total, within, off_scale: self.off_scale(data, total)? };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,
             target => {
-                let [direction] = weights else { return Err(format!("{} weight vectors where one is needed", weights.len())) };
+                let [direction] = weights else {
+                    return Err(format!("{} weight vectors where one is needed", weights.len()).into());
+                };
                 let targets = match target {
                     Target::Sides(sides) => every_row(sides.signs(data)?, &counts)?,
+                    _ if !matches!(self.loss, LossName::Squared | LossName::Absolute) => {
+                        return Err("numbers are predicted by the squared or the absolute loss".into());
+                    }
                     _ => data.targets().map_err(|error| error.to_string())?,
                 };
+                range::ordinary("a number to predict", &targets)?;
                 match self.loss {
                     LossName::Hinge => this.alone(Hinge, &targets, direction, &dense[0], duals),
                     LossName::SquaredHinge => this.alone(SquaredHinge, &targets, direction, &dense[0], duals),
@@ -114,13 +137,37 @@ impl Objective {
                 }?
             }
         };
-        if ends.value.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(ends) }
+        match ends.value.is_finite() {
+            true => Ok(Ends { value: (ends.value + UNDERFLOW).next_up(), ..ends }),
+            false => Err(Unproved::Unsettled("the objective is too large".into())),
+        }
+    }
+
+    /// What the factors that bring columns to one size may be off by, relatively.
+    fn off_scale(&self, data: &Dataset, total: f64) -> Result<f64, Unproved> {
+        if self.scaled_columns.is_some_and(|columns| self.scale == Scale::None || columns > data.rows.columns() as u64) {
+            return Err("more columns are scaled than there are".into());
+        }
+        match self.scale {
+            Scale::UnitVariance => deviation::off(data, &self.factors(data), total),
+            Scale::None | Scale::MaxAbs => Ok(0.0),
+        }
+    }
+
+    /// The factors that bring columns to one size; those that are not there are 1.
+    fn factors(&self, data: &Dataset) -> Vec<f64> {
+        let mut factors = self.scale.factors(&data.rows, &data.row_weights);
+        factors.truncate(self.scaled_columns.map_or(usize::MAX, |columns| usize::try_from(columns).unwrap_or(usize::MAX)));
+        factors
     }
 
     /// How much each row counts, once it is sure that the numbers here mean something.
-    fn counts(&self, data: &Dataset) -> Result<Vec<f64>, String> {
-        if ![self.lambda, self.l1].iter().all(|x| x.is_finite() && *x >= 0.0) {
-            return Err("the strength of the penalty is not a number from 0".into());
+    fn counts(&self, data: &Dataset) -> Result<Vec<f64>, Unproved> {
+        for strength in [self.lambda, self.l1].into_iter().filter(|x| *x != 0.0) {
+            range::divisor("the strength of the penalty", strength)?;
+        }
+        for weight in data.row_weights.iter().filter(|x| **x != 0.0) {
+            range::divisor("a row weight", *weight)?;
         }
         if data.is_empty() || data.labels.len() != data.len() {
             return Err("there are no rows, or they have no labels".into());
@@ -128,11 +175,11 @@ impl Objective {
         let mut by_label = vec![None; data.names.len()];
         for (name, weight) in &self.class_weights {
             let label = data.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
-            if !(weight.is_finite() && *weight >= 0.0) {
-                return Err(format!("the weight of {name:?} is not a number from 0"));
+            if *weight != 0.0 {
+                range::divisor("the weight of a class", *weight)?;
             }
             if by_label[label as usize].replace(*weight).is_some() {
-                return Err(format!("the label {name:?} is weighed twice"));
+                return Err(format!("the label {name:?} is weighed twice").into());
             }
         }
         let count = |i: usize| data.weight(i) * by_label[data.labels[i] as usize].unwrap_or(1.0);
@@ -164,6 +211,8 @@ struct Given<'a> {
     counts: &'a [f64],
     total: f64,
     within: Option<f64>,
+    /// What the factors that bring columns to one size may be off by, relatively.
+    off_scale: f64,
 }
 
 /// What duals pull at.
@@ -272,6 +321,21 @@ impl Given<'_> {
         (0..self.len()).into_par_iter().with_min_len(64).map(|i| of(rows.row(i))).collect()
     }
 
+    /// No column is so small that its factor is out of range; rows are in it, so no factor is too small.
+    fn are_ordinary(&self, columns: &Columns) -> Result<(), Unproved> {
+        let count = self.data.rows.columns();
+        let chunk = |scales: &mut Vec<f64>, chunk: usize| {
+            columns.scales(chunk * CHUNK..count.min((chunk + 1) * CHUNK), scales);
+            scales.iter().fold(true, |all, scale| all & (*scale <= LARGE))
+        };
+        match self.objective.scale == Scale::None
+            || (0..count.div_ceil(CHUNK)).into_par_iter().map_init(Vec::new, chunk).all(|all| all)
+        {
+            true => Ok(()),
+            false => Err(Unproved::Unsettled("a column that is scaled has no large values".into())),
+        }
+    }
+
     /// The penalty of weights, from above.
     fn penalty(&self, columns: &Columns, weights: &[f64], bias: f64) -> f64 {
         let Objective { lambda, l1, .. } = *self.objective;
@@ -291,7 +355,12 @@ impl Given<'_> {
         let parts: Vec<f64> = weights.par_chunks(CHUNK).enumerate().map_init(Vec::new, part).collect();
         let sum = parts.iter().sum::<f64>() + of(bias);
         // As often is a part of the sum rounded: within its four, its chunk, and all.
-        Between::about(sum, sum, weights.len().min(CHUNK).div_ceil(4) + parts.len() + 32).high
+        let high = Between::about(sum, sum, weights.len().min(CHUNK).div_ceil(4) + parts.len() + 64).high;
+        if self.off_scale > 0.0 {
+            high * (1.0 + self.off_scale) * (1.0 + self.off_scale) * (1.0 + 4.0 * f64::EPSILON)
+        } else {
+            high
+        }
     }
 
     /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each of `count` weights by what
@@ -303,6 +372,9 @@ impl Given<'_> {
         extra: &[f64],
         off: f64,
     ) -> Option<f64> {
+        if !(conjugate.is_finite() && off.is_finite()) {
+            return None;
+        }
         let Objective { lambda, l1, .. } = *self.objective;
         let up = 1.0 + 64.0 * f64::EPSILON;
         let chunk = |chunk: usize, to: &mut Vec<f64>| pulls(chunk * CHUNK..count.min((chunk + 1) * CHUNK), to);
@@ -320,6 +392,11 @@ impl Given<'_> {
             parts.extend(extra.chunks(CHUNK).map(|extra| length(&extra.iter().copied().map(rest).collect::<Vec<_>>()).high));
             length(&parts).high
         };
+        // What the scales are off by, the pulls are off by, and a little more.
+        let off = match self.off_scale > 0.0 {
+            true => (off + 2.0 * self.off_scale * (long(0.0) + off)) * up,
+            false => off,
+        } + UNDERFLOW;
         let bound = if lambda > 0.0 {
             // Thresholding moves no two vectors apart.
             let over = long(l1) + off;
@@ -338,7 +415,7 @@ impl Given<'_> {
             -conjugate - self.within? * ((long(0.0) + off) * up)
         };
         // A few roundings, of numbers that are no larger than these.
-        let bound = bound - 16.0 * f64::EPSILON * (bound.abs() + conjugate.abs());
+        let bound = bound - 16.0 * f64::EPSILON * (bound.abs() + conjugate.abs()) - UNDERFLOW;
         Some(bound).filter(|bound| bound.is_finite())
     }
 
@@ -350,7 +427,7 @@ impl Given<'_> {
         direction: &Direction,
         weights: &[f64],
         duals: Option<&[f64]>,
-    ) -> Result<Ends, String> {
+    ) -> Result<Ends, Unproved> {
         let rows = &self.data.rows;
         let score = |i: usize| rough_score(rows.row(i), weights, direction.bias);
         let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(64).map(score).collect();
@@ -365,9 +442,11 @@ impl Given<'_> {
         };
         let losses = self.sum_between(highest).high;
         match duals {
-            Some(duals) if duals.len() != self.len() => return Err(format!("{} duals for {} rows", duals.len(), self.len())),
-            Some(duals) if !duals.iter().all(|u| u.is_finite()) => return Err("a dual is not a finite number".into()),
-            _ => {}
+            Some(duals) if duals.len() != self.len() => {
+                return Err(format!("{} duals for {} rows", duals.len(), self.len()).into());
+            }
+            Some(duals) => range::ordinary("a dual", duals)?,
+            None => {}
         }
         let slope = |i: usize| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high));
         let dual = |i: usize| match self.counts[i] > 0.0 {
@@ -387,10 +466,12 @@ impl Given<'_> {
             let apart = (up.high - down.low).max(down.high - up.low);
             let larger = up.low.max(down.low);
             if duals.iter().any(|u| *u != 0.0) {
-                epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger) } else { 1.0 };
+                // All of it at most.
+                epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger).min(1.0) } else { 1.0 };
             }
         }
         let Pulled { columns, bias: bias_pull, rounded } = self.pull(&duals);
+        self.are_ordinary(&columns)?;
         let value = (losses + self.penalty(&columns, weights, direction.bias)).next_up();
         let lengths = self.lengths(&columns);
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
@@ -401,7 +482,7 @@ impl Given<'_> {
         let off = self.off(size, rounded) + epsilon * size;
         let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
         let pulls = (rows.columns(), |some: Range<usize>, to: &mut Vec<f64>| columns.scaled_pulls(some, to));
-        Ok(Ends { value, least: self.below(conjugate, pulls, extra, off) })
+        Ok(Ends { value, lower_bound: self.below(conjugate, pulls, extra, off) })
     }
 
     /// `Σ (cᵢ/n)·uᵢ·xᵢ`, with the scales of the columns, and how often a number in it was rounded at most.
@@ -420,7 +501,7 @@ impl Given<'_> {
                 move |_, sum: &mut f64, x| *sum += factor * x
             })
         };
-        if self.objective.scale == Scale::MaxAbs && self.data.scales_all() {
+        if self.objective.scale == Scale::MaxAbs && self.objective.scaled_columns.is_none() {
             if by_column && let Some((of_row, scales)) = self.ranked() {
                 let (pull, ranks) = rows.two_by_column(0.0, 0, |i| {
                     let (factor, own) = (factors[i], of_row[i]);
@@ -463,7 +544,7 @@ impl Given<'_> {
             let bias = pull.pop().unwrap_or_default();
             (pull, bias, rounded)
         };
-        Pulled { columns: Columns::Apart { scales: self.data.factors(self.objective.scale), pull }, bias, rounded }
+        Pulled { columns: Columns::Apart { scales: self.objective.factors(self.data), pull }, bias, rounded }
     }
 
     /// The rank of each row's value among those of all rows that count, 0 if it does not, and the scale of a column whose largest has
@@ -537,13 +618,13 @@ impl Given<'_> {
     }
 
     /// Both ends of the multinomial logistic loss.
-    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Cow<'_, [f64]>]) -> Result<Ends, String> {
+    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Cow<'_, [f64]>]) -> Result<Ends, Unproved> {
         let k = names.len();
         if self.objective.loss != LossName::Logistic || self.objective.l1 != 0.0 {
             return Err("only the logistic loss, without an ℓ1 penalty, tells classes apart jointly".into());
         }
         if directions.len() != k || k < 2 {
-            return Err(format!("{} weight vectors for {k} classes", directions.len()));
+            return Err(format!("{} weight vectors for {k} classes", directions.len()).into());
         }
         let classes = classes(names, self.data)?;
         if classes.contains(&u32::MAX) {
@@ -567,14 +648,15 @@ impl Given<'_> {
                 (middle, loss * (1.0 + SHORTCUT) + (64 + k) as f64 * f64::EPSILON * (1.0 + largest))
             })
             .collect();
-        let columns = Columns::Apart { scales: self.data.factors(self.objective.scale), pull: Vec::new() };
+        let columns = Columns::Apart { scales: self.objective.factors(self.data), pull: Vec::new() };
+        self.are_ordinary(&columns)?;
         let mut value = self.sum_between(|i| scored[i].1.max(0.0)).high;
         for (values, direction) in dense.iter().zip(directions) {
             value = (value + self.penalty(&columns, values, direction.bias)).next_up();
         }
         let q = probabilities(scored.into_iter().flat_map(|(s, _)| s).collect(), k);
-        let least = self.jointly_below(&columns, &classes, q, k);
-        Ok(Ends { value, least })
+        let lower_bound = self.jointly_below(&columns, &classes, q, k);
+        Ok(Ends { value, lower_bound })
     }
 
     /// What no weights fall below, by these distributions over classes, a row after the other.
@@ -603,7 +685,7 @@ impl Given<'_> {
                 let have = self.sum_between(|i| q[i * k + c]);
                 let want = Between::about(wanted[c], wanted[c], 2 * self.len() + 64);
                 let apart = (have.high - want.low).max(want.high - have.low).next_up();
-                epsilon = epsilon.max(if have.low > 0.0 { quotient_up(apart, have.low) } else { 1.0 });
+                epsilon = epsilon.max(if have.low > 0.0 { quotient_up(apart, have.low).min(1.0) } else { 1.0 });
             }
         }
         // Distributions add up to 1 but for a few roundings.
@@ -649,6 +731,7 @@ mod tests {
             bias: Bias::Free,
             class_weights: Vec::new(),
             scale: Scale::MaxAbs,
+            scaled_columns: None,
         }
     }
 
@@ -675,7 +758,7 @@ mod tests {
                 report: Report::default(),
             };
             let (objective, counts) = (objective(), data.row_weights.clone());
-            let given = Given { objective: &objective, data: &data, counts: &counts, total: 2.0, within: None };
+            let given = Given { objective: &objective, data: &data, counts: &counts, total: 2.0, within: None, off_scale: 0.0 };
             let duals: Vec<f64> = (0..rows.len()).map(|i| i as f64 - 5.5).collect();
             let Pulled { columns, .. } = given.pull(&duals);
             let by_rank = matches!(columns, Columns::Ranked { .. });

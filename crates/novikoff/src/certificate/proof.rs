@@ -6,6 +6,7 @@
 
 use super::exact::Dyadic;
 use super::numbers;
+use super::range::{self, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, score};
 use crate::data::{Dataset, Matrix, Row};
 use crate::model::Weights;
@@ -29,6 +30,9 @@ pub struct Sides {
 impl Sides {
     /// +1, −1 or 0 for each row, or what is wrong with these sides. Rows of weight 0 stand on neither.
     pub fn signs(&self, data: &Dataset) -> Result<Vec<f64>, String> {
+        if self.positive.is_empty() || self.negative.is_empty() {
+            return Err("a side has no labels".into());
+        }
         let mut by_label = vec![0.0; data.names.len()];
         for (names, sign) in [(&self.positive, 1.0), (&self.negative, -1.0)] {
             for name in names {
@@ -43,7 +47,8 @@ impl Sides {
             return Err("the rows have no labels".into());
         }
         let sign = |(i, &label): (usize, &u32)| if data.weight(i) > 0.0 { by_label[label as usize] } else { 0.0 };
-        Ok(data.labels.par_iter().enumerate().with_min_len(CHUNK).map(sign).collect())
+        let signs: Vec<f64> = data.labels.par_iter().enumerate().with_min_len(CHUNK).map(sign).collect();
+        if signs.iter().all(|sign| *sign == 0.0) { Err("no row stands on either side".into()) } else { Ok(signs) }
     }
 }
 
@@ -210,12 +215,18 @@ fn named_once(rows: &[u32], multipliers: usize, signs: &[f64]) -> Result<(), Str
 
 /// A score over the length of the weights, from below.
 pub(super) fn over_length(low: f64, length: Between) -> f64 {
-    match (length.high == 0.0, low > 0.0) {
-        (true, true) => f64::INFINITY,
-        (true, false) => 0.0,
-        (false, true) => quotient_down(low, length.high).max(0.0),
-        (false, false) => quotient_down(low, length.low.max(f64::MIN_POSITIVE)),
+    quotient_down(low, if low > 0.0 { length.high } else { length.low })
+}
+
+/// The length of weights that are all of ordinary size, and not all zero.
+pub(super) fn length_of(all: &[f64], counted: &[f64]) -> Result<Between, Unproved> {
+    range::ordinary("a weight", all)?;
+    if counted.iter().all(|w| *w == 0.0) {
+        return Err("the weights are all zero: they have no direction".into());
     }
+    let length = length(counted);
+    range::divisor("the length of the weights", length.low)?;
+    Ok(length)
 }
 
 /// Rows with their signs, and what the bias means for the margin.
@@ -231,33 +242,30 @@ pub struct Stand<'a> {
 
 impl Stand<'_> {
     /// The least margin over the length of the weights, from below: a margin that there is.
-    pub fn margin_at_least(&self, direction: &Direction) -> Result<f64, String> {
+    pub fn margin_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
         self.at_least(direction, false)
     }
 
     /// The same, with every row divided by its length.
-    pub fn normalised_at_least(&self, direction: &Direction) -> Result<f64, String> {
+    pub fn normalised_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
         self.at_least(direction, true)
     }
 
-    fn at_least(&self, direction: &Direction, normalised: bool) -> Result<f64, String> {
-        let bound = self.margins(direction, normalised)?.into_par_iter().reduce(|| f64::INFINITY, f64::min);
-        // Without weights a free bias alone puts all rows on one side, at any distance.
-        match bound == f64::INFINITY && self.signs.iter().all(|sign| *sign == 0.0) {
-            true => Err("no row stands on either side".into()),
-            false => Ok(bound),
-        }
+    fn at_least(&self, direction: &Direction, normalised: bool) -> Result<f64, Unproved> {
+        Ok(self.margins(direction, normalised)?.into_par_iter().reduce(|| f64::INFINITY, f64::min))
     }
 
     /// Every row's margin over the length of the weights, from below; with every row divided by its length, if that is asked for.
     /// Rows that stand on neither side have any.
-    pub(super) fn margins(&self, direction: &Direction, normalised: bool) -> Result<Vec<f64>, String> {
+    pub(super) fn margins(&self, direction: &Direction, normalised: bool) -> Result<Vec<f64>, Unproved> {
+        range::memory(self.rows, 1, direction.weights.len())?;
         let weights = direction.dense(self.rows.columns())?;
         if self.bias == Bias::None && direction.bias != 0.0 {
             return Err("there is a bias where there should be none".into());
         }
         let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
-        let length = length(&[&direction.weights[..], &[extra]].concat());
+        let length =
+            length_of(&[&direction.weights[..], &[direction.bias]].concat(), &[&direction.weights[..], &[extra]].concat())?;
         let low = |i: usize| {
             let row = self.rows.row(i);
             let low = match self.signs[i] {
@@ -296,12 +304,12 @@ impl Stand<'_> {
     }
 
     /// The length of the combination, from above: no direction has a larger margin.
-    pub fn margin_at_most(&self, combination: &Combination) -> Result<f64, String> {
+    pub fn margin_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
         Ok(self.combined(combination)?.0)
     }
 
     /// The same, with every row divided by its length.
-    pub fn normalised_at_most(&self, combination: &Combination) -> Result<f64, String> {
+    pub fn normalised_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
         let (length, size) = self.combined(combination)?;
         let bound = if size > 0.0 { quotient_up(length, size) } else { f64::INFINITY };
         if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
@@ -309,11 +317,15 @@ impl Stand<'_> {
 
     /// The length of the combination, with multipliers that add up to 1, from above; and from below what it would be if all
     /// its rows pointed in one direction.
-    fn combined(&self, combination: &Combination) -> Result<(f64, f64), String> {
+    fn combined(&self, combination: &Combination) -> Result<(f64, f64), Unproved> {
         let Combination { rows, multipliers } = combination;
         named_once(rows, multipliers.len(), self.signs)?;
         if !multipliers.iter().all(|m| m.is_finite() && *m > 0.0) {
             return Err("a multiplier is not a positive finite number".into());
+        }
+        range::memory(self.rows, 1, multipliers.len())?;
+        for m in multipliers {
+            range::divisor("a multiplier", *m)?;
         }
         // With a free bias each side's multipliers add up to 1 and the hulls' distance is halved; else all add up to 1.
         let largest = multipliers.iter().copied().fold(0.0, f64::max);
@@ -390,17 +402,17 @@ impl Stand<'_> {
     }
 
     /// Whether the combination is exactly zero: then no direction has a positive margin.
-    pub fn is_zero(&self, combination: &ExactCombination) -> Result<(), String> {
+    pub fn is_zero(&self, combination: &ExactCombination) -> Result<(), Unproved> {
         let ExactCombination { rows, multipliers } = combination;
         named_once(rows, multipliers.len(), self.signs)?;
         let mut columns: BTreeMap<u32, Dyadic> = BTreeMap::new();
         let mut extra = Dyadic::default();
         for (&i, text) in rows.iter().zip(multipliers) {
             if text.len() > MOST_DIGITS {
-                return Err(format!("the multiplier of row {i} has more than {MOST_DIGITS} digits"));
+                return Err(format!("the multiplier of row {i} has more than {MOST_DIGITS} digits").into());
             }
             if text.is_empty() || text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(format!("the multiplier of row {i} is not a positive whole number"));
+                return Err(format!("the multiplier of row {i} is not a positive whole number").into());
             }
             let mut multiplier: BigInt = text.parse().map_err(|_| format!("the multiplier of row {i} is not a number"))?;
             if self.signs[i as usize] < 0.0 {
@@ -412,7 +424,7 @@ impl Stand<'_> {
             }
         }
         match columns.iter().find(|(_, sum)| !sum.is_zero()) {
-            Some((column, _)) => Err(format!("the combination is not zero in column {column}")),
+            Some((column, _)) => Err(format!("the combination is not zero in column {column}").into()),
             None if !extra.is_zero() => Err("the combination is not zero in the bias's coordinate".into()),
             None => Ok(()),
         }

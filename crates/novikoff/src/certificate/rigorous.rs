@@ -108,5 +108,9 @@ pub fn length(values: &[f64]) -> Between {
     let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().copied().map(square).sum::<f64>();
     let square = Between::about(sum, sum, values.len().div_ceil(4) + 1);
     let root = |x: f64| x.max(0.0).sqrt();
-    Between { low: (root(square.low).next_down() * unit).max(0.0), high: root(square.high).next_up() * unit }
+    // The last product may round where it is below the normal numbers.
+    Between {
+        low: (root(square.low).next_down() * unit).next_down().max(0.0),
+        high: (root(square.high).next_up() * unit).next_up(),
+    }
 }

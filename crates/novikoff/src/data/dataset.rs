@@ -72,9 +72,18 @@ impl Dataset {
         factors
     }
 
-    /// Whether [`Dataset::factors`] are of all columns, if there are any.
-    pub(crate) fn scales_all(&self) -> bool {
-        !matches!(self.schema, Schema::Text(_))
+    /// Weights of labels by which all of them count as much together: the rows' weight over the number of labels times the weight of its rows.
+    pub(crate) fn balanced_weights(&self, labels: &Labels) -> Vec<f64> {
+        let class: Vec<Option<u32>> = self.names.names().iter().map(|name| labels.find(name)).collect();
+        let mut counts = vec![0.0; labels.len()];
+        for (i, &label) in self.labels.iter().enumerate() {
+            if let Some(class) = class[label as usize] {
+                counts[class as usize] += self.weight(i);
+            }
+        }
+        let total: f64 = counts.iter().sum();
+        let weight = |&count: &f64| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 };
+        counts.iter().map(weight).collect()
     }
 
     /// The numbers that the rows' labels spell: what regression learns from.

@@ -8,8 +8,9 @@ use crate::certificate::file::{Certificate, Claim, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
 use crate::certificate::proof::{Combination, Direction, Sides, Stand};
-use crate::data::{Dataset, Labels};
+use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
+use crate::features::Schema;
 use crate::model::{self, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
@@ -55,8 +56,11 @@ impl Fit {
             let what = "nothing could be proved of this model: there is no certificate to write";
             return Err(Error::input(what).hint("leave out --certificate"));
         }
-        let checksum = model::checksum_of(&self.model)?;
-        Ok(Certificate { model: Some(checksum), map: self.model.scorer.map(), ..Certificate::new(data, claims) })
+        let certificate = match (&mapped, self.model.scorer.map()) {
+            (Some(mapped), Some(map)) => Certificate::of_mapped(data, mapped, map, claims),
+            _ => Certificate::new(data, claims),
+        };
+        Ok(Certificate { model: Some(model::checksum_of(&self.model)?), ..certificate })
     }
 
     /// What each weight vector tells apart.
@@ -75,7 +79,7 @@ impl Fit {
             true => Vec::new(),
             false => {
                 let classes = Classes::new(&data.names, settings)?;
-                let by_class = class_weights(data, &classes.rank_all(&data.labels), &classes.labels, settings)?;
+                let by_class = class_weights(data, &classes.labels, settings)?;
                 classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
             }
         };
@@ -91,14 +95,15 @@ impl Fit {
                 bias: settings.bias,
                 class_weights: class_weights.clone(),
                 scale: settings.risk.scale,
+                scaled_columns: scaled_columns(data, settings.risk.scale),
             };
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
             let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(Error::input)?;
             let slack = SLACK * ends.value.abs();
-            let (value, least) = (ends.value + slack, ends.least.map(|least| least - slack));
-            claims.push(Claim::NearLeast { objective, value, least, within, weights, duals });
+            let (value, lower_bound) = (ends.value + slack, ends.lower_bound.map(|bound| bound - slack));
+            claims.push(Claim::NearOptimal { objective, value, lower_bound, within, weights, duals });
         }
         Ok(claims)
     }
@@ -127,7 +132,7 @@ impl Fit {
     fn at_least(&self, target: &Target, stand: Stand<'_>) -> Result<Option<Claim>> {
         let (Target::Sides(sides), Ok(weights)) = (target, self.weights_of(target)) else { return Ok(None) };
         let direction = weights[0].clone();
-        let margin = stand.margin_at_least(&direction).map_err(Error::input)?;
+        let Ok(margin) = stand.margin_at_least(&direction) else { return Ok(None) };
         let claim = Claim::MarginAtLeast { sides: sides.clone(), bias: stand.bias, margin, direction };
         Ok((margin > 0.0 && margin.is_finite()).then_some(claim))
     }
@@ -175,7 +180,7 @@ impl Fit {
             // The margin was computed with rounding: by next to nothing less, it is surely there.
             for _ in 0..8 {
                 if let Ok(mistakes) = proof.bound(data) {
-                    return mistakes.is_finite().then_some(Claim::MistakesAtMost { mistakes, proof });
+                    return Some(Claim::MistakesAtMost { mistakes, proof });
                 }
                 proof.margin *= 1.0 - 1e-9;
             }
@@ -186,6 +191,14 @@ impl Fit {
 
     fn weights_of(&self, target: &Target) -> Result<Vec<Direction>> {
         directions(&self.model, target).ok_or_else(|| Error::input("this model has no weights to speak of"))
+    }
+}
+
+/// Terms of documents have been weighed already, and are not scaled: only the columns before them are.
+fn scaled_columns(data: &Dataset, scale: Scale) -> Option<u64> {
+    match &data.schema {
+        Schema::Text(text) if scale != Scale::None => Some(u64::from(text.first())),
+        _ => None,
     }
 }
 

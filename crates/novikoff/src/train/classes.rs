@@ -102,23 +102,15 @@ pub(crate) fn check_size(features: usize, outputs: usize) -> Result<()> {
 
 /// Row weights times class weights; empty if every row counts once.
 pub(crate) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
-    let Some(per_class) = class_weights(data, classes, labels, settings)? else { return Ok(data.row_weights.clone()) };
+    let Some(per_class) = class_weights(data, labels, settings)? else { return Ok(data.row_weights.clone()) };
     Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
 }
 
 /// How much each class counts; `None` if all count 1.
-pub(super) fn class_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Option<Vec<f64>>> {
+pub(super) fn class_weights(data: &Dataset, labels: &Labels, settings: &Settings) -> Result<Option<Vec<f64>>> {
     Ok(match &settings.class_weight {
         ClassWeight::Equal => None,
-        ClassWeight::Balanced => {
-            let mut counts = vec![0.0; labels.len()];
-            for (i, &class) in classes.iter().enumerate() {
-                counts[class as usize] += data.weight(i);
-            }
-            let total: f64 = counts.iter().sum();
-            let weight = |&count: &f64| if count > 0.0 { total / (labels.len() as f64 * count) } else { 0.0 };
-            Some(counts.iter().map(weight).collect())
-        }
+        ClassWeight::Balanced => Some(data.balanced_weights(labels)),
         ClassWeight::Given(given) => {
             check_class_weights(given, labels)?;
             Some(labels.names().iter().map(|name| given_weight(given, name)).collect())

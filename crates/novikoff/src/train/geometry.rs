@@ -1,6 +1,7 @@
 //! How weights stand to the rows that they were learned from: margins and radius.
 
 use super::Settings;
+use crate::certificate::range::{LARGE, SMALL};
 use crate::error::{Error, Result};
 use crate::model::Weights;
 use crate::multiclass::{Scheme, best_except};
@@ -25,11 +26,18 @@ pub(super) struct Stands {
     /// Margins per row.
     pub(super) width: usize,
     pub(super) radius: f64,
+    /// What rounding may have moved a margin or the radius by.
+    pub(super) off: f64,
+    /// Whether nothing is so large or so small that rounding may have moved more.
+    pub(super) is_ordinary: bool,
 }
 
 impl Stands {
     pub(super) fn geometry(&self) -> Geometry {
-        Geometry { margin: self.margins.iter().copied().fold(f64::INFINITY, f64::min), radius: self.radius }
+        let margin = self.margins.iter().copied().fold(f64::INFINITY, f64::min);
+        // Less by what rounding may have added, unless that decides whether the rows are separated.
+        let margin = if margin > self.off { margin - self.off } else { margin };
+        Geometry { margin, radius: self.radius }
     }
 
     /// One pass over the rows, for weights that are returned or spoken of. It would show if a number on the way was not finite.
@@ -70,7 +78,12 @@ impl Stands {
         if scheme == Scheme::Joint {
             radius *= std::f64::consts::SQRT_2;
         }
-        Ok(Self { margins, width, radius })
+        // A sum of so many products is off by half as many units in the last place of 1, times the lengths of both vectors.
+        let longest = (0..rows).map(|i| batch.rows.row(i).len()).max().unwrap_or(0);
+        let off = (longest + 64) as f64 * f64::EPSILON * radius;
+        let ordinary = |x: f64| x == 0.0 || (SMALL..=LARGE).contains(&x);
+        let is_ordinary = ordinary(radius) && norms.iter().copied().all(ordinary);
+        Ok(Self { margins, width, radius, off, is_ordinary })
     }
 }
 

@@ -49,8 +49,9 @@ pub struct Promise {
     pub forever: Option<f64>,
     /// The γ of that, of every weight vector.
     pub least_margins: Vec<f64>,
-    /// The expected share of mistakes on rows like these that were never seen, of the voted perceptron after one pass, at most: twice the
-    /// bound for one pass over one row more (the leave-one-out form).
+    /// An estimate of a bound: of the last of `n + 1` rows drawn independently, the voted perceptron after one pass over the other `n` mistakes
+    /// in expectation at most twice the expected bound for one pass over all of them, divided by `n + 1`. Here these rows' own bound
+    /// stands for the expected one.
     pub unseen: Option<f64>,
 }
 
@@ -111,16 +112,25 @@ fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &
 
 /// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such a run.
 fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
-    let each: Vec<Margins> = (0..stands.width)
-        .map(|output| Margins::new(stands.margins.iter().skip(output).step_by(stands.width).copied().collect(), stands.radius))
-        .collect();
+    if !stands.is_ordinary {
+        return None;
+    }
+    // Margins from below and the radius from above: then the bounds hold in spite of rounding.
+    let radius = stands.radius + stands.off;
+    let margins = |output: usize| stands.margins.iter().skip(output).step_by(stands.width).map(|m| m - stands.off).collect();
+    let each: Vec<Margins> = (0..stands.width).map(|output| Margins::new(margins(output), radius)).collect();
+    // A bound is a sum over the rows, and a few operations more.
+    let up = 1.0 + (4 * stands.margins.len() + 64) as f64 * f64::EPSILON;
+    let rounded_up = |(bound, margin): (f64, f64)| (bound * up, margin);
     let passes = passes as f64;
     if settings.learner == Learner::PassiveAggressive {
-        let bounds: Vec<(f64, f64)> = each.iter().map(|margins| aggressive(margins, scheme, passes, settings)).collect();
+        let bounds: Vec<(f64, f64)> =
+            each.iter().map(|margins| rounded_up(aggressive(margins, scheme, passes, settings))).collect();
         return collected(&bounds, Theorem::PassiveAggressive);
     }
     let separated = each.iter().all(|margins| margins.least() > 0.0);
-    let bounds: Vec<(f64, f64)> = each.iter().map(|margins| margins.least_bound(passes, settings.own_feature)).collect();
+    let bounds: Vec<(f64, f64)> =
+        each.iter().map(|margins| rounded_up(margins.least_bound(passes, settings.own_feature))).collect();
     // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more still.
     let plain = each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
     let theorem = match (settings.own_feature, separated && plain) {
@@ -129,11 +139,11 @@ fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) 
         (None, false) => Theorem::FreundSchapire,
     };
     let rows = (stands.margins.len() / stands.width.max(1)) as f64;
-    let once: f64 = each.iter().map(|margins| margins.least_bound(1.0, None).0).sum();
+    let once: f64 = each.iter().map(|margins| rounded_up(margins.least_bound(1.0, None)).0).sum();
     let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
     let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
     let forever = (separated && settings.own_feature.is_none())
-        .then(|| least_margins.iter().map(|margin| (stands.radius / margin).powi(2)).sum());
+        .then(|| least_margins.iter().map(|margin| up * (radius / margin).powi(2)).sum());
     Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
 }
 

@@ -100,7 +100,7 @@ proptest! {
         // The certificate says so too, but for rounding.
         let certificate = fit.certificate(&data, &settings(bias)).unwrap();
         prop_assert!(certificate.check(&data).iter().all(|claim| claim.holds));
-        let [Claim::NearLeast { value, least: Some(least), .. }] = &certificate.claims[..] else { panic!() };
+        let [Claim::NearOptimal { value, lower_bound: Some(least), .. }] = &certificate.claims[..] else { panic!() };
         prop_assert!(value - least <= 1e-8 * (expected + scale) + 1e-12, "{value} {least}");
     }
 }

@@ -106,7 +106,7 @@ impl<'a> Problem<'a> {
                 let of = |side: i8| (side != 0).then(|| Dyadic::whole(side));
                 sides.by_label(self.rows)?.into_iter().map(of).collect()
             }
-            _ => self.rows.names.names().iter().map(|name| crate::labels::number(name).map(Dyadic::of)).collect(),
+            _ => self.rows.label_names().iter().map(|name| crate::labels::number(name).map(Dyadic::of)).collect(),
         };
         let of = |row: usize| match self.rows.label(row).and_then(|label| target[label].clone()) {
             Some(target) => Ok(target),
@@ -251,7 +251,7 @@ impl<'a> Problem<'a> {
 
 /// `cᵢ`: the weights of rows times those of their classes.
 fn counts(objective: &Objective, rows: &Rows, row_weights: Vec<Dyadic>) -> Result<Vec<Dyadic>, String> {
-    let mut by_label: Vec<Option<Dyadic>> = vec![None; rows.names.names().len()];
+    let mut by_label: Vec<Option<Dyadic>> = vec![None; rows.label_names().len()];
     for (name, weight) in &objective.class_weights {
         let label = rows.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))?;
         if *weight < 0.0 {

@@ -193,6 +193,11 @@ impl Rows {
         self.width
     }
 
+    /// The names of the labels, in the order of first appearance.
+    pub fn label_names(&self) -> &[String] {
+        self.names.names()
+    }
+
     /// The columns that some row has an entry in, increasing.
     pub(crate) fn used(&self) -> &[u32] {
         &self.used

@@ -10,7 +10,7 @@ impl Sides {
         if self.positive.is_empty() || self.negative.is_empty() {
             return Err("a side has no labels".into());
         }
-        let mut sides = vec![0; rows.names.names().len()];
+        let mut sides = vec![0; rows.label_names().len()];
         for (side, names) in [(1, &self.positive), (-1, &self.negative)] {
             for (label, name) in numbers(names, rows)?.into_iter().zip(names) {
                 if sides[label] != 0 {
@@ -41,7 +41,7 @@ pub fn classes(names: &[String], rows: &Rows) -> Result<Vec<Option<usize>>, Stri
     if names.len() < 2 {
         return Err("there are less than two classes".into());
     }
-    let mut classes = vec![None; rows.names.names().len()];
+    let mut classes = vec![None; rows.label_names().len()];
     for (class, label) in numbers(names, rows)?.into_iter().enumerate() {
         if classes[label].replace(class).is_some() {
             return Err(format!("the label {:?} is named twice", names[class]));

@@ -40,7 +40,10 @@ fn main() {
     let every: Vec<u32> = (0..rows.len().min(256) as u32).collect();
     let ones = vec![1.0; every.len()];
     let claims = [
-        ("margin-at-least", json!({"margin-at-least": {"sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0)}})),
+        (
+            "margin-at-least",
+            json!({"margin-at-least": {"sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0)}}),
+        ),
         (
             "margin-at-most, 256 rows",
             json!({"margin-at-most": {"sides": sides, "bias": "penalised", "margin": 1e9, "combination": {"rows": every, "multipliers": ones}}}),

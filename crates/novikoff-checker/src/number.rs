@@ -104,7 +104,7 @@ impl Dyadic {
         if shift >= 0 { &self.mantissa << shift } else { &self.mantissa >> shift.unsigned_abs() }
     }
 
-    /// It, or a number next to it with at most `bits` bits.
+    /// It, or a number next to it with about `bits` bits.
     pub fn rounded(&self, bits: u64, to: Round) -> Self {
         let surplus = self.mantissa.bits().saturating_sub(bits);
         if surplus == 0 {
@@ -532,4 +532,170 @@ fn ln_far_from_one(x: &Dyadic) -> Enclosure {
     let known = logarithms();
     let i = usize::try_from(i).unwrap_or(0);
     Enclosure::around(Dyadic::new(&known.two * e + &known.table[i] + twice_artanh(&z), -FRACTION))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `10^70·2^2000` times a number in decimal digits, as a whole number (rounded), and the same of a dyadic one.
+    fn scaled_decimal(text: &str) -> BigInt {
+        let (digits, exponent) = text.split_once('e').map_or((text, 0), |(digits, e)| (digits, e.parse::<i64>().unwrap()));
+        let (whole, fraction) = digits.split_once('.').unwrap();
+        let number: BigInt = format!("{whole}{fraction}").parse().unwrap();
+        let power = 400 + exponent - fraction.len() as i64;
+        (number << 2000u32) * BigInt::from(10).pow(power as u32)
+    }
+
+    fn scaled(x: &Dyadic) -> BigInt {
+        Dyadic::new(&x.mantissa * BigInt::from(10).pow(400), x.exponent).floor_to(2000)
+    }
+
+    /// The enclosure contains the true value, known to 70 digits, and is as narrow as promised.
+    fn is_around(found: &Enclosure, digits: &str) {
+        let expected = scaled_decimal(digits);
+        let slack = expected.abs() / BigInt::from(10).pow(70) + 1;
+        let (low, high) = (scaled(&found.low), scaled(&found.high));
+        assert!(low <= &expected + &slack && high >= &expected - &slack, "{digits}");
+        assert!(high - low <= (expected.abs() >> 157u32) + 2, "{digits}: too wide");
+    }
+
+    /// Digits by mpmath with 200 digits, of the stored numbers.
+    #[test]
+    fn exponentials_agree_with_many_digits() {
+        for (x, digits) in [
+            (1.0, "2.71828182845904523536028747135266249775724709369995957496696762772407663035"),
+            (-1.0, "0.367879441171442321595523770161460867445811131031767834507836801697461495745"),
+            (0.5, "1.64872127070012814684865078781416357165377610071014801157507931164066102119"),
+            (-0.1, "0.904837418035959568141392384216935595309064653757377126020805326038490546563"),
+            (20.25, "622964442.198445483653938291384898950415878263212810121250222156552511813133"),
+            (-700.0, "9.85967654375977085670537294784946510511560018140094171058646676779318679659e-305"),
+            (1e-9, "1.00000000100000000050000006244825818676978124115938945711961568266738083554"),
+            (-36.6, "0.000000000000000127298111942341824259226766530004221675011018334340247409808838406040106423"),
+            (700.5, "1.67218596206749855724103607930212031114494226137130413524964159477634929202e304"),
+        ] {
+            is_around(&exp(&Dyadic::of(x)).unwrap(), digits);
+        }
+        assert!(exp(&Dyadic::of(8193.0)).is_none());
+        let none = exp(&Dyadic::of(-1e300)).unwrap();
+        assert!(none.low.is_zero() && none.high.is_positive());
+    }
+
+    #[test]
+    fn logarithms_agree_with_many_digits() {
+        for (x, digits) in [
+            (2.0, "0.69314718055994530941723212145817656807550013436025525412068000949339362197"),
+            (0.1, "-2.30258509299404562850684022342653872716347359387638277683520000207135033398"),
+            (3.0, "1.09861228866810969139524523692252570464749055782274945173469433363749429322"),
+            (1e-300, "-690.775527898213705180338344570100502908613341583641344062547201790087135449"),
+            (0.9999999, "-0.000000100000004947364743290162628832054270750855853086373079736135199033770190177"),
+            (1.5e300, "691.180993006321869639880209775978030287231980864955725748008390807315409384"),
+            (1.00390625, "0.0038986404156573230139373430958429070107237541049028050776797502699872088638"),
+            (0.99609375, "-0.00391389932113632909231778364357266484270615020503007202086011295318311903036"),
+            (5e-324, "-744.440071921381262314107298446081634113087144302914142925610330195904749995"),
+            (1.0000000000000002, "0.000000000000000222044604925031283432823045461548792598233180790111470255693426654403462711"),
+        ] {
+            is_around(&ln(&Dyadic::of(x)), digits);
+        }
+        for (x, digits) in [
+            (1e-9, "0.000000000999999999500000062614924728581598356932135063055528402442616584734755199374"),
+            (-1e-9, "-0.00000000100000000050000006261492485364478127249185190474281655070441268685012111773"),
+            (0.5, "0.405465108108164381978013115464349136571990423462494197614014324144100671249"),
+            (-0.9, "-2.30258509299404590606259637971569694423072326341540380730183886643383011223"),
+            (1e-300, "1.00000000000000002505909183520875968569614680770370524992534231990046604318e-300"),
+            (3.0, "1.38629436111989061883446424291635313615100026872051050824136001898678724394"),
+        ] {
+            is_around(&ln_1p(&Dyadic::of(x)), digits);
+        }
+    }
+
+    /// Finite numbers of all sizes; many are at the ends of the range.
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            any::<f64>().prop_filter("finite", |x| x.is_finite()),
+            -10.0..10.0f64,
+            prop::sample::select(vec![0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 0.1]),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn stored_numbers_come_back(x in number()) {
+            let dyadic = Dyadic::of(x);
+            prop_assert_eq!(dyadic.to_f64(Round::Down), x);
+            prop_assert_eq!(dyadic.to_f64(Round::Up), x);
+        }
+
+        #[test]
+        fn dyadics_are_ordered_as_stored_numbers(x in number(), y in number()) {
+            prop_assert_eq!(Dyadic::of(x).partial_cmp(&Dyadic::of(y)), x.partial_cmp(&y));
+        }
+
+        #[test]
+        fn a_sum_of_products_is_the_same_in_any_way(terms in prop::collection::vec((number(), number()), 0..20)) {
+            let mut fast = Sum::default();
+            let mut slow = Dyadic::default();
+            let mut third = Sum::default();
+            for (x, y) in &terms {
+                fast.add_stored(*x, *y);
+                third.add_product(&Dyadic::of(*x), *y);
+                slow = slow + Dyadic::of(*x) * Dyadic::of(*y);
+            }
+            prop_assert_eq!(&fast.value(), &slow);
+            prop_assert_eq!(&third.value(), &slow);
+        }
+
+        #[test]
+        fn quotients_and_roots_are_rounded_to_their_sides(x in number(), y in number()) {
+            let (x, y) = (Dyadic::of(x), Dyadic::of(y).abs());
+            if !y.is_zero() {
+                let [low, high] = [Round::Down, Round::Up].map(|to| x.divided(&y, to));
+                prop_assert!(&low * &y <= x && &high * &y >= x);
+                prop_assert!(&high - &low <= high.abs().max(low.abs()).shifted(-190));
+            }
+            let [low, high] = [Round::Down, Round::Up].map(|to| y.root(to));
+            prop_assert!(low.square() <= y && high.square() >= y);
+            prop_assert!(&high - &low <= high.shifted(-190));
+            prop_assert_eq!(y.square().root(Round::Up), y);
+        }
+
+        #[test]
+        fn rounded_numbers_are_on_their_sides(x in number(), y in number(), bits in 1u64..80) {
+            let exact = Dyadic::of(x) * Dyadic::of(y);
+            prop_assert!(exact.rounded(bits, Round::Down) <= exact && exact.rounded(bits, Round::Up) >= exact);
+            prop_assert!(exact.rounded(bits, Round::Down).mantissa.bits() <= bits + 1);
+            let (low, high) = (exact.to_f64(Round::Down), exact.to_f64(Round::Up));
+            prop_assert!(low == f64::NEG_INFINITY || Dyadic::of(low) <= exact);
+            prop_assert!(high == f64::INFINITY || Dyadic::of(high) >= exact);
+            prop_assert!(low == high || low.next_up() == high || (low == 0.0 && high == 5e-324) || (low == -5e-324 && high == 0.0));
+        }
+
+        /// exp(ln x) is x, exp(x)·exp(−x) is 1, and ln(1 + x) is ln of 1 + x.
+        #[test]
+        fn exponentials_and_logarithms_belong_together(x in -8000.0..8000.0f64, y in number(), tiny in -0.01..0.01f64) {
+            let (x, one) = (Dyadic::of(x), Dyadic::whole(1));
+            let (up, down) = (exp(&x).unwrap(), exp(&-&x).unwrap());
+            prop_assert!(&up.low * &down.low <= one && &up.high * &down.high >= one);
+            let log = ln(&up.low);
+            prop_assert!(log.low <= x && (&log.high - &x).abs() <= x.abs().max(one.shifted(0)).shifted(-150));
+            let y = Dyadic::of(y).abs();
+            if !y.is_zero() {
+                let back = ln(&y);
+                prop_assert!(exp(&back.low).unwrap().low <= y && exp(&back.high).unwrap().high >= y);
+            }
+            let tiny = Dyadic::of(tiny);
+            let (one_way, other_way) = (ln_1p(&tiny), ln(&(&tiny + Dyadic::whole(1))));
+            prop_assert!(one_way.low <= other_way.high && other_way.low <= one_way.high);
+        }
+
+        #[test]
+        fn products_of_enclosures_hold_all_products(a in -9i32..9, b in 0i32..9, c in 0i32..9, d in 0i32..9, s in 0.0..1.0f64, t in 0.0..1.0f64) {
+            let between = |from: i32, by: i32| Enclosure { low: Dyadic::whole(from), high: Dyadic::whole(from + by) };
+            let inside = |e: &Enclosure, s: f64| &e.low + (&e.high - &e.low) * Dyadic::of(s);
+            let (one, other) = (between(a, b), between(c, d));
+            let (product, value) = (one.times(&other), inside(&one, s) * inside(&other, t));
+            prop_assert!(product.low <= value && value <= product.high && value.abs() <= product.size());
+        }
+    }
 }

@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 const LOSSES: [&str; 7] = ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
 
 /// Rows of one column: value, side, weight.
-const ROWS: [(f64, f64, f64); 6] = [(1.0, 1.0, 1.0), (2.5, 1.0, 0.5), (-1.0, -1.0, 1.0), (0.75, -1.0, 2.0), (-0.5, 1.0, 1.0), (3.0, -1.0, 0.25)];
+const ROWS: [(f64, f64, f64); 6] =
+    [(1.0, 1.0, 1.0), (2.5, 1.0, 0.5), (-1.0, -1.0, 1.0), (0.75, -1.0, 2.0), (-0.5, 1.0, 1.0), (3.0, -1.0, 0.25)];
 const CLASS_WEIGHTS: [f64; 2] = [0.75, 1.5];
 
 fn rows() -> Rows {
     let entries: Vec<[(u32, f64); 1]> = ROWS.iter().map(|row| [(0, row.0)]).collect();
-    let rows: Vec<common::Row<'_>> = ROWS.iter().zip(&entries).map(|(row, entry)| (u32::from(row.1 < 0.0), row.2, &entry[..])).collect();
+    let rows: Vec<common::Row<'_>> =
+        ROWS.iter().zip(&entries).map(|(row, entry)| (u32::from(row.1 < 0.0), row.2, &entry[..])).collect();
     weighted(&rows, 1, &["1", "-1"])
 }
 
@@ -145,7 +147,8 @@ fn numbers_are_predicted() {
     let rows = common::svm("2 1:1; 3.5 1:2; -1 1:-1; 0 1:0.5");
     let data = [(1.0, 2.0), (2.0, 3.5), (-1.0, -1.0), (0.5, 0.0)];
     for loss_name in ["squared", "absolute"] {
-        let value = |w: f64, b: f64| data.iter().map(|(x, y)| loss(loss_name, *y, w * x + b, 0.0).0).sum::<f64>() / 4.0 + 0.05 * w * w;
+        let value =
+            |w: f64, b: f64| data.iter().map(|(x, y)| loss(loss_name, *y, w * x + b, 0.0).0).sum::<f64>() / 4.0 + 0.05 * w * w;
         let bias = |w: f64| search(-20.0, 20.0, &|b| value(w, b));
         let w = search(-20.0, 20.0, &|w| value(w, bias(w)));
         let minimum = value(w, bias(w));
@@ -225,7 +228,8 @@ fn joint_minima_are_proved_and_nothing_above_them() {
         let near = verdict(&rows, claim(0.01, minimum + 0.1, minimum - 0.01, None));
         assert!(near.holds, "{bias}: {}", near.detail);
         // The minimum with a penalty is one within the length of its weights without: less than the value there.
-        let length = (0..3).map(|c| (factor * w[c]).powi(2) + if bias == "penalised" { b[c] * b[c] } else { 0.0 }).sum::<f64>().sqrt();
+        let length =
+            (0..3).map(|c| (factor * w[c]).powi(2) + if bias == "penalised" { b[c] * b[c] } else { 0.0 }).sum::<f64>().sqrt();
         let value = minimum - lambda / 2.0 * length * length;
         let found = verdict(&rows, claim(0.0, value + 1e-9, value - 1e-6, Some(length)));
         assert!(found.holds, "{bias} {value}: {}", found.detail);

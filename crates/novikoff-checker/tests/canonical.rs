@@ -77,6 +77,33 @@ fn what_the_writer_would_not_have_written_is_refused() {
     assert!(with((1, 1.0, &[(2, 3.0)]), 2, &["a", "b"]).contains("number of columns"));
 }
 
+#[test]
+fn values_are_stored_in_one_way() {
+    let row = |kind: u8, values: &[u8]| {
+        let mut bytes = canonical(&[], 2, &["a"]);
+        let mut row = [
+            &[kind][..],
+            &0u32.to_le_bytes(),
+            &1f64.to_le_bytes(),
+            &2u32.to_le_bytes(),
+            &0u32.to_le_bytes(),
+            &1u32.to_le_bytes(),
+        ]
+        .concat();
+        row.extend(values);
+        bytes[17] = 1;
+        bytes.splice(16..16, row);
+        Rows::from_canonical(&bytes)
+    };
+    let doubles = |x: f64, y: f64| [x.to_le_bytes(), y.to_le_bytes()].concat();
+    let singles = |x: f32, y: f32| [x.to_le_bytes(), y.to_le_bytes()].concat();
+    assert!(row(0, &doubles(0.1, 0.2)).is_ok() && row(2, &singles(1.0, 2.0)).is_ok() && row(1, &0.1f64.to_le_bytes()).is_ok());
+    for wrong in [row(0, &doubles(1.0, 2.0)), row(0, &doubles(0.1, 0.1)), row(2, &singles(1.0, 1.0))] {
+        assert!(wrong.unwrap_err().contains("canonical way"));
+    }
+    assert!(row(3, &doubles(0.1, 0.2)).unwrap_err().contains("no way 3"));
+}
+
 /// A few bytes that announce much: nothing is allocated for what is not there.
 #[test]
 fn announced_sizes_are_not_believed() {

@@ -180,6 +180,22 @@ fn mistakes_with_own_features_and_of_classes() {
 }
 
 #[test]
+fn normalised_rows_are_divided_by_their_lengths() {
+    // Lengths 5 and 10; both leads are 0.6 of the length, and the bias is none.
+    let rows = svm("1 1:3 2:4; -1 1:-6 2:8; 1");
+    let claim = |mistakes: u64, passes: u64, margin: f64| {
+        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": true, "passes": passes,
+            "margin": margin, "weights": [{"weights": [2, 0], "bias": 0}]}}})
+    };
+    // R = 1; the empty row falls short by γ = 0.5: (1 + 0.5√4)²/0.25 = 16.
+    holds(&rows, claim(16, 4, 0.5));
+    fails(&rows, claim(15, 4, 0.5));
+    // With γ = 1 the others fall short by 0.4: D² = 1 + 2·0.16, and (1 + 2·√1.32)² = 10.87….
+    holds(&rows, claim(10, 4, 1.0));
+    fails(&rows, claim(9, 4, 1.0));
+}
+
+#[test]
 fn row_weights_at_the_ends_of_the_range() {
     // The weights sum to more than any double; exactly, they are just numbers.
     let rows = weighted(&[(0, 1.5e308, &[(0, 1.0)]), (1, 1.5e308, &[(0, -1.0)])], 1, &["1", "-1"]);

@@ -130,7 +130,6 @@ impl<'a> Problem<'a> {
         }
         let targets = self.targets()?;
         let (mut losses, mut sums) = (Sum::default(), Vec::new());
-        let mut conjugates = [Sum::default(), Sum::default()];
         let mut duals = vec![Dyadic::default(); self.rows.len()];
         for (row, y) in targets.iter().enumerate().filter(|(row, _)| self.counts[*row].is_positive()) {
             let count = &self.counts[row];
@@ -138,21 +137,21 @@ impl<'a> Problem<'a> {
             losses.add(&(count * loss.value(y, &score).ok_or("the loss of a row is above e^8192")?));
             if self.claim.lower_bound.is_some() {
                 let dual = given.map_or_else(|| loss.slope(y, &score), |duals| Dyadic::of(duals[row]));
-                let dual = loss.nearest_dual(y, dual);
-                conjugates[usize::from(dual.is_negative())].add(&(count * loss.conjugate(y, &dual)));
-                duals[row] = count * dual;
+                duals[row] = loss.nearest_dual(y, dual);
             }
         }
-        let fitted = self.claim.lower_bound.map(|_| self.fitted(&duals, conjugates.map(|sum| sum.value())));
+        let fitted = self.claim.lower_bound.map(|_| self.fitted(&targets, &duals));
         Ok((losses.value(), fitted))
     }
 
-    /// Makes duals fit the bias. `duals` are the `cᵢuᵢ`, and `conjugates` the sums of `cᵢℓ*` over those that are not negative and those that are.
+    /// Makes duals `uᵢ` fit the bias.
     ///
     /// With a free bias, `Σ cᵢuᵢ = 0` is needed, for otherwise the infimum over `b` is −∞. With `A` and `B` the sums of either sign, the positive duals are
-    /// multiplied by `B/F` and the negative ones by `A/F`, `F = max(A, B)`: one of these is 1 and the other at most 1, so
-    /// `ℓ*(y, t·u) ≤ t·ℓ*(y, u)` applies. All terms are computed times `F`, exactly. (A dual of zero has a conjugate of zero.)
-    fn fitted(&self, duals: &[Dyadic], conjugates: [Dyadic; 2]) -> Duals {
+    /// multiplied by `B/F` and the negative ones by `A/F`, `F = max(A, B)`: one of these is 1 and the other at most 1, so they stay in the domain, which is
+    /// convex and has 0 in it. The gradient is computed times `F`, exactly. The conjugate is convex, so between two ends of a factor it is no
+    /// larger than at one of them.
+    fn fitted(&self, targets: &[Dyadic], raw: &[Dyadic]) -> Duals {
+        let duals: Vec<Dyadic> = raw.iter().zip(&self.counts).map(|(dual, count)| count * dual).collect();
         let mut sums = [Sum::default(), Sum::default()];
         duals.iter().for_each(|dual| sums[usize::from(dual.is_negative())].add(dual));
         let [positive, negative] = sums.map(|sum| sum.value().abs());
@@ -160,9 +159,17 @@ impl<'a> Problem<'a> {
         let one = Dyadic::whole(1);
         let (of_positive, of_negative) = if balanced { (&one, &one) } else { (&negative, &positive) };
         let combined = |p: &Dyadic, n: &Dyadic| p * of_positive + n * of_negative;
+        let factor = of_positive.max(of_negative).clone();
+        let ends = [of_positive, of_negative].map(|of| [Round::Down, Round::Up].map(|to| of.divided(&factor, to)));
+        let loss = self.claim.objective.loss;
+        let mut conjugates = Sum::default();
+        for (row, count) in self.counts.iter().enumerate().filter(|(_, count)| count.is_positive()) {
+            let [low, high] = &ends[usize::from(raw[row].is_negative())];
+            let at = |share: &Dyadic| loss.conjugate(&targets[row], &(share * &raw[row]));
+            conjugates.add(&(count * if low == high { at(low) } else { at(low).max(at(high)) }));
+        }
         let involved = || (0..duals.len()).filter(|row| !duals[*row].is_zero());
         let by_row: Vec<usize> = involved().collect();
-        let factor = of_positive.max(of_negative).clone();
         let mut gradient = Gradient::new(self, &factor);
         for (column, scale) in self.rows.by_column(involved()).columns().zip(&self.scales) {
             let mut sums = [Sum::default(), Sum::default()];
@@ -176,7 +183,7 @@ impl<'a> Problem<'a> {
         if self.claim.objective.bias == Bias::Penalised {
             gradient.add((&positive - &negative).abs());
         }
-        Duals { factor, conjugates: combined(&conjugates[0], &conjugates[1]), gradient }
+        Duals { conjugates: conjugates.value() * &factor, factor, gradient }
     }
 
     /// `Σ cᵢℓᵢ + n·((λ/2) Σ vⱼ² + l1·Σ|vⱼ|) ≤ n·value`. On the left losses and scales are rounded up; a scale of 1 or of a largest value is exact.

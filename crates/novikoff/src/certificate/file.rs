@@ -252,21 +252,17 @@ impl Certificate {
         Ok(())
     }
 
-    /// Derives every claim anew.
+    /// Derives every claim anew: in doubles, with bounds on their rounding errors, and what these do not prove in exact arithmetic.
     pub fn check(&self, data: &Dataset) -> Vec<Checked> {
+        let origin = Origin { map: self.map, ..data.origin() };
         let mapped = self.mapped(data);
-        let rows = mapped.as_ref().map_err(Clone::clone).and_then(|rows| {
-            let found = DataIdentity::of(rows, Origin { map: self.map, ..data.origin() });
-            let other = || format!("these rows are {}, the certificate speaks of {}", found.hash, self.data.hash);
-            if found == self.data { Ok(found.hash) } else { Err(other().escape_debug().to_string()) }
-        });
-        let about_these = rows.is_ok();
-        let mut checked = vec![Checked::about("these rows", rows)];
-        for claim in &self.claims {
-            let found = match &mapped {
-                Ok(rows) if about_these => claim.check(rows).map_err(|unproved| unproved.to_string()),
-                _ => Err("about other rows".into()),
-            };
+        let about = mapped.as_ref().map_err(Clone::clone).and_then(|rows| self.is_about(rows, origin));
+        let mut checked = vec![Checked::about("these rows", about.clone())];
+        let found = match (&mapped, about) {
+            (Ok(rows), Ok(_)) => self.check_claims(rows, origin),
+            _ => vec![Err("about other rows".into()); self.claims.len()],
+        };
+        for (claim, found) in self.claims.iter().zip(found) {
             let (holds, detail) = match found {
                 Ok(detail) => (true, detail),
                 Err(detail) => (false, detail),
@@ -275,6 +271,52 @@ impl Certificate {
             checked.push(Checked { claim: question.sentence(), holds, detail, question: question.fields() });
         }
         checked
+    }
+
+    fn is_about(&self, rows: &Dataset, origin: Origin<'_>) -> Result<String, String> {
+        let found = DataIdentity::of(rows, origin);
+        match found == self.data {
+            true => Ok(found.hash),
+            false if found.hash == self.data.hash => Err("the numbers of rows and columns are not those of this hash".into()),
+            false => Err(format!("these rows are {}, the certificate is about {:?}", found.hash, self.data.hash)),
+        }
+    }
+
+    /// What shows each claim, or why nothing does.
+    fn check_claims(&self, rows: &Dataset, origin: Origin<'_>) -> Vec<Result<String, String>> {
+        let in_doubles: Vec<_> = self.claims.iter().map(|claim| claim.check(rows)).collect();
+        let is_open = |found: &Result<String, Unproved>| matches!(found, Err(Unproved::Less(_) | Unproved::Unsettled(_)));
+        let open: Vec<usize> = (0..).zip(&in_doubles).filter(|(_, found)| is_open(found)).map(|(at, _)| at).collect();
+        let mut found: Vec<_> = in_doubles.into_iter().map(|found| found.map_err(String::from)).collect();
+        if open.is_empty() {
+            return found;
+        }
+        let mut bytes = Vec::new();
+        let write = &mut |part: &[u8]| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        };
+        let written: Result<(), String> = rows.write_canonical(origin, write);
+        let exactly = written
+            .and_then(|()| novikoff_checker::Rows::from_canonical(&bytes))
+            .and_then(|rows| novikoff_checker::check_claims(&self.to_text(), &rows, &open));
+        match exactly {
+            Ok(verdicts) => {
+                for (at, verdict) in open.into_iter().zip(verdicts) {
+                    let detail = format!("in exact arithmetic: {}", verdict.detail);
+                    found[at] = if verdict.holds { Ok(detail) } else { Err(detail) };
+                }
+            }
+            Err(why) => open.into_iter().for_each(|at| found[at] = Err(why.clone())),
+        }
+        found
+    }
+
+    /// What doubles alone prove of each claim, by their rounding errors: never more than exact arithmetic.
+    pub fn check_in_doubles(&self, data: &Dataset) -> Vec<Result<String, Unproved>> {
+        let mapped = self.mapped(data);
+        let check = |claim: &Claim| claim.check(mapped.as_ref().map_err(|what| Unproved::from(what.clone()))?);
+        self.claims.iter().map(check).collect()
     }
 
     /// The rows that claims are about.

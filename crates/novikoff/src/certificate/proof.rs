@@ -225,7 +225,8 @@ pub(super) fn length_of(all: &[f64], counted: &[f64]) -> Result<Between, Unprove
         return Err("the weights are all zero: they have no direction".into());
     }
     let length = length(counted);
-    range::divisor("the length of the weights", length.low)?;
+    // Not zero, but perhaps too small for its lower end to be anything else.
+    range::divisor("the length of the weights", length.low.max(f64::MIN_POSITIVE))?;
     Ok(length)
 }
 

@@ -7,6 +7,7 @@ mod comparison;
 mod conformance;
 mod documents;
 mod empirical_risk;
+mod forgeries;
 mod kernels;
 mod least_absolute;
 mod maps;

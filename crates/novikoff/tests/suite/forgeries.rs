@@ -1,0 +1,380 @@
+//! Certificates made to deceive: what the fast checker accepts, the exact one accepts, and what is false neither does.
+
+use novikoff::certificate::file::Certificate;
+use novikoff::control::Unwatched;
+use novikoff::data::Dataset;
+use novikoff::read::{Format, Input, Options, Purpose, Reader};
+use novikoff_checker::Rows;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn read(text: &str) -> Dataset {
+    let input = Input::Bytes { name: "rows".into(), bytes: text.as_bytes().to_vec().into() };
+    let options = Options { format: Some(Format::Svmlight), ..Options::default() };
+    Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
+}
+
+fn weighted(text: &str, weights: &[f64]) -> Dataset {
+    Dataset { row_weights: weights.to_vec(), ..read(text) }
+}
+
+/// A certificate of one claim about these rows.
+fn certificate(data: &Dataset, name: &str, claim: &Value) -> String {
+    let identity = json!({"hash": data.fingerprint(), "rows": data.len(), "columns": data.rows.columns()});
+    json!({"format": "novikoff certificate", "version": 4, "data": identity, "claims": [{name: claim}]}).to_string()
+}
+
+fn canonical(data: &Dataset) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let write = &mut |part: &[u8]| {
+        bytes.extend_from_slice(part);
+        Ok::<(), ()>(())
+    };
+    data.write_canonical(data.origin(), write).unwrap();
+    bytes
+}
+
+/// Whether the fast checker by itself, it with the help of the exact one, and the exact one accept the claim.
+fn verdicts(data: &Dataset, text: &str) -> Result<[bool; 3], String> {
+    let certificate = Certificate::from_text(text)?;
+    let fast = certificate.check_in_doubles(data)[0].is_ok();
+    let both = certificate.check(data).iter().all(|claim| claim.holds);
+    let rows = Rows::from_canonical(&canonical(data)).unwrap();
+    assert_eq!(rows.hash(), data.fingerprint());
+    let exact = novikoff_checker::check(text, &rows, None)?.iter().all(|verdict| verdict.holds);
+    Ok([fast, both, exact])
+}
+
+fn refused(data: &Dataset, name: &str, claim: &Value) {
+    let found = verdicts(data, &certificate(data, name, claim));
+    assert!(matches!(found, Ok([false, false, false]) | Err(_)), "{found:?} {claim}");
+}
+
+fn sides() -> Value {
+    json!({"positive": ["1"], "negative": ["-1"]})
+}
+
+fn objective(loss: &str, lambda: f64, bias: &str) -> Value {
+    json!({"target": {"sides": sides()}, "loss": loss, "lambda": lambda, "l1": 0.0, "bias": bias})
+}
+
+const PAIR: &str = "1 1:1\n-1 1:-1\n";
+
+#[test]
+fn what_underflows_proves_nothing() {
+    let data = read(PAIR);
+    let mut tiny = objective("hinge", 1e-200, "none");
+    tiny["class_weights"] = json!([["1", 1e-200], ["-1", 1e-200]]);
+    let direction = json!({"weights": [1.0], "bias": 0.0});
+    let claim = |value: f64, bound: f64| json!({"objective": tiny, "value": value, "lower_bound": bound, "weights": [direction], "duals": [-1.0, 1.0]});
+    refused(&data, "near-optimal", &claim(5.1e-201, 9.99e-201));
+    refused(&data, "near-optimal", &claim(1e-200, 9.99e-201));
+    // ½λ is zero in doubles.
+    let smallest = objective("hinge", 5e-324, "none");
+    let far = json!({"weights": [1e200], "bias": 0.0});
+    refused(&data, "near-optimal", &json!({"objective": smallest, "value": 1e-9, "weights": [far]}));
+    // A variance that underflows, so that the factor of the column would be 1.
+    let narrow = read("1 1:1e-170\n-1 1:-1e-170\n");
+    let mut scaled = objective("hinge", 1.0, "none");
+    scaled["scale"] = json!("unit-variance");
+    refused(
+        &narrow,
+        "near-optimal",
+        &json!({"objective": scaled, "value": 0.51, "weights": [{"weights": [1e170], "bias": 0.0}], "lower_bound": 0.6}),
+    );
+    // Row weights times class weights that are subnormal, and rounded.
+    let rows = weighted(PAIR, &[5e-324, 5e-324]);
+    let mut halves = objective("hinge", 1.0, "none");
+    halves["class_weights"] = json!([["1", 0.75], ["-1", 0.75]]);
+    refused(
+        &rows,
+        "near-optimal",
+        &json!({"objective": halves, "value": 1.0, "lower_bound": 0.8, "weights": [{"weights": [0.0], "bias": 0.0}], "duals": [-1.0, 1.0]}),
+    );
+}
+
+#[test]
+fn weights_without_a_direction_and_subnormal_ones_prove_nothing() {
+    let data = read("1 1:1000 2:1000\n-1 1:-1000 2:-1000\n");
+    let margin =
+        |margin: f64, direction: Value| json!({"sides": sides(), "bias": "none", "margin": margin, "direction": direction});
+    let subnormal = json!({"weights": [5e-324, 5e-324], "bias": 0.0});
+    refused(&data, "margin-at-least", &margin(1990.0, subnormal.clone()));
+    let found = verdicts(&data, &certificate(&data, "margin-at-least", &margin(1414.2, subnormal.clone())));
+    assert_eq!(found, Ok([false, true, true]), "a true claim is referred, and holds");
+    let proof =
+        json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 1990.0, "weights": [subnormal]});
+    refused(&data, "mistakes-at-most", &json!({"mistakes": 0, "proof": proof}));
+    let crossed = read("1 1:1\n-1 1:1\n");
+    refused(&crossed, "margin-at-least", &margin(0.0, json!({"columns": [], "weights": [], "bias": 0.0})));
+    let wrong = read("1 1:-1000\n-1 1:1\n");
+    refused(&wrong, "margin-at-least", &margin(-1e-9, json!({"weights": [5e-324], "bias": 0.0})));
+}
+
+#[test]
+fn what_overflows_proves_nothing() {
+    let data = read(PAIR);
+    let mut joint = objective("logistic", 0.0, "none");
+    joint["target"] = json!({"classes": ["1", "-1"]});
+    let huge = json!([{"weights": [-1e308], "bias": 0.0}, {"weights": [1e308], "bias": 0.0}]);
+    refused(&data, "near-optimal", &json!({"objective": joint, "value": 1e-9, "weights": huge}));
+    let long = read("1e30 1:1e300\n-1e30 1:-1e300\n");
+    let mut squared = objective("squared", 1.0, "none");
+    squared["target"] = json!("numbers");
+    squared["scale"] = json!("max-abs");
+    let zero = json!([{"weights": [1e-270], "bias": 0.0}]);
+    refused(
+        &long,
+        "near-optimal",
+        &json!({"objective": squared, "value": 1e61, "lower_bound": 9.9e60, "weights": zero, "duals": [-1e30, 1e30]}),
+    );
+    // Row weights whose sum is no double.
+    let heavy = weighted(PAIR, &[1.5e308, 1.5e308]);
+    let hinge = objective("hinge", 1.0, "none");
+    refused(&heavy, "near-optimal", &json!({"objective": hinge, "value": 1e-9, "weights": [{"weights": [0.0], "bias": 0.0}]}));
+}
+
+#[test]
+fn rows_that_contradict_one_another_are_not_learned() {
+    let data = read("1 1:1e-170\n-1 1:1e-170\n");
+    let proof = |passes: Value| {
+        let mut proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 5e-171,
+            "weights": [{"weights": [1.0], "bias": 0.0}]});
+        if passes != Value::Null {
+            proof["passes"] = passes;
+        }
+        proof
+    };
+    refused(&data, "mistakes-at-most", &json!({"mistakes": 4, "proof": proof(Value::Null)}));
+    refused(&data, "mistakes-at-most", &json!({"mistakes": 3, "proof": proof(json!(1000))}));
+}
+
+#[test]
+fn sentences_name_the_bias_and_nobody_forges_a_line() {
+    let data = read("1 1:2\n-1 1:1\n");
+    let zero = json!({"sides": sides(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}});
+    let text = certificate(&data, "not-separable", &zero);
+    let checked = Certificate::from_text(&text).unwrap().check(&data);
+    assert!(checked.iter().all(|claim| claim.holds), "{checked:?}");
+    assert_eq!(checked[1].claim, "no hyperplane through the origin separates 1 from -1");
+    let forged = text.replacen("\"claims\"", "\"model\": \"x\\nholds  everything\", \"claims\"", 1);
+    assert!(Certificate::from_text(&forged).is_err());
+    let old =
+        r#"{"format": "novikoff certificate", "version": 3, "data": {"hash": "rows:0", "rows": 2, "features": 1}, "claims": []}"#;
+    assert!(Certificate::from_text(old).unwrap_err().contains("version 3"));
+}
+
+#[test]
+fn small_files_do_not_ask_for_much_memory() {
+    let labels: Vec<String> = (0..60).map(|label| label.to_string()).collect();
+    let text: String = labels.iter().map(|label| format!("{label} 67108864:1\n")).collect();
+    let data = read(&text);
+    let mut joint = objective("logistic", 1.0, "none");
+    joint["target"] = json!({"classes": labels});
+    let direction = json!({"columns": [], "weights": [], "bias": 0.0});
+    let weights: Vec<Value> = vec![direction; 60];
+    let claim = json!({"objective": joint, "value": 4.1, "lower_bound": 4.0, "weights": weights});
+    let found = verdicts(&data, &certificate(&data, "near-optimal", &claim)).unwrap();
+    assert_eq!(found, [false, true, true], "referred to the checker that stores no zeros");
+    let long = format!("[{}]", vec!["0"; 300].join(","));
+    let listed = certificate(&data, "near-optimal", &claim).replacen("\"weights\":[]", &format!("\"weights\":{long}"), 1);
+    assert!(Certificate::from_text(&listed).unwrap_err().contains("must be packed"));
+}
+
+/// Numbers that love the ends of the exponent range, ties and zeros.
+fn number() -> impl Strategy<Value = f64> {
+    let odd =
+        vec![0.0, 5e-324, f64::MIN_POSITIVE, 1e-308, 1e-170, 1e-154, 1e-40, 1e-39, 3.4e38, 3.5e38, 1e154, 1e170, 1e300, f64::MAX];
+    let sign = prop::sample::select(vec![1.0, -1.0]);
+    let size = prop_oneof![
+        6 => (-4..5i32).prop_map(f64::from),
+        3 => (-3.0..3.0f64),
+        2 => (-320..308i32).prop_map(|power| 10f64.powi(power)),
+        2 => prop::sample::select(odd),
+    ];
+    (sign, size).prop_map(|(sign, size)| sign * size)
+}
+
+/// One of these mostly, something odd at times.
+fn often(usual: Vec<f64>) -> impl Strategy<Value = f64> {
+    prop_oneof![8 => prop::sample::select(usual), 1 => number().prop_map(f64::abs)]
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    rows: Vec<(bool, [f64; 2], f64)>,
+    weights: [f64; 3],
+    duals: Vec<f64>,
+    loss: &'static str,
+    lambda: f64,
+    l1: f64,
+    bias: &'static str,
+    scale: Option<&'static str>,
+    class_weights: [f64; 2],
+    within: Option<f64>,
+    passes: Option<u64>,
+    own: Option<f64>,
+    normalised: bool,
+    margin: f64,
+}
+
+const LOSSES: [&str; 7] = ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
+
+fn cases() -> impl Strategy<Value = Case> {
+    let row = (any::<bool>(), [number(), number()], often(vec![1.0, 1.0, 2.0, 0.0]));
+    let question = (
+        prop::sample::select(LOSSES.to_vec()),
+        often(vec![0.0, 1.0, 0.01]),
+        often(vec![0.0, 0.0, 0.1]),
+        prop::sample::select(vec!["free", "penalised", "none"]),
+        prop::sample::select(vec![None, None, Some("max-abs"), Some("unit-variance")]),
+        [often(vec![1.0]), often(vec![1.0])],
+    );
+    let perceptron = (prop::option::of(1..5u64), prop::option::of(often(vec![1.0, 0.1])), any::<bool>(), often(vec![1.0, 0.1]));
+    let numbers = ([number(), number(), number()], prop::collection::vec(number(), 6), prop::option::of(often(vec![1.0, 100.0])));
+    (prop::collection::vec(row, 1..6), question, perceptron, numbers).prop_map(|(rows, question, perceptron, numbers)| {
+        let (loss, lambda, l1, bias, scale, class_weights) = question;
+        let (passes, own, normalised, margin) = perceptron;
+        let (weights, mut duals, within) = numbers;
+        duals.truncate(rows.len());
+        Case { rows, weights, duals, loss, lambda, l1, bias, scale, class_weights, within, passes, own, normalised, margin }
+    })
+}
+
+impl Case {
+    fn data(&self) -> Dataset {
+        let text: String = self
+            .rows
+            .iter()
+            .map(|(positive, x, _)| {
+                let entry = |j: usize| if x[j] == 0.0 { String::new() } else { format!(" {}:{:e}", j + 1, x[j]) };
+                format!("{}{}{}\n", if *positive { 1 } else { -1 }, entry(0), entry(1))
+            })
+            .collect();
+        let mut data = weighted(&text, &self.rows.iter().map(|row| row.2).collect::<Vec<_>>());
+        data.rows.widen(2);
+        data
+    }
+
+    fn direction(&self) -> Value {
+        json!({"weights": self.weights[..2], "bias": if self.bias == "none" { 0.0 } else { self.weights[2] }})
+    }
+
+    /// A claim of each kind, without its number.
+    fn claims(&self) -> Vec<(&'static str, Value)> {
+        let mut objective = objective(self.loss, self.lambda, self.bias);
+        objective["l1"] = json!(self.l1);
+        objective["class_weights"] = json!([["1", self.class_weights[0]], ["-1", self.class_weights[1]]]);
+        if let Some(scale) = self.scale {
+            objective["scale"] = json!(scale);
+        }
+        let mut near = json!({"objective": objective, "weights": [self.direction()]});
+        if self.lambda == 0.0 && self.l1 == 0.0 {
+            near["within"] = json!(self.within.unwrap_or(1.0));
+        }
+        let mut with_duals = near.clone();
+        with_duals["duals"] = json!(self.duals);
+        let mut joint = near.clone();
+        joint["objective"]["target"] = json!({"classes": ["1", "-1"]});
+        joint["objective"]["loss"] = json!("logistic");
+        joint["objective"]["l1"] = json!(0.0);
+        let other = json!({"weights": [self.weights[1], self.weights[0]], "bias": 0.0});
+        joint["weights"] = json!([self.direction(), other]);
+        let mut proof = json!({"target": {"sides": sides()}, "bias": if self.bias == "free" { "penalised" } else { self.bias },
+            "normalised": self.normalised, "margin": self.margin, "weights": [self.direction()]});
+        match (self.own, self.passes) {
+            (Some(own), _) => proof["own_feature"] = json!(own),
+            (None, Some(passes)) => proof["passes"] = json!(passes),
+            _ => {}
+        }
+        let rows: Vec<usize> = (0..self.rows.len()).collect();
+        let multipliers: Vec<f64> = self.duals.iter().map(|u| u.abs()).collect();
+        vec![
+            ("near-optimal", near),
+            ("near-optimal", with_duals),
+            ("near-optimal", joint),
+            ("mistakes-at-most", json!({"proof": proof})),
+            ("margin-at-least", json!({"sides": sides(), "bias": self.bias, "direction": self.direction()})),
+            (
+                "margin-at-most",
+                json!({"sides": sides(), "bias": self.bias, "combination": {"rows": rows, "multipliers": multipliers}}),
+            ),
+        ]
+    }
+}
+
+/// The strongest number that the fast checker accepts in a claim, by bisection over all doubles.
+fn strongest(accepts: impl Fn(f64) -> bool, weak: f64, strong: f64) -> Option<f64> {
+    if !accepts(weak) {
+        return None;
+    }
+    let (mut weak, mut strong) = (order(weak), order(strong));
+    while weak.abs_diff(strong) > 1 {
+        let middle = weak.midpoint(strong);
+        if accepts(unorder(middle)) { weak = middle } else { strong = middle }
+    }
+    Some(unorder(weak))
+}
+
+/// Doubles in their order, as integers.
+fn order(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    if bits < 0 { i64::MIN - bits } else { bits }
+}
+
+fn unorder(at: i64) -> f64 {
+    f64::from_bits(if at < 0 { (i64::MIN - at) as u64 } else { at as u64 })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// The strongest claim that doubles prove is one that exact arithmetic proves.
+    #[test]
+    fn doubles_never_prove_more_than_exact_arithmetic(case in cases()) {
+        let data = case.data();
+        let rows = Rows::from_canonical(&canonical(&data)).unwrap();
+        for (name, claim) in case.claims() {
+            let with = |fields: Value| {
+                let mut claim = claim.clone();
+                claim.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+                certificate(&data, name, &claim)
+            };
+            let fast = |text: &str| Certificate::from_text(text).is_ok_and(|c| c.check_in_doubles(&data)[0].is_ok());
+            let proved = match name {
+                "near-optimal" => {
+                    let value = strongest(|value| fast(&with(json!({"value": value}))), f64::MAX, -1.0);
+                    let Some(value) = value else { continue };
+                    let bound = strongest(|bound| fast(&with(json!({"value": value, "lower_bound": bound}))), -f64::MAX, value);
+                    match bound {
+                        Some(bound) => json!({"value": value, "lower_bound": bound}),
+                        None => json!({"value": value}),
+                    }
+                }
+                "mistakes-at-most" => {
+                    let accepts = |mistakes: u64| fast(&with(json!({"mistakes": mistakes})));
+                    let (mut low, mut high) = (0, 1u64 << 53);
+                    if !accepts(high) {
+                        continue;
+                    }
+                    while low < high {
+                        let middle = low + (high - low) / 2;
+                        if accepts(middle) { high = middle } else { low = middle + 1 }
+                    }
+                    json!({"mistakes": low})
+                }
+                "margin-at-least" => match strongest(|m| fast(&with(json!({"margin": m}))), -f64::MAX, f64::MAX) {
+                    Some(margin) => json!({"margin": margin}),
+                    None => continue,
+                },
+                _ => match strongest(|m| fast(&with(json!({"margin": m}))), f64::MAX, -1.0) {
+                    Some(margin) => json!({"margin": margin}),
+                    None => continue,
+                },
+            };
+            let text = with(proved);
+            let exact = novikoff_checker::check(&text, &rows, None).unwrap();
+            prop_assert!(exact.iter().all(|verdict| verdict.holds), "{text}\n{exact:?}");
+        }
+    }
+}

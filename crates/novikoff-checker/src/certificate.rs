@@ -214,7 +214,7 @@ impl Certificate {
             format: String,
             version: u64,
         }
-        let no_certificate = |error: serde_json::Error| format!("this is no certificate: {error}");
+        let no_certificate = |error: serde_json::Error| format!("this is no certificate: {}", one_line(&error));
         let head: Head = serde_json::from_str(text).map_err(no_certificate)?;
         match (head.format.as_str(), head.version) {
             (FORMAT, VERSION) => {}
@@ -244,6 +244,11 @@ impl Map {
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// What is wrong with JSON, in which names of fields come from outside: without line breaks, nobody can add a line to what is printed.
+pub fn one_line(error: &serde_json::Error) -> String {
+    error.to_string().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn is_checksum(name: &str) -> bool {

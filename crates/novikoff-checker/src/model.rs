@@ -1,6 +1,6 @@
 //! The model's file (`docs/model-format.md`), as far as a certificate speaks of it.
 
-use crate::certificate::{Bias, Certificate, Claim, Direction, Loss, Objective, Scale, Target};
+use crate::certificate::{Bias, Certificate, Claim, Direction, Loss, Objective, Scale, Target, one_line};
 use crate::labels::Labels;
 use crate::rows::{ColumnNames, Rows};
 use serde::Deserialize;
@@ -69,8 +69,8 @@ impl<'a> Model<'a> {
         if bytes[AT..AT + DIGITS] != *digits.as_bytes() {
             return Err("the model's checksum is wrong: the file was damaged or changed".into());
         }
-        let Header { metadata, tensors } =
-            serde_json::from_slice(header).map_err(|error| format!("the header of the model cannot be read: {error}"))?;
+        let Header { metadata, tensors } = serde_json::from_slice(header)
+            .map_err(|error| format!("the header of the model cannot be read: {}", one_line(&error)))?;
         let model = Self { checksum: format!("blake3:{digits}"), metadata, tensors, numbers: &bytes[8 + length..] };
         match (model.text("format"), model.text("format_version")) {
             (Some("novikoff-model"), Some("1")) => Ok(model),
@@ -119,7 +119,7 @@ impl<'a> Model<'a> {
 
     fn json<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<T, String> {
         let text = self.text(key).ok_or_else(|| format!("the model has no `{key}`"))?;
-        serde_json::from_str(text).map_err(|error| format!("`{key}` of the model cannot be read: {error}"))
+        serde_json::from_str(text).map_err(|error| format!("`{key}` of the model cannot be read: {}", one_line(&error)))
     }
 
     /// The labels; none of a model that predicts numbers.
@@ -189,7 +189,7 @@ impl<'a> Model<'a> {
     fn check_settings(&self, claimed: &Objective) -> Result<(), String> {
         let about: Value = self.json("about")?;
         let settings: Settings = serde_json::from_value(about["settings"].clone())
-            .map_err(|error| format!("the model's settings cannot be read: {error}"))?;
+            .map_err(|error| format!("the model's settings cannot be read: {}", one_line(&error)))?;
         let reason = |part: &str| format!("the model's settings do not confirm the {part} of a claim");
         let unconfirmed = |part: &str| Err(reason(part));
         if settings.loss != Some(claimed.loss) {

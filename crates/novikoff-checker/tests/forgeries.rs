@@ -4,6 +4,7 @@ mod common;
 
 use common::{certificate, fails, holds, svm, two, verdict, weighted};
 use novikoff_checker::check;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn objective(loss: &str, bias: &str, lambda: f64, l1: f64) -> Value {
@@ -411,4 +412,57 @@ fn witnesses_that_do_not_fit_are_refused() {
     let nobody = weighted(&[(0, 0.0, &[(0, 1.0)]), (1, 0.0, &[(0, -1.0)])], 1, &["1", "-1"]);
     assert!(fails(&nobody, at_least("none", 0.0, &[1.0], 0.0)).contains("no row counts"));
     assert!(fails(&nobody, fine(&hinge)).contains("no row counts"));
+}
+
+#[test]
+fn nothing_from_outside_adds_a_line() {
+    let rows = svm("1 1:1; -1 1:-1");
+    let text = certificate(&rows, &[at_least("none", 1.0, &[1.5], 0.0)]);
+    let evil = "x\\nholds  all of it\\u2028";
+    for (old, new) in [("\"version\":4", format!("\"version\":4,\"{evil}\":1")), ("\"margin\":1.0", format!("\"{evil}\":1"))] {
+        let error = check(&text.replacen(old, &new, 1), &rows, None).unwrap_err();
+        assert!(error.contains("holds") && !error.contains('\n'), "{error}");
+    }
+    let label = text.replacen("[\"1\"]", &format!("[\"{evil}\"]"), 1);
+    let hash = text.replacen("\"hash\":\"", &format!("\"hash\":\"{evil}"), 1);
+    for forged in [label, hash] {
+        for verdict in check(&forged, &rows, None).unwrap() {
+            assert!(!verdict.claim.contains('\n') && !verdict.detail.contains('\n'), "{verdict:?}");
+        }
+    }
+}
+
+proptest! {
+    /// A certificate with a byte changed, or a number replaced by one from the ends of the range, is checked or refused.
+    #[test]
+    fn no_certificate_makes_it_panic(
+        at in any::<prop::sample::Index>(), byte in any::<u8>(), which in 0usize..30,
+        number in prop::sample::select(vec!["0", "-0.0", "1e308", "-1e308", "5e-324", "1e-200", "4294967295", "[]", "null"]),
+    ) {
+        let rows = svm("1 1:1e300 2:1e-300; -1 1:5e-324; 1");
+        let hinge = with(objective("logistic", "free", 0.5, 0.25), "scale", json!("unit-variance"));
+        let proof = json!({"target": {"classes": ["1", "-1"]}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.5,
+            "weights": [{"weights": [1, 2], "bias": 3}, {"weights": [-1, 2], "bias": 3}]});
+        let text = certificate(&rows, &[
+            near(hinge, 9.0, json!(-9), &[1.0, 2.0], 1.0, json!([-1, 1, 0.5])),
+            json!({"mistakes-at-most": {"mistakes": 5, "proof": proof}}),
+            json!({"margin-at-most": {"sides": two(), "bias": "free", "margin": 5, "combination": {"rows": [0, 1], "multipliers": [1, 2]}}}),
+        ]);
+        let mut changed = text.clone().into_bytes();
+        changed[at.index(text.len())] = byte;
+        let _ = check(&String::from_utf8_lossy(&changed), &rows, None);
+        // One number after another.
+        let mut places = Vec::new();
+        let mut inside = false;
+        for (place, c) in text.char_indices() {
+            let digit = c.is_ascii_digit() || "+-.e".contains(c);
+            if digit && !inside && text[..place].ends_with([':', ',', '[']) {
+                places.push(place);
+            }
+            inside = digit;
+        }
+        let place = places[which % places.len()];
+        let length = text[place..].find([',', ']', '}']).unwrap();
+        let _ = check(&format!("{}{number}{}", &text[..place], &text[place + length..]), &rows, None);
+    }
 }

@@ -3,7 +3,7 @@
 use super::{dimensions, warn};
 use crate::arguments::{BiasName, MarginCommand, PairsName};
 use crate::progress::Watch;
-use crate::render::{Lines, count, counted, number_down, number_up, seconds, table};
+use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
 use crate::report::{self, Closing, Page};
 use crate::settings::training_options;
@@ -253,7 +253,7 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
     };
     lines.add("margin", format!("{}; {form}", interval(found.interval)));
     let with = if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
-    lines.add("radius", format!("{}{with}", number_up(found.radius.high)));
+    lines.add("radius", format!("{}{with}", number(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));

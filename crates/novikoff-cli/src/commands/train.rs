@@ -624,14 +624,14 @@ fn margin_text(fit: &Fit) -> Option<String> {
             Some(format!(
                 "{} reached by the last weights{own}{most}; radius {}",
                 number_down(reached.margin),
-                number_up(reached.radius)
+                number(reached.radius)
             ))
         }
         (Some(own), _) if own.margin > 0.0 => {
-            Some(format!("{} of the model returned{most}; radius {}", number_down(own.margin), number_up(own.radius)))
+            Some(format!("{} of the model returned{most}; radius {}", number_down(own.margin), number(own.radius)))
         }
         (Some(own), None) if fit.promise.is_some() => {
-            Some(format!("the model returned does not separate the rows{most}; radius {}", number_up(own.radius)))
+            Some(format!("the model returned does not separate the rows{most}; radius {}", number(own.radius)))
         }
         _ => None,
     }

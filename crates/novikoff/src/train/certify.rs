@@ -158,6 +158,7 @@ impl Fit {
             Some(weights) => Some(directions_of(weights, at, self.scheme)),
             None => self.weights_of(target).ok(),
         };
+        let weights = weights.map(|weights| with_direction(weights, data));
         let made = self.trace.len().max(1) as u64;
         let mut wanted = match promise.theorem {
             Theorem::FreundSchapire => vec![(Some(made), promise.margins[at])],
@@ -207,6 +208,15 @@ fn sides(labels: &Labels, class: usize) -> Sides {
     let names = labels.names();
     let negative = names.iter().enumerate().filter(|(c, _)| *c != class).map(|(_, name)| name.clone()).collect();
     Sides { positive: vec![names[class].clone()], negative }
+}
+
+/// Weights that are all zero have no direction. The theorems hold for any: the first column's is as good as another.
+fn with_direction(mut weights: Vec<Direction>, data: &Dataset) -> Vec<Direction> {
+    let is_zero = |direction: &Direction| direction.bias == 0.0 && direction.weights.iter().all(|w| *w == 0.0);
+    if weights.iter().all(is_zero) && data.rows.columns() > 0 {
+        weights[0] = Direction { columns: Some(vec![0]), weights: vec![1.0], bias: 0.0 };
+    }
+    weights
 }
 
 fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction> {

@@ -188,7 +188,7 @@ fn number() -> impl Strategy<Value = f64> {
     let sign = prop::sample::select(vec![1.0, -1.0]);
     let size = prop_oneof![
         6 => (-4..5i32).prop_map(f64::from),
-        3 => (-3.0..3.0f64),
+        3 => -3.0..3.0f64,
         2 => (-320..308i32).prop_map(|power| 10f64.powi(power)),
         2 => prop::sample::select(odd),
     ];

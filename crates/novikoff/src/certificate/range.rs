@@ -1,10 +1,10 @@
 //! Numbers of ordinary size, and what the fast checker says where they are not.
 //!
 //! Bounds on rounding errors hold where nothing overflows, and where what underflow takes away is nothing beside what is added for it. Both
-//! follow if every number that a claim multiplies by is zero or of ordinary size: no larger than [`LARGE`] and, where something is divided by it,
+//! follow if every number that a claim multiplies by is zero or of ordinary size: no larger than `LARGE` and, where something is divided by it,
 //! no smaller than its inverse. A term of an objective has at most a row weight, a class weight, the inverse of their total, a
 //! dual, a value, the inverse of its column's size and the inverse of λ in it: less than `2⁹⁰⁰` times the number of rows. And what underflow takes from a product, at
-//! most `2⁻¹⁰⁷⁵`, is multiplied by no more than `2⁶⁴⁰` afterwards: it stays far below [`UNDERFLOW`].
+//! most `2⁻¹⁰⁷⁵`, is multiplied by no more than `2⁶⁴⁰` afterwards: it stays far below `UNDERFLOW`.
 
 use crate::data::Matrix;
 use rayon::prelude::*;

@@ -32,6 +32,8 @@ use std::ops::Range;
 pub const REACH: f64 = 1000.0;
 /// Numbers that are met up to this part of what a constant leaves of them are met.
 const MET: f64 = 1e-10;
+/// A gap that is so many times the tolerance may be less with better digits or better duals.
+const NEAR: f64 = 100.0;
 /// The library's exponentials and logarithms, and the few operations around them.
 pub(super) const FUNCTION: f64 = 16.0 * UNIT;
 /// The same for [`Logistic`]'s quick logarithm.
@@ -92,11 +94,20 @@ pub fn sound<L: Loss, P: Penalty>(
     let duals = duals.filter(|_| plain.gradient.is_none());
     let doubt = doubt(problem, point, (scores, duals), plain.objective, dual, sizes);
     let quick = Gap { dual: Some((dual - doubt).max(0.0)), ..plain };
-    if quick.within(tolerance) || doubt <= 0.1 * (plain.objective - dual) {
+    let near = plain.within(NEAR * tolerance);
+    if quick.within(tolerance) || !near && doubt <= 0.1 * (plain.objective - dual) {
         return quick;
     }
-    let exact = Exact::new(problem, point, |scores| feasible(problem, scores, duals), None);
-    exact.gap(problem, point, plain.gradient, exact.penalised(problem)).unwrap_or(quick)
+    let judged = |duals: Option<&[f64]>| {
+        let exact = Exact::new(problem, point, |scores| feasible(problem, scores, duals), None);
+        exact.gap(problem, point, plain.gradient, exact.penalised(problem)).unwrap_or(quick)
+    };
+    let exact = judged(duals);
+    if exact.within(tolerance) || duals.is_some() || problem.penalty.l1() > 0.0 {
+        return exact;
+    }
+    // Slopes that are short of the minimum by what rounding hides from a line search.
+    stationary(problem, point, scores).map_or(exact, |duals| judged(Some(&duals)))
 }
 
 /// What rounding may have added to a plain dual and taken from a plain objective; infinite if that is not known.
@@ -148,7 +159,7 @@ pub fn in_ball<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, scores: &[f
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     let radius = REACH * length.max(most);
-    let own = duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, scores, pull));
+    let own = duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores));
     let exact = Exact::new(problem, point, |scores| feasible(problem, scores, own.as_deref()), Some(&units));
     let bound = -exact.conjugate - radius * exact.pull_length(0.0, &units) * ABOVE;
     exact.gap(problem, point, gradient, bound).unwrap_or(Gap { objective: problem.mean_loss(scores), dual: None, gradient })
@@ -172,17 +183,23 @@ pub fn proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) 
     gap.within(tolerance) || gap.dual.is_some_and(|dual| gap.objective - dual <= met(problem))
 }
 
-/// Duals that pull at no weight: the slopes at these scores, moved by what a step of Newton's method would change them by. Near
-/// a minimum they prove a gap of the order of the squared gradient, where the slopes alone prove one of the order of the
-/// gradient. `None` for losses with kinks.
-fn stationary<L: Loss>(problem: &Problem<'_, L, L2>, scores: &[f64], mut gradient: Point) -> Option<Vec<f64>> {
+/// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of Newton's method would
+/// change them by. Near a minimum they prove a gap of the order of the squared gradient even without a penalty, where the slopes
+/// alone prove one of the order of the gradient. `None` for losses with kinks.
+fn stationary<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64]) -> Option<Vec<f64>> {
     let at = |i: usize| local(L::NAME, problem.targets[i], scores[i]);
     local(L::NAME, 1.0, 0.0)?;
+    let ridge = problem.penalty.l2();
     let curvatures = problem.each(|i| at(i).map_or(0.0, |at| problem.share(i) * at.curvature));
-    let bias_ridge = (problem.bias != Bias::None).then_some(0.0);
-    gradient.bias *= problem.bias.coordinate();
-    let hessian = Hessian { rows: &curvatures, ridge: 0.0, bias_ridge };
-    let step = newton_step(problem, &hessian, gradient);
+    let bias_ridge = match problem.bias {
+        Bias::Free => Some(0.0),
+        Bias::Penalised => Some(ridge),
+        Bias::None => None,
+    };
+    let mut gradient = problem.combine(|i| at(i).map_or(0.0, |at| problem.share(i) * at.slope));
+    gradient.weights.iter_mut().zip(&point.weights).for_each(|(g, w)| *g += ridge * w);
+    gradient.bias = bias_ridge.map_or(0.0, |ridge| gradient.bias + ridge * point.bias);
+    let step = newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient);
     let moves = problem.scores(&step);
     Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
 }
@@ -199,7 +216,7 @@ fn local(loss: LossName, y: f64, s: f64) -> Option<Local> {
 }
 
 /// `−H⁻¹·gradient` by conjugate gradients, until next to nothing is left or rounding keeps it from getting less.
-fn newton_step<L: Loss>(problem: &Problem<'_, L, L2>, hessian: &Hessian<'_>, gradient: Point) -> Point {
+fn newton_step<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>, gradient: Point) -> Point {
     const MOST_ITERATIONS: usize = 60;
     const LEFT: f64 = 1e-14;
     let inverse = Inverse::new(problem, hessian);

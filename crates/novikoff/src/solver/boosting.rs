@@ -67,7 +67,7 @@ impl Solver<Exponential, L2> for Boosting {
                 }
             } else {
                 diverging = state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
-                let prove = || in_ball(problem, &state.point, &state.scores, None).within(control.tolerance);
+                let prove = || in_ball(problem, &state.point, &state.scores, None, control.tolerance).0.within(control.tolerance);
                 arrived = !diverging && arrival.is(edge, prove);
             }
             let slope = state.gradient(steepest).abs();

@@ -12,7 +12,7 @@
 //! | `Σ αᵢ = 0`, for a free bias | a share `ε` of the larger side, which shorter duals take away |
 //!
 //! These bounds need no pass over the rows but assume the worst everywhere. Where they say too little, scores and dual gradient
-//! are computed anew with twice the digits ([`Exact`]).
+//! are computed anew with twice the digits.
 //!
 //! Without a penalty no duals bound the objective of all weights, unless `Xᵀα` is exactly zero. The bound is then one on all
 //! weights up to [`REACH`] times as long as those returned ([`in_ball`]), where a weight counts by what its column can make of
@@ -24,7 +24,7 @@ use crate::certificate::{Gap, balance};
 use crate::data::Matrix;
 use crate::loss::{Exponential, Local, Logistic, Loss, LossName, SmoothLoss, Squared, SquaredHinge};
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, blocks};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -99,7 +99,7 @@ pub fn sound<L: Loss, P: Penalty>(
         return quick;
     }
     let judged = |duals: Option<&[f64]>| {
-        let exact = Exact::new(problem, point, |scores| feasible(problem, scores, duals), None);
+        let exact = Terms::exact(problem, point, |scores| feasible(problem, scores, duals), None);
         exact.gap(problem, point, plain.gradient, exact.penalised(problem)).unwrap_or(quick)
     };
     let exact = judged(duals);
@@ -107,7 +107,9 @@ pub fn sound<L: Loss, P: Penalty>(
         return exact;
     }
     // Slopes that are short of the minimum by what rounding hides from a line search.
-    stationary(problem, point, scores).map_or(exact, |duals| judged(Some(&duals)))
+    let left = |pull: &Point| (2.0 * plain.objective * pull.dot(pull) / problem.penalty.l2()).sqrt();
+    let stationary = stationary(problem, point, scores, tolerance * plain.objective, left);
+    stationary.map_or(exact, |duals| judged(Some(&duals)))
 }
 
 /// What rounding may have added to a plain dual and taken from a plain objective; infinite if that is not known.
@@ -126,14 +128,15 @@ fn doubt<L: Loss, P: Penalty>(
         + (sum + function + gamma(point.weights.len() + 8)) * objective.abs();
     // `Σ abs(αᵢ)`, and the terms that the conjugates are made of. Duals are only ever made shorter.
     let u = |i: usize| duals.map_or_else(|| problem.loss.slope(problem.targets[i], scores[i]), |duals| duals[i]);
-    let length = problem.sum(|i| problem.share(i) * u(i).abs());
-    let terms = problem.sum(|i| problem.share(i) * conjugate_terms(L::NAME, problem.targets[i], u(i)));
+    let (length, terms) = dual_sizes(problem, shares, u);
     // What `balance` takes for balanced.
     let unbalanced = if problem.bias == Bias::Free { 8.0 * UNIT * (problem.len() as f64).sqrt() + 4.0 * sum } else { 0.0 };
-    let at_zero = problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0));
-    let of_conjugate = (sum + FUNCTION + unbalanced) * (terms + shares) + FUNCTION * (dual.abs() + at_zero);
-    let rounds = problem.blocks().iter().map(Range::len).max().unwrap_or(0) + problem.blocks().len();
-    let off = (gamma(rounds + 16) + unbalanced) * length * sizes.radius() + TINY;
+    let at_zero = match L::NAME {
+        LossName::Squared | LossName::Absolute => problem.mean_loss(&vec![0.0; problem.len()]),
+        _ => shares * problem.loss.value(1.0, 0.0),
+    };
+    let of_conjugate = (sum + FUNCTION + unbalanced) * terms + FUNCTION * (dual.abs() + at_zero);
+    let off = (rounds(problem) + unbalanced) * length * sizes.radius() + TINY;
     let of_pull = if l2 > 0.0 {
         // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is no more than this.
         let pull = ABOVE * (2.0 * l2 * (at_zero - dual).max(0.0)).sqrt();
@@ -147,9 +150,16 @@ fn doubt<L: Loss, P: Penalty>(
     if doubt.is_nan() { f64::INFINITY } else { doubt }
 }
 
-/// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point. Where a solver has
-/// no duals, those of [`stationary`] prove most.
-pub fn in_ball<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, scores: &[f64], duals: Option<&[f64]>) -> Gap {
+/// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point, and the duals that
+/// prove it. Where a solver has none, those of [`stationary`] prove most; where it is clear that they will not prove
+/// `tolerance`, little time is spent on them.
+pub fn in_ball<L: Loss>(
+    problem: &Problem<'_, L, L2>,
+    point: &Point,
+    scores: &[f64],
+    duals: Option<&[f64]>,
+    tolerance: f64,
+) -> (Gap, Vec<f64>) {
     // A bias that is penalised by nothing is free.
     let bias = if problem.bias == Bias::None { Bias::None } else { Bias::Free };
     let problem = &Problem { bias, ..*problem };
@@ -159,10 +169,29 @@ pub fn in_ball<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, scores: &[f
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     let radius = REACH * length.max(most);
-    let own = duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores));
-    let exact = Exact::new(problem, point, |scores| feasible(problem, scores, own.as_deref()), Some(&units));
-    let bound = -exact.conjugate - radius * exact.pull_length(0.0, &units) * ABOVE;
-    exact.gap(problem, point, gradient, bound).unwrap_or(Gap { objective: problem.mean_loss(scores), dual: None, gradient })
+    let wanted = tolerance * problem.mean_loss(scores);
+    let left = |pull: &Point| radius * scaled_length(&pull.weights, &units) + radius * pull.bias.abs();
+    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores, wanted, left)) {
+        Some(duals) => feasible(problem, scores, Some(&duals)),
+        None => feasible(problem, scores, None),
+    };
+    let judged = |terms: Terms| {
+        let bound = -terms.conjugate - radius * (ABOVE * scaled_length(&terms.pull.weights, &units) + terms.pull_off) * ABOVE;
+        terms.gap(problem, point, gradient, bound)
+    };
+    let plain = Terms::plain(problem, point, scores, &duals, &units);
+    let doubt = plain.loss.1 + radius * plain.pull_off;
+    let enough = |gap: &Gap| gap.within(tolerance) || gap.dual.is_some_and(|dual| doubt <= 0.1 * (gap.objective - dual));
+    let gap = match judged(plain).filter(enough) {
+        Some(gap) => Some(gap),
+        None => judged(Terms::exact(problem, point, |_| duals.clone(), Some(&units))),
+    };
+    (gap.unwrap_or(Gap { objective: problem.mean_loss(scores), dual: None, gradient }), duals)
+}
+
+/// The length of what pulls at weights that count in these units.
+fn scaled_length(pull: &[f64], units: &[f64]) -> f64 {
+    pull.iter().zip(units).map(|(v, unit)| (v / unit).powi(2)).sum::<f64>().sqrt()
 }
 
 /// A gap without a penalty that is as good as none: numbers are met, but for this part of what a constant leaves of them.
@@ -186,7 +215,15 @@ pub fn proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) 
 /// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of Newton's method would
 /// change them by. Near a minimum they prove a gap of the order of the squared gradient even without a penalty, where the slopes
 /// alone prove one of the order of the gradient. `None` for losses with kinks.
-fn stationary<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64]) -> Option<Vec<f64>> {
+///
+/// The gap that is `wanted` can do with a gradient that is not quite cancelled: `left` says what that costs.
+fn stationary<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    scores: &[f64],
+    wanted: f64,
+    left: impl Fn(&Point) -> f64,
+) -> Option<Vec<f64>> {
     let at = |i: usize| local(L::NAME, problem.targets[i], scores[i]);
     local(L::NAME, 1.0, 0.0)?;
     let ridge = problem.penalty.l2();
@@ -199,7 +236,7 @@ fn stationary<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, s
     let mut gradient = problem.combine(|i| at(i).map_or(0.0, |at| problem.share(i) * at.slope));
     gradient.weights.iter_mut().zip(&point.weights).for_each(|(g, w)| *g += ridge * w);
     gradient.bias = bias_ridge.map_or(0.0, |ridge| gradient.bias + ridge * point.bias);
-    let step = newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient);
+    let step = newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
     let moves = problem.scores(&step);
     Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
 }
@@ -215,20 +252,34 @@ fn local(loss: LossName, y: f64, s: f64) -> Option<Local> {
     }
 }
 
-/// `−H⁻¹·gradient` by conjugate gradients, until next to nothing is left or rounding keeps it from getting less.
-fn newton_step<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>, gradient: Point) -> Point {
+/// `−H⁻¹·gradient` by conjugate gradients, until what is `left` of the gradient costs next to nothing.
+fn newton_step<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    hessian: &Hessian<'_>,
+    gradient: Point,
+    wanted: f64,
+    left: impl Fn(&Point) -> f64,
+) -> Point {
+    /// What is left may cost this part of the gap that is wanted.
+    const SHARE: f64 = 0.01;
     const MOST_ITERATIONS: usize = 60;
-    const LEFT: f64 = 1e-14;
-    let inverse = Inverse::new(problem, hessian);
+    /// Where the point is so far from the minimum that no duals prove what is wanted, some bound will do.
+    const FAR: usize = 5;
     let (mut step, mut residual) = (Point::zero(problem.rows.columns()), gradient.scaled(-1.0));
+    // Half of gᵀH⁻¹g is about how far the point is above the minimum, and the diagonal's inverse is at most so many times H⁻¹.
+    let far = 20.0 * wanted;
+    let diagonal = Inverse::diagonal(problem, hessian);
+    let is_far = residual.dot(&diagonal.times(&residual)) > far * (residual.weights.len() + 1) as f64;
+    let inverse = if is_far { diagonal } else { Inverse::close(problem, hessian) };
     let mut z = inverse.times(&residual);
     let mut search = z.clone();
     let mut rz = residual.dot(&z);
-    let (mut best, mut least, goal) = (step.clone(), rz, LEFT * LEFT * rz);
-    for _ in 0..MOST_ITERATIONS {
+    let iterations = if rz > far { FAR } else { MOST_ITERATIONS };
+    let (mut best, mut least) = (step.clone(), left(&residual));
+    for _ in 0..iterations {
         let product = hessian.times(problem, &search);
         let curvature = search.dot(&product);
-        if !(rz > goal && curvature > 0.0 && curvature.is_finite()) {
+        if !(least > SHARE * wanted && curvature > 0.0 && curvature.is_finite()) {
             break;
         }
         let alpha = rz / curvature;
@@ -239,8 +290,9 @@ fn newton_step<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessi
         search = search.scaled(next / rz);
         search.add(1.0, &z);
         rz = next;
-        if rz < least {
-            (best, least) = (step.clone(), rz);
+        let cost = left(&residual);
+        if cost < least {
+            (best, least) = (step.clone(), cost);
         }
     }
     best
@@ -261,18 +313,27 @@ fn feasible<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, scores: &[f64], du
 
 /// The largest absolute value of each column; 1 for those that have none.
 pub(super) fn units(rows: &Matrix) -> Vec<f64> {
-    let mut units = vec![0.0f64; rows.columns()];
-    for i in 0..rows.rows() {
-        rows.row(i).for_each_nonzero(|j, x| units[j as usize] = units[j as usize].max(x.abs()));
-    }
-    units.iter_mut().filter(|unit| **unit == 0.0).for_each(|unit| *unit = 1.0);
-    units
+    let of_rows = |range: Range<usize>| {
+        let mut units = vec![0.0f64; rows.columns()];
+        for i in range {
+            rows.row(i).for_each_nonzero(|j, x| units[j as usize] = units[j as usize].max(x.abs()));
+        }
+        units
+    };
+    let parts: Vec<Vec<f64>> = blocks(rows.rows(), rows.stored(), rows.columns()).into_par_iter().map(of_rows).collect();
+    let largest = |j: usize| parts.iter().map(|part| part[j]).fold(0.0, f64::max);
+    (0..rows.columns()).map(largest).map(|unit| if unit == 0.0 { 1.0 } else { unit }).collect()
 }
 
 /// What sums over rows are off by in [`Problem::sum`], relatively, with the rounding of what is summed.
 fn sum_off<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     const CHUNK: usize = 4096;
     gamma(problem.len().min(CHUNK) + problem.len() / CHUNK + 16)
+}
+
+/// What an entry of [`Problem::combine`] is off by, relative to the sum of the absolute values of its terms.
+fn rounds<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
+    gamma(problem.blocks().iter().map(Range::len).max().unwrap_or(0) + problem.blocks().len() + 16)
 }
 
 /// What a mean loss may be off by, where scores are off by up to `off` and the shares add up to `shares`.
@@ -295,6 +356,18 @@ fn conjugate_terms(loss: LossName, y: f64, u: f64) -> f64 {
     }
 }
 
+/// `Σ abs(αᵢ)`, and the sum of the terms that conjugates are made of, or more. No row is asked where no slope is longer than 1.
+fn dual_sizes<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, shares: f64, u: impl Fn(usize) -> f64 + Sync) -> (f64, f64) {
+    match L::NAME {
+        LossName::Hinge | LossName::HingeAtZero | LossName::Logistic => (shares, 3.0 * shares),
+        LossName::Absolute => (shares, problem.sum(|i| problem.share(i) * problem.targets[i].abs())),
+        LossName::Squared | LossName::SquaredHinge | LossName::Exponential => {
+            let terms = |i: usize| conjugate_terms(L::NAME, problem.targets[i], u(i));
+            (problem.sum(|i| problem.share(i) * u(i).abs()), problem.sum(|i| problem.share(i) * terms(i)))
+        }
+    }
+}
+
 /// The conjugate, also where its terms are so unequal that [`Logistic`]'s loses digits.
 fn conjugate<L: Loss>(loss: L, y: f64, u: f64) -> f64 {
     let p = -y * u;
@@ -307,8 +380,8 @@ fn value<L: Loss>(loss: L, y: f64, s: f64) -> f64 {
     if L::NAME == LossName::Logistic { (-m).max(0.0) + (-m.abs()).exp().ln_1p() } else { loss.value(y, s) }
 }
 
-/// What rows come to at a point and with duals, with twice the digits.
-struct Exact {
+/// What rows come to at a point and with duals.
+struct Terms {
     /// The mean loss, and what it may be off by.
     loss: (f64, f64),
     /// The sum of conjugates, or more: so much that the duals balance and are in their domains.
@@ -326,9 +399,32 @@ struct Pulled {
     length: f64,
 }
 
-impl Exact {
-    /// Rows are measured in these units of their columns.
-    fn new<L: Loss, P: Penalty>(
+impl Terms {
+    /// In plain floating point, for duals that are feasible. Rows are measured in these units of their columns.
+    fn plain<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, scores: &[f64], duals: &[f64], units: &[f64]) -> Self {
+        let (sizes, shares) = (Sizes::of(problem.rows), problem.sum(|i| problem.share(i)));
+        let (sum, loss) = (sum_off(problem), problem.mean_loss(scores));
+        let function = if L::NAME == LossName::Logistic { QUICK_LOGARITHM } else { FUNCTION };
+        let score_off = sizes.score_off(point.weights.iter(), point.bias);
+        let pull = problem.combine(|i| problem.share(i) * duals[i]);
+        let (_, terms) = dual_sizes(problem, shares, |i| duals[i]);
+        let length = problem.sum(|i| problem.share(i) * duals[i].abs());
+        let apart = pull.bias.abs() + 2.0 * rounds(problem) * length;
+        // Half of the length is on the larger side.
+        let unbalanced = if problem.bias == Bias::Free && length > 0.0 { 2.0 * ABOVE * apart / length } else { 0.0 };
+        let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
+        let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
+        Self {
+            loss: (loss, loss_off(L::NAME, loss, score_off, shares) + (sum + function) * loss),
+            conjugate: conjugate + ABOVE * (sum + FUNCTION + unbalanced) * terms,
+            // In their units no entry is larger than 1.
+            pull_off: ABOVE * (rounds(problem) + unbalanced) * length * (sizes.longest as f64).sqrt() + TINY / smallest,
+            pull,
+        }
+    }
+
+    /// With twice the digits.
+    fn exact<L: Loss, P: Penalty>(
         problem: &Problem<'_, L, P>,
         point: &Point,
         duals: impl FnOnce(&[f64]) -> Vec<f64>,
@@ -360,19 +456,15 @@ impl Exact {
         }
     }
 
-    /// The length of what the dual gradient exceeds `slack` by, or more.
-    fn pull_length<'a>(&self, slack: f64, units: impl IntoIterator<Item = &'a f64>) -> f64 {
-        let over = |(v, unit): (&f64, &f64)| ((v.abs() * (1.0 + 2.0 * UNIT) - slack).max(0.0) / unit).powi(2);
-        ABOVE.powi(2) * self.pull.weights.iter().zip(units).map(over).sum::<f64>().sqrt() + self.pull_off
-    }
-
     /// What the duals prove where there is a penalty.
     fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
         let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
         let bias = if problem.bias == Bias::Penalised { self.pull.bias.abs() * (1.0 + 2.0 * UNIT) } else { 0.0 };
         if l2 > 0.0 {
-            let square = self.pull_length(l1, std::iter::repeat(&1.0)).hypot((bias - l1).max(0.0) + self.pull_off).powi(2);
-            -self.conjugate - square * (1.0 + 8.0 * UNIT) / (2.0 * l2)
+            let over = |v: f64| (v.abs() * (1.0 + 2.0 * UNIT) - l1).max(0.0).powi(2);
+            let squares = Double::sum(self.pull.weights.iter().copied().chain([bias]).map(over)).value();
+            let length = squares.sqrt() + self.pull_off;
+            -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * l2)
         } else {
             let largest = self.pull.weights.iter().fold(bias, |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT))) + self.pull_off;
             -self.conjugate * (l1 / largest).min(1.0)
@@ -438,4 +530,88 @@ fn exact_score<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, 
     let score = sum.value();
     // A bias that was led over from shifted columns is rounded, too.
     (score, 2.0 * UNIT * (score.abs() + point.bias.abs()) + Double::off(problem.row(i).len()) * size + TINY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::dense;
+    use super::*;
+    use crate::certificate::scored_gap;
+    use crate::loss::{Absolute, Hinge};
+    use crate::penalty::ElasticNet;
+    use proptest::prelude::*;
+
+    /// No dual is above the objective of any point, by sizes or with twice the digits, with a penalty or in a ball.
+    fn holds<L: Loss>(
+        loss: L,
+        rows: &[Vec<f64>],
+        targets: &[f64],
+        duals: Option<&[f64]>,
+        points: &[Point],
+        penalty: ElasticNet,
+    ) -> Result<(), TestCaseError> {
+        let rows = dense(rows);
+        let total = targets.len() as f64;
+        for bias in [Bias::Free, Bias::Penalised, Bias::None] {
+            let problem = Problem { rows: &rows, targets, row_weights: &[], total, loss, penalty, bias };
+            let alone = problem.with_penalty(L2(0.0));
+            let points: Vec<Point> =
+                points.iter().map(|point| Point { bias: point.bias * bias.coordinate(), ..point.clone() }).collect();
+            let objective = |point: &Point, penalty: f64| {
+                let losses = (0..problem.len()).map(|i| value(loss, targets[i], exact_score(&problem, point, i).0));
+                losses.sum::<f64>() / total + penalty
+            };
+            for point in &points {
+                let (scores, plain) = scored_gap(&problem, point, duals);
+                for tolerance in [0.0, f64::INFINITY] {
+                    let found = sound(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
+                    for other in &points {
+                        let there = objective(other, problem.penalty_of(other));
+                        prop_assert!(found.dual.unwrap_or(0.0) <= there * (1.0 + 1e-12), "{bias:?} {found:?} {there}");
+                    }
+                    let here = objective(point, problem.penalty_of(point));
+                    prop_assert!(found.dual.unwrap_or(0.0) <= here, "{bias:?} {found:?} {here}");
+                }
+                for (found, _) in [1e-4, 0.0].map(|tolerance| in_ball(&alone, point, &scores, duals, tolerance)) {
+                    let units = units(&rows);
+                    let length = |p: &Point| p.weights.iter().zip(&units).map(|(w, u)| (w * u).powi(2)).sum::<f64>().sqrt();
+                    for other in points.iter().filter(|other| length(other) <= 0.9 * REACH * length(point)) {
+                        prop_assert!(found.dual.unwrap_or(0.0) <= objective(other, 0.0) * (1.0 + 1e-12), "{bias:?} {found:?}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn no_dual_is_above_an_objective(
+            rows in prop::collection::vec(prop::collection::vec(-3.0..3.0f64, 2), 1..10),
+            signs in prop::collection::vec(any::<bool>(), 10),
+            duals in prop::option::of(prop::collection::vec(-1.5..1.5f64, 10)),
+            points in prop::collection::vec((prop::collection::vec(-2.0..2.0f64, 2), -2.0..2.0f64), 3),
+            (scale, shift) in prop::sample::select(vec![(1.0, 0.0), (1e-9, 0.0), (1e7, 0.0), (1.0, 1e12), (1.0, 1e5)]),
+            l2 in prop::sample::select(vec![0.0, 1e-9, 0.1]),
+            l1 in 0.01..2.0f64,
+        ) {
+            let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
+            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale + shift).collect()).collect();
+            // Weights that give scores of ordinary size, and among them best constants.
+            let point = |(weights, bias): (Vec<f64>, f64)| {
+                let weights: Vec<f64> = weights.iter().map(|w| w / scale).collect();
+                Point { bias: bias - weights.iter().sum::<f64>() * shift, weights }
+            };
+            let mut points: Vec<Point> = points.into_iter().map(point).collect();
+            points.push(Point { weights: vec![0.0; 2], bias: targets.iter().sum::<f64>() / targets.len() as f64 });
+            let (duals, penalty) = (duals.as_ref().map(|duals| &duals[..targets.len()]), ElasticNet { l2, l1 });
+            holds(Hinge, &rows, &targets, duals, &points, penalty)?;
+            holds(SquaredHinge, &rows, &targets, duals, &points, penalty)?;
+            holds(Logistic, &rows, &targets, duals, &points, penalty)?;
+            holds(Exponential, &rows, &targets, duals, &points, penalty)?;
+            holds(Squared, &rows, &targets, duals, &points, penalty)?;
+            holds(Absolute, &rows, &targets, duals, &points, penalty)?;
+        }
+    }
 }

@@ -260,7 +260,10 @@ impl<L: Loss> Solver<L, L2> for Gradient {
                 relative = found.relative();
                 // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to look closer.
                 let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
-                let prove = || proven(problem, &in_ball(problem, &point, &scores.borrow().1, None), control.tolerance);
+                let prove = || {
+                    let (gap, _) = in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
+                    proven(problem, &gap, control.tolerance)
+                };
                 arrived = found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
             }
             let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));

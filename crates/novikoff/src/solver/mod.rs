@@ -122,15 +122,17 @@ pub struct Solution {
 pub struct Certified {
     /// The scores of all rows.
     pub scores: Vec<f64>,
-    /// What [`scored_gap`] says of them.
+    /// What [`scored_gap`] says of them, or without a penalty [`in_ball`].
     pub gap: Gap,
+    /// The duals that prove it, where they are not the solver's own.
+    pub duals: Option<Vec<f64>>,
 }
 
 impl Certified {
     /// Looks at all rows.
     pub fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> Self {
         let (scores, gap) = scored_gap(problem, point, duals);
-        Self { scores, gap }
+        Self { scores, gap, duals: None }
     }
 }
 

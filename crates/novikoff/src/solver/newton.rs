@@ -73,8 +73,8 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
                         let scores = problem.scores(&descent.point);
-                        let gap = in_ball(problem, &descent.point, &scores, None);
-                        certified = Some(Certified { scores, gap });
+                        let (gap, duals) = in_ball(problem, &descent.point, &scores, None, control.tolerance);
+                        certified = Some(Certified { scores, gap, duals: Some(duals) });
                         proven(problem, &gap, control.tolerance)
                     };
                     if arrival.is(gain / objective, prove) {

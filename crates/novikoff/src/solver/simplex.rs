@@ -66,10 +66,10 @@ impl Solver<Absolute, L2> for Simplex {
         // The duals pull at no weight, but for rounding.
         let scores = problem.scores(&point);
         let gap = match problem.penalty.l2() {
-            0.0 => in_ball(problem, &point, &scores, Some(&duals)),
+            0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
             _ => gap(problem, &point, &scores, Some(&duals)),
         };
-        Solution { certified: Some(Certified { scores, gap }), ..watched.finish(point, Some(duals), ended) }
+        Solution { certified: Some(Certified { scores, gap, duals: None }), ..watched.finish(point, Some(duals), ended) }
     }
 }
 

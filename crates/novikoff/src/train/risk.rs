@@ -21,6 +21,7 @@ use crate::solver::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How strongly weights are restrained.
@@ -353,7 +354,8 @@ fn solve_all<'a, L: Offered>(
     let moved: Vec<Start> = conditioned.iter().flat_map(|_| starts.iter().map(|start| judge.forth(start))).collect();
     let starts = if conditioned.is_some() { &moved[..] } else { starts };
     let back = |solution: Solution| match conditioned {
-        Some(conditioned) => Solution { point: conditioned.back(&solution.point), certified: None, ..solution },
+        // The way back rounds the bias, so that the gap has to be computed anew.
+        Some(conditioned) => Solution { point: conditioned.back(&solution.point), ..solution },
         None => solution,
     };
     if goal.scheme == Scheme::Joint {
@@ -547,35 +549,45 @@ impl<'a> Judge<'a> {
     }
 
     /// Without an ℓ1 penalty.
-    fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, solution: Solution) -> (Start, Known) {
+    fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, mut solution: Solution) -> (Start, Known) {
         if problem.penalty.l2() > 0.0 {
             return self.penalised(problem, solution);
         }
         let (problem, point) = self.better(problem, &solution.point);
-        let Certified { scores, gap } = solution.certified.clone().unwrap_or_else(|| {
-            let scores = problem.scores(&point);
-            let gap = in_ball(&problem, &point, &scores, solution.duals.as_deref());
-            Certified { scores, gap }
-        });
+        let Certified { scores, gap, .. } = match (solution.certified.take(), &self.conditioned) {
+            (Some(certified), None) => certified,
+            (proven, _) => {
+                let duals = proven.and_then(|proven| proven.duals).or_else(|| solution.duals.clone());
+                let scores = problem.scores(&point);
+                let (gap, _) = in_ball(&problem, &point, &scores, duals.as_deref(), self.tolerance);
+                Certified { scores, gap, duals: None }
+            }
+        };
         let endless = matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
         let ended = if endless { Ended::Diverging } else { solution.ended };
-        self.known(Solution { ended, ..solution }, gap, scores, met(&problem))
+        let none = met(&problem);
+        self.known(Solution { ended, ..solution }, gap, scores, none)
     }
 
     /// With a penalty of any kind.
     fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>, mut solution: Solution) -> (Start, Known) {
         let (problem, point) = self.better(problem, &solution.point);
         let duals = solution.duals.as_deref();
-        let certified = solution.certified.take().unwrap_or_else(|| Certified::new(&problem, &point, duals));
+        let own = solution.certified.take().filter(|_| self.conditioned.is_none());
+        let certified = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
         let gap = sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
         self.known(solution, gap, certified.scores, 0.0)
     }
 
     /// The problem and the point in better numbers.
-    fn better<'b, L: Loss, P: Penalty>(&'b self, problem: &Problem<'b, L, P>, point: &Point) -> (Problem<'b, L, P>, Point) {
+    fn better<'b, L: Loss, P: Penalty>(
+        &'b self,
+        problem: &Problem<'b, L, P>,
+        point: &'b Point,
+    ) -> (Problem<'b, L, P>, Cow<'b, Point>) {
         match &self.conditioned {
-            Some(conditioned) => (Problem { rows: conditioned.rows(), ..*problem }, conditioned.forth(point)),
-            None => (Problem { rows: self.rows, ..*problem }, point.clone()),
+            Some(conditioned) => (Problem { rows: conditioned.rows(), ..*problem }, Cow::Owned(conditioned.forth(point))),
+            None => (Problem { rows: self.rows, ..*problem }, Cow::Borrowed(point)),
         }
     }
 

@@ -143,6 +143,24 @@ fn several_classes_converge_when_their_gap_says_so() {
     }
 }
 
+/// A free bias takes up any shift: the minimum is that of the rows at zero, and no dual may be above it.
+#[test]
+fn rows_a_trillion_away_have_no_larger_dual() {
+    let near: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i * 5 % 12), f64::from(i * i % 7)]).collect();
+    let far: Vec<Vec<f64>> = near.iter().map(|row| row.iter().map(|x| x + 1e12).collect()).collect();
+    let targets: Vec<f64> = (0..12).map(|i| if i % 5 == 0 || near[i][0] > near[i][1] + 3.0 { 1.0 } else { -1.0 }).collect();
+    for (learner, loss, solvers) in LEARNERS {
+        for lambda in [1e-3, 0.1] {
+            let (least, _) = Task { loss, rows: &near, targets: &targets, l2: lambda, l1: 0.0, bias: Bias::Free }.least();
+            for &solver in solvers.iter().filter(|s| !matches!(s, SolverName::Simplex | SolverName::Coordinate)) {
+                let fit = fit(learner, lambda, solver, Bias::Free, &far, &targets);
+                let dual = risk(&fit).dual.unwrap();
+                assert!(dual <= least * (1.0 + 1e-13), "{learner:?} {solver:?}: {dual} above {least}");
+            }
+        }
+    }
+}
+
 /// A sum of products with twice the digits.
 fn exact_dot(weights: &[f64], row: &[f64], bias: f64) -> f64 {
     let (mut high, mut low) = (bias, 0.0);

@@ -43,7 +43,8 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
             };
             objective = found.objective;
             (relative, gradient) = (found.relative(), found.gradient);
-            let prove = || half > 0.0 || proven(problem, &in_ball(problem, &at, &scores, None), control.tolerance);
+            let prove =
+                || half > 0.0 || proven(problem, &in_ball(problem, &at, &scores, None, control.tolerance).0, control.tolerance);
             arrived = arrival.is(left, prove);
             // What is left goes up and down on its way to nothing; the objective does not, until rounding is all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };

@@ -16,7 +16,7 @@ const NARROW: f64 = 1.0 / 256.0;
 /// A constant column is shifted, that is left out, only where it is larger than this: smaller ones do no harm.
 const LARGE: f64 = 1024.0;
 /// Columns are scaled where one has no value above one over this, or the largest are so many times those of the smallest.
-const UNEVEN: f64 = 1024.0;
+const UNEVEN: f64 = 131_072.0;
 
 /// Which changes leave the minimum where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ mod tests {
                 let Some(found) = Conditioned::of(&matrix, BOTH) else { continue };
                 let shift = found.shifts.first().map_or(0.0, |(_, shift)| *shift);
                 for (i, row) in table.iter().enumerate() {
-                    let mut there = vec![0.0; 2];
+                    let mut there = [0.0; 2];
                     found.rows().row(i).for_each_nonzero(|j, x| there[j as usize] = x);
                     prop_assert_eq!(there[0] / found.factors[0] + shift, row[0]);
                     prop_assert_eq!(there[1] / found.factors[1], row[1]);

@@ -54,7 +54,7 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let inverses = inverses.get_or_insert_with(|| factors(problem, &p));
         let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
         let direction;
-        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy);
+        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
         let rise = dot(&gradient, &direction);
         let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else { break Ended::Stalled };
         add(&mut weights, length, &direction);
@@ -90,7 +90,7 @@ fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
 /// would change them by.
 pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
-    let (direction, _) = solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13);
+    let (direction, _) = solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);
     let moves = problem.scores(&direction);
     for (p, moves) in p.chunks_exact_mut(problem.count).zip(moves.chunks_exact(problem.count)) {
         let mean: f64 = p.iter().zip(moves).map(|(p, m)| p * m).sum();
@@ -141,8 +141,15 @@ fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
     (0..problem.count).into_par_iter().map(one).collect()
 }
 
-/// `−H⁻¹·gradient` by conjugate gradients, and how many iterations it took.
-fn solve(problem: &Joint<'_>, p: &[f64], gradient: &Weights, inverses: &[Inverse], accuracy: f64) -> (Weights, usize) {
+/// `−H⁻¹·gradient` by conjugate gradients, in so many iterations at most, and how many it took.
+fn solve(
+    problem: &Joint<'_>,
+    p: &[f64],
+    gradient: &Weights,
+    inverses: &[Inverse],
+    accuracy: f64,
+    most: usize,
+) -> (Weights, usize) {
     let k = problem.count;
     let times = |v: &Weights| {
         let mut product = problem.combine(|i, factors| {
@@ -163,7 +170,7 @@ fn solve(problem: &Joint<'_>, p: &[f64], gradient: &Weights, inverses: &[Inverse
     let mut rz = dot(&residual, &z);
     let goal = rz * accuracy * accuracy;
     let mut iterations = 0;
-    while rz > goal && rz > 0.0 && iterations < 60 {
+    while rz > goal && rz > 0.0 && iterations < most {
         let product = times(&search);
         let curvature = dot(&search, &product);
         if !(curvature > 0.0 && curvature.is_finite()) {

@@ -162,7 +162,7 @@ pub struct RiskFit {
     pub dual: Option<f64>,
     /// `(objective − dual)/objective`.
     pub relative_gap: Option<f64>,
-    /// Whether numbers are met so well that the gap is none, however large beside what is left of the objective.
+    /// Whether numbers are met so well that the gap is as good as none, however large beside what is left of the objective.
     pub met: bool,
     /// The length of the gradient. `None` where duals tell.
     pub gradient: Option<f64>,
@@ -254,7 +254,7 @@ pub(super) fn train_risk(
 /// What is known of one weight vector, or of all if they were learned jointly.
 struct Known {
     gap: Gap,
-    /// A gap that is as good as none: what is left where numbers are met.
+    /// An objective that is as good as none: what is left where numbers are met.
     none: f64,
     /// The rows' scores; empty where they were not kept.
     scores: Vec<f64>,
@@ -804,7 +804,6 @@ fn apart(weights: &Weights) -> Vec<Start> {
     (0..outputs).map(one).collect()
 }
 
-#[expect(clippy::too_many_arguments)]
 fn report(
     loss: LossName,
     lambda: f64,
@@ -814,13 +813,12 @@ fn report(
     data: &Dataset,
     settings: &Settings,
 ) -> RiskFit {
-    let objective = outputs.iter().map(|output| output.gap.objective).sum();
+    let objective: f64 = outputs.iter().map(|output| output.gap.objective).sum();
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
     let gradient = outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
     let relative_gap = Gap { objective, dual, gradient }.relative();
     let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
-    let apart = dual.map(|dual: f64| objective - dual);
-    let met = apart.is_some_and(|apart| apart <= outputs.iter().map(|output| output.none).sum());
+    let met = dual.is_some() && objective <= outputs.iter().map(|output| output.none).sum();
     // What is said of a fit is what its gap says.
     let arrived = match margin {
         Some(_) => outputs.iter().all(|output| output.ended == Ended::Arrived),

@@ -21,6 +21,7 @@ use novikoff::online::Stopped;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
+use novikoff::solver::REACH;
 use novikoff::train::{Fit, Learner, RiskFit, Settings, Theorem, train, train_online};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
@@ -583,9 +584,10 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     let why = risk.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
     lines.add("solver", format!("{}{why}", risk.solver.name()));
     let (steps, time) = (counted(risk.steps as u64, "step"), seconds(outcome.train_seconds));
-    let reached = match (risk.relative_gap, risk.dual) {
-        (Some(gap), Some(_)) => format!("relative gap {}", scientific_up(gap)),
-        _ => format!("no gap without a penalty; gradient {}", risk.gradient.map_or_else(String::new, scientific)),
+    let reached = match risk.relative_gap {
+        _ if risk.met => "every target is met, but for rounding".to_owned(),
+        Some(gap) => format!("relative gap {}", scientific_up(gap)),
+        None => format!("no gap; gradient {}", risk.gradient.map_or_else(String::new, scientific)),
     };
     let how = match outcome.fit.stopped {
         Stopped::Converged => "converged",
@@ -596,7 +598,11 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     if let (Some(obstacle), false) = (&risk.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
         lines.add("", format!("{} was asked for; {obstacle}", scientific(settings.risk.tolerance)));
     }
-    let dual = risk.dual.map_or(String::new(), |dual| format!("; no weights give less than {}", number_down(dual)));
+    let which = match risk.lambda == 0.0 && risk.l1 == 0.0 {
+        true => format!("no weights up to {} times as long give", count(REACH as u64)),
+        false => "no weights give".to_owned(),
+    };
+    let dual = risk.dual.map_or(String::new(), |dual| format!("; {which} less than {}", number_down(dual)));
     lines.add("objective", format!("{}{dual}", number_up(risk.objective)));
     if let Some(measured) = &risk.regression {
         lines.add("train", error_text(&Evaluation::Numbers(*measured)));

@@ -112,6 +112,12 @@ impl<'a, L: Loss, P: Penalty> Problem<'a, L, P> {
         self.sum(|i| self.share(i) * self.loss.value(self.targets[i], scores[i]))
     }
 
+    /// Whether every row that counts is on its side, by these scores and by more than their rounding.
+    pub fn separates(&self, scores: &[f64]) -> bool {
+        let rounding = 1e-9 * scores.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+        (0..self.len()).all(|i| self.share(i) == 0.0 || self.targets[i] * scores[i] > rounding)
+    }
+
     /// The same problem with another penalty.
     pub fn with_penalty<Q>(&self, penalty: Q) -> Problem<'a, L, Q> {
         Problem {

@@ -1,7 +1,7 @@
 //! Boosting: the exponential loss, one coordinate at a time.
 
 use super::moments::Moments;
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball};
 use crate::certificate::gap;
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
@@ -15,7 +15,8 @@ use rayon::prelude::*;
 ///
 /// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the weights grow. A round
 /// moves no score by more than 40, so they stay numbers, and the end comes where the objective is below the tolerance times
-/// that of zero weights, where no feature does better than chance by more than the tolerance, or with the last step.
+/// that of zero weights and every row is on its side ([`Ended::Diverging`]), where no feature does better than chance by more
+/// than the tolerance and a gap confirms that, or with the last step.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -36,8 +37,8 @@ use rayon::prelude::*;
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
 /// let solution = Boosting.solve(&problem, None, &control);
-/// // Separable: as small as was asked for, with weights that are numbers.
-/// assert_eq!(solution.ended, Ended::Arrived);
+/// // Separable: as small as was asked for, with weights that are numbers, and no minimum.
+/// assert_eq!(solution.ended, Ended::Diverging);
 /// assert!(solution.trace.last().unwrap().objective <= 1e-3 && solution.point.weights[0].is_finite());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,10 +54,10 @@ impl Solver<Exponential, L2> for Boosting {
         let (mut watched, mut moments) = (Watched::new(control), Moments::default());
         let lambda = problem.penalty.l2();
         let at_zero = problem.sum(|i| problem.share(i));
-        let mut steps = 0;
+        let (mut steps, mut arrival) = (0, Arrival { enough: control.tolerance });
         let ended = loop {
             let (steepest, edge) = state.steepest(&features);
-            let (mut relative, mut arrived) = (None, false);
+            let (mut relative, mut arrived, mut diverging) = (None, false, false);
             if lambda > 0.0 {
                 if moments.come(steps) || steps == control.steps {
                     state.refresh();
@@ -65,12 +66,16 @@ impl Solver<Exponential, L2> for Boosting {
                     arrived = found.within(control.tolerance);
                 }
             } else {
-                arrived = state.objective <= control.tolerance * at_zero || edge <= control.tolerance;
+                diverging = state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
+                let prove = || in_ball(problem, &state.point, &state.scores, None, control.tolerance).0.within(control.tolerance);
+                arrived = !diverging && arrival.is(edge, prove);
             }
             let slope = state.gradient(steepest).abs();
             let stop = watched.step(state.objective, relative, Some(slope), Some(&state.point));
             if arrived || problem.is_empty() {
                 break Ended::Arrived;
+            } else if diverging {
+                break Ended::Diverging;
             } else if stop {
                 break Ended::Interrupted;
             } else if steps == control.steps {

@@ -55,13 +55,36 @@ impl Inverse {
     pub(super) fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>) -> Self {
         let columns = problem.rows.columns() + usize::from(hessian.bias_ridge.is_some());
         if columns > MOST_COLUMNS || columns == 0 {
-            return Inverse::Diagonal(inverted(diagonal(problem, hessian)));
+            return Self::diagonal(problem, hessian);
         }
-        let sample = sample(problem, hessian, columns);
-        let matrix = gram(problem, hessian, &sample, columns);
-        match factor(matrix) {
+        Self::of_rows(problem, hessian, &sample(problem, hessian, columns), columns)
+    }
+
+    /// By the diagonal alone.
+    pub(super) fn diagonal<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>) -> Self {
+        Inverse::Diagonal(inverted(diagonal(problem, hessian)))
+    }
+
+    /// Out of all rows where they are so short that this costs no more than the few products that it saves.
+    pub(super) fn close<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>) -> Self {
+        const SHORT: usize = 32;
+        let columns = problem.rows.columns() + usize::from(hessian.bias_ridge.is_some());
+        if columns > MOST_COLUMNS || columns == 0 || problem.rows.stored() > SHORT * problem.len() {
+            return Self::new(problem, hessian);
+        }
+        Self::of_rows(problem, hessian, &every(hessian), columns)
+    }
+
+    /// The factor of the Hessian of these rows.
+    fn of_rows<L: Loss, P: Penalty>(
+        problem: &Problem<'_, L, P>,
+        hessian: &Hessian<'_>,
+        rows: &[(u32, f64)],
+        columns: usize,
+    ) -> Self {
+        match factor(gram(problem, hessian, rows, columns)) {
             Some(factor) => Inverse::Factor { factor, bias: hessian.bias_ridge.is_some() },
-            None => Inverse::Diagonal(inverted(diagonal(problem, hessian))),
+            None => Self::diagonal(problem, hessian),
         }
     }
 
@@ -89,6 +112,11 @@ impl Inverse {
     }
 }
 
+/// All rows that are curved, and their curvatures.
+fn every(hessian: &Hessian<'_>) -> Vec<(u32, f64)> {
+    (0..).zip(hessian.rows).filter(|(_, h)| **h != 0.0).map(|(i, h)| (i, *h)).collect()
+}
+
 /// Rows and their curvatures that stand for all rows.
 ///
 /// A row counts where it is much of what is known of one of its columns: `Σⱼ hᵢxᵢⱼ²/Hⱼⱼ` is large for rows with rare
@@ -100,7 +128,7 @@ fn sample<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_
     let affordable = 4 * curved * problem.len() / problem.rows.stored().max(1);
     let wanted = (ROWS_PER_COLUMN * columns).max(affordable);
     if curved < 2 * wanted {
-        return (0..).zip(hessian.rows).filter(|(_, h)| **h != 0.0).map(|(i, h)| (i, *h)).collect();
+        return every(hessian);
     }
     let each = wanted as f64 / columns as f64;
     let whole = inverted(diagonal(problem, hessian));

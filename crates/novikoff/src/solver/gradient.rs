@@ -1,7 +1,7 @@
 //! Follow the derivative: gradient descent and ascent, with a step size for every taste.
 
 use super::moments::Moments;
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
 use crate::certificate::gap;
 use crate::control::Flow;
 use crate::loss::Loss;
@@ -250,7 +250,7 @@ impl<L: Loss> Solver<L, L2> for Gradient {
         };
         let (mut watched, mut moments) = (Watched::new(control), Moments::default());
         let (mut best, mut least, mut arrived) = (start.clone(), f64::INFINITY, false);
-        let mut first = None;
+        let (mut first, mut arrival) = (None, Arrival { enough: control.tolerance });
         let visit = |visit: &Visit| {
             let point = as_point(&visit.point);
             let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -258,9 +258,13 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             if moments.come(visit.step) || visit.size.is_none() {
                 let found = gap(problem, &point, &scores.borrow().1, None);
                 relative = found.relative();
-                // Without a penalty nothing bounds the objective from below, and the gradient has to do.
-                let flat = steepness <= control.tolerance * *first.get_or_insert(steepness);
-                arrived = found.within(control.tolerance) || flat && problem.penalty.l2() == 0.0;
+                // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to look closer.
+                let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
+                let prove = || {
+                    let (gap, _) = in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
+                    proven(problem, &gap, control.tolerance)
+                };
+                arrived = found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
             }
             let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
             if let Some(step) = watched.trace.last_mut() {

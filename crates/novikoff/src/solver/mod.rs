@@ -5,11 +5,15 @@
 
 mod augmented;
 mod boosting;
+mod bounds;
+mod conditioned;
 mod coordinate;
 mod curvature;
 mod dependence;
+mod double;
 mod dual_coordinate;
 mod gradient;
+mod joint_bounds;
 mod least_squares;
 mod max_margin;
 mod moments;
@@ -23,13 +27,16 @@ mod stochastic;
 
 pub use augmented::Augmented;
 pub use boosting::Boosting;
+pub use bounds::{REACH, Sizes, in_ball, met, proven, sound};
+pub use conditioned::{Allowed, Conditioned};
 pub use coordinate::{Coordinate, largest_l1};
 pub use dependence::{Obstacle, dependence};
 pub use dual_coordinate::DualCoordinate;
 pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};
+pub use joint_bounds::{joint_in_ball, joint_sound};
 pub use least_squares::{LeastSquares, optimality};
 pub use max_margin::{MaxMargin, max_margin};
-pub use multinomial::{JointSolution, multinomial};
+pub use multinomial::{JointSolution, multinomial, stationary};
 pub use nearest_point::{NearestPoint, Signed, nearest_point};
 pub use newton::Newton;
 pub use simplex::Simplex;
@@ -115,15 +122,17 @@ pub struct Solution {
 pub struct Certified {
     /// The scores of all rows.
     pub scores: Vec<f64>,
-    /// What [`scored_gap`] says of them.
+    /// What [`scored_gap`] says of them, or without a penalty [`in_ball`].
     pub gap: Gap,
+    /// The duals that prove it, where they are not the solver's own.
+    pub duals: Option<Vec<f64>>,
 }
 
 impl Certified {
     /// Looks at all rows.
     pub fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> Self {
         let (scores, gap) = scored_gap(problem, point, duals);
-        Self { scores, gap }
+        Self { scores, gap, duals: None }
     }
 }
 
@@ -136,8 +145,27 @@ pub enum Ended {
     OutOfSteps,
     /// No step made anything better: as far as these numbers go.
     Stalled,
+    /// There is no minimum: every row is on its side of a hyperplane, and longer weights give ever less.
+    Diverging,
     /// Somebody asked to stop.
     Interrupted,
+}
+
+/// Without a penalty no gap comes with the steps: a cheap sign of arrival says when it is time for a proof.
+struct Arrival {
+    enough: f64,
+}
+
+impl Arrival {
+    /// Whether the sign is small enough and the proof succeeds. If it does not, the next sign has to be a tenth as large.
+    fn is(&mut self, sign: f64, proof: impl FnOnce() -> bool) -> bool {
+        if sign.is_nan() || sign > self.enough {
+            return false;
+        }
+        let proven = proof();
+        self.enough *= if proven { 1.0 } else { 0.1 };
+        proven
+    }
 }
 
 /// A step of a solver; a row of `--trace`.

@@ -3,7 +3,7 @@
 //! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need few iterations.
 
 use super::curvature::{Hessian, Inverse};
-use super::{Control, Ended, Watched};
+use super::{Arrival, Control, Ended, Sizes, Watched, joint_in_ball};
 use crate::certificate::joint_gap;
 use crate::loss::Logistic;
 use crate::model::Weights;
@@ -30,7 +30,7 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
     let mut scores = problem.scores(&weights);
     let mut mean = problem.mean_loss(&scores);
     let mut inverses: Option<Vec<Inverse>> = None;
-    let mut iterations = 0;
+    let (mut iterations, mut arrival) = (0, Arrival { enough: 1e-3 * control.tolerance });
     let ended = loop {
         let objective = mean + problem.penalty_of(&weights);
         let p = probabilities(scores.clone(), problem.count);
@@ -54,7 +54,7 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let inverses = inverses.get_or_insert_with(|| factors(problem, &p));
         let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
         let direction;
-        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy);
+        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
         let rise = dot(&gradient, &direction);
         let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else { break Ended::Stalled };
         add(&mut weights, length, &direction);
@@ -62,7 +62,12 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let before = objective;
         mean = problem.mean_loss(&scores);
         let gain = before - mean - problem.penalty_of(&weights);
-        if problem.lambda == 0.0 && gain <= 1e-3 * control.tolerance * before {
+        // Without a penalty there is no gap to wait for: a small gain is the sign.
+        let prove = || {
+            let gap = joint_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
+            gap.within(control.tolerance)
+        };
+        if problem.lambda == 0.0 && arrival.is(gain / before, prove) {
             break Ended::Arrived;
         }
     };
@@ -79,6 +84,21 @@ fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
     let mut gradient = problem.pull(p);
     restrain(problem, &mut gradient, weights);
     gradient
+}
+
+/// Distributions that pull at next to no weight, without a penalty: the probabilities, moved by what a step of Newton's method
+/// would change them by.
+pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
+    let mut p = probabilities(problem.scores(weights), problem.count);
+    let (direction, _) = solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);
+    let moves = problem.scores(&direction);
+    for (p, moves) in p.chunks_exact_mut(problem.count).zip(moves.chunks_exact(problem.count)) {
+        let mean: f64 = p.iter().zip(moves).map(|(p, m)| p * m).sum();
+        p.iter_mut().zip(moves).for_each(|(p, m)| *p = (*p * (1.0 + m - mean)).max(0.0));
+        let all: f64 = p.iter().sum();
+        p.iter_mut().for_each(|p| *p /= all);
+    }
+    p
 }
 
 /// Adds the penalty's part to a product or a gradient.
@@ -121,8 +141,15 @@ fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
     (0..problem.count).into_par_iter().map(one).collect()
 }
 
-/// `−H⁻¹·gradient` by conjugate gradients, and how many iterations it took.
-fn solve(problem: &Joint<'_>, p: &[f64], gradient: &Weights, inverses: &[Inverse], accuracy: f64) -> (Weights, usize) {
+/// `−H⁻¹·gradient` by conjugate gradients, in so many iterations at most, and how many it took.
+fn solve(
+    problem: &Joint<'_>,
+    p: &[f64],
+    gradient: &Weights,
+    inverses: &[Inverse],
+    accuracy: f64,
+    most: usize,
+) -> (Weights, usize) {
     let k = problem.count;
     let times = |v: &Weights| {
         let mut product = problem.combine(|i, factors| {
@@ -143,7 +170,7 @@ fn solve(problem: &Joint<'_>, p: &[f64], gradient: &Weights, inverses: &[Inverse
     let mut rz = dot(&residual, &z);
     let goal = rz * accuracy * accuracy;
     let mut iterations = 0;
-    while rz > goal && rz > 0.0 && iterations < 60 {
+    while rz > goal && rz > 0.0 && iterations < most {
         let product = times(&search);
         let curvature = dot(&search, &product);
         if !(curvature > 0.0 && curvature.is_finite()) {

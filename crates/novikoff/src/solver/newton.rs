@@ -2,7 +2,7 @@
 
 use super::part::Part;
 use super::smooth::{Descent, Moved};
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Arrival, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
 use crate::certificate::gap;
 use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, L2, Penalty};
@@ -32,7 +32,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         let mut watched = Watched::new(control);
         let lambda = problem.penalty.l2();
         let nothing = 1e-30 * descent.objective(problem);
-        let mut last = f64::INFINITY;
+        let (mut last, mut arrival, mut certified) = (f64::INFINITY, Arrival { enough: 1e-3 * control.tolerance }, None);
         let ended = loop {
             let objective = descent.objective(problem);
             // With slopes for duals this is the gap, but for a free bias, whose part in it vanishes first.
@@ -69,12 +69,23 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             last = square;
             match descent.step(problem, &at, accuracy) {
                 Moved::Nowhere => break Ended::Stalled,
-                // Without a penalty there is no gap to wait for: the last gain tells.
-                Moved::By(gain) if lambda == 0.0 && gain <= 1e-3 * control.tolerance * objective => break Ended::Arrived,
+                // Without a penalty there is no gap to wait for: a small gain is the sign.
+                Moved::By(gain) if lambda == 0.0 => {
+                    let prove = || {
+                        let scores = problem.scores(&descent.point);
+                        let (gap, duals) = in_ball(problem, &descent.point, &scores, None, control.tolerance);
+                        certified = Some(Certified { scores, gap, duals: Some(duals) });
+                        proven(problem, &gap, control.tolerance)
+                    };
+                    if arrival.is(gain / objective, prove) {
+                        break Ended::Arrived;
+                    }
+                    certified = None;
+                }
                 Moved::By(_) => {}
             }
         };
-        watched.finish(descent.point, None, ended)
+        Solution { certified, ..watched.finish(descent.point, None, ended) }
     }
 }
 

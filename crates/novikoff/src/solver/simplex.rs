@@ -9,9 +9,9 @@
 //! few pivots are left. Ties, with which tables of whole numbers are full, are broken by moving the targets by next to nothing; the
 //! vertex that is found is then taken with the targets as they were, and the same duals prove it.
 
-use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::Gap;
-use crate::loss::{Absolute, Loss};
+use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
+use crate::certificate::gap;
+use crate::loss::Absolute;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
@@ -63,23 +63,13 @@ impl Solver<Absolute, L2> for Simplex {
             }
         };
         let (point, duals) = vertex.finish();
-        let scores = problem.scores(&point);
-        let objective = problem.mean_loss(&scores) + problem.penalty_of(&point);
         // The duals pull at no weight, but for rounding.
-        let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
-        // Rows that can be met exactly leave nothing but rounding, of which a relative gap would make something. It is that of
-        // the terms of their scores, which may be far larger than these.
-        let terms = |i: usize| {
-            let mut sum = problem.targets[i].abs() + point.bias.abs();
-            problem.row(i).for_each_nonzero(|j, x| sum += (point.weights[j as usize] * x).abs());
-            sum
+        let scores = problem.scores(&point);
+        let gap = match problem.penalty.l2() {
+            0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
+            _ => gap(problem, &point, &scores, Some(&duals)),
         };
-        let size = problem.sum(|i| problem.share(i) * terms(i));
-        let equal = (objective + conjugate).abs() <= 32.0 * f64::EPSILON * size;
-        let dual = if equal { objective } else { -conjugate };
-        let dual = (ended == Ended::Arrived && problem.penalty.l2() == 0.0).then_some(dual);
-        let gap = Gap { objective, dual, gradient: None };
-        Solution { certified: Some(Certified { scores, gap }), ..watched.finish(point, Some(duals), ended) }
+        Solution { certified: Some(Certified { scores, gap, duals: None }), ..watched.finish(point, Some(duals), ended) }
     }
 }
 

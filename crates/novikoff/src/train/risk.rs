@@ -14,12 +14,14 @@ use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
-    Augmented, Boosting, Certified, Control, Coordinate, DualCoordinate, Ended, Gradient, LeastSquares, MaxMargin, Newton,
-    Schedule, Simplex, Solution, Solver, Start, Step, Stochastic, max_margin, multinomial,
+    Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended, Gradient, JointSolution,
+    LeastSquares, MaxMargin, Newton, Schedule, Simplex, Sizes, Solution, Solver, Start, Step, Stochastic, in_ball, joint_in_ball,
+    joint_sound, max_margin, met, multinomial, sound, stationary,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How strongly weights are restrained.
@@ -155,11 +157,14 @@ pub struct RiskFit {
     pub why: Option<String>,
     /// The objective (of all weight vectors together).
     pub objective: f64,
-    /// The largest lower bound found on it; `None` where there is none, as without a penalty.
+    /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a penalty it is one on
+    /// weights up to [`REACH`](crate::solver::REACH) times as long as these, times the largest value of each column.
     pub dual: Option<f64>,
     /// `(objective − dual)/objective`.
     pub relative_gap: Option<f64>,
-    /// The length of the gradient: what tells where there is no gap. `None` where duals tell.
+    /// Whether numbers are met so well that the gap is as good as none, however large beside what is left of the objective.
+    pub met: bool,
+    /// The length of the gradient. `None` where duals tell.
     pub gradient: Option<f64>,
     /// Steps of the solver.
     pub steps: usize,
@@ -249,6 +254,8 @@ pub(super) fn train_risk(
 /// What is known of one weight vector, or of all if they were learned jointly.
 struct Known {
     gap: Gap,
+    /// An objective that is as good as none: what is left where numbers are met.
+    none: f64,
     /// The rows' scores; empty where they were not kept.
     scores: Vec<f64>,
     ended: Ended,
@@ -329,7 +336,8 @@ fn solve_all<'a, L: Offered>(
     watch: &'a Watch<'a>,
 ) -> Solved {
     let control = Control {
-        tolerance: settings.risk.tolerance,
+        // By a little more than rounding, which the gap that is reported makes up for.
+        tolerance: settings.risk.tolerance * (1.0 - 1e-4),
         steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
         seed: settings.seed,
         output: (0, goal.outputs),
@@ -337,15 +345,27 @@ fn solve_all<'a, L: Offered>(
         watch,
     };
     let (row_weights, total, bias) = (&goal.weights[..], goal.total, settings.bias);
+    let judge = Judge::new(rows, lambda, settings);
+    // These look at columns as they are, and what they come to depends on it.
+    let plain = matches!(solver, SolverName::LeastSquares | SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting)
+        || settings.learner == Learner::MaxMargin;
+    let conditioned = judge.conditioned.as_ref().filter(|_| !plain);
+    let rows = conditioned.map_or(rows, Conditioned::rows);
+    let moved: Vec<Start> = conditioned.iter().flat_map(|_| starts.iter().map(|start| judge.forth(start))).collect();
+    let starts = if conditioned.is_some() { &moved[..] } else { starts };
+    let back = |solution: Solution| match conditioned {
+        // The way back rounds the bias, so that the gap has to be computed anew.
+        Some(conditioned) => Solution { point: conditioned.back(&solution.point), ..solution },
+        None => solution,
+    };
     if goal.scheme == Scheme::Joint {
         let problem = Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
         let start = (starts.len() == goal.outputs).then(|| assemble(starts, rows.columns()));
         let solution = multinomial(&problem, start.as_ref(), &Control { output: (0, 1), ..control });
-        let gap = joint_gap(&problem, &solution.weights);
-        let (ended, steps, trace) = (solution.ended, solution.steps, solution.trace);
-        let known = Known { gap, scores: Vec::new(), ended, steps, trace, margin: None };
-        let starts = apart(&solution.weights);
-        return Solved { weights: solution.weights, known: vec![known], starts };
+        let starts: Vec<Start> = apart(&solution.weights).into_iter().map(|start| judge.back(start)).collect();
+        let weights = assemble(&starts, rows.columns());
+        let known = judge.jointly(&problem, &weights, solution);
+        return Solved { weights, known: vec![known], starts };
     }
     let width = match L::with_l2(solver, &settings.risk) {
         Some(solver) if settings.risk.l1 == 0.0 && !settings.trace => solver.abreast(rows, goal.outputs),
@@ -369,11 +389,11 @@ fn solve_all<'a, L: Offered>(
                     1 => vec![solver.solve(&problems[0], begin[0], &controls[0])],
                     _ => solver.solve_abreast(&problems, &begin, &controls),
                 };
-                problems.iter().zip(solutions).map(|(problem, solution)| finish(problem, solution)).collect()
+                problems.iter().zip(solutions).map(|(problem, solution)| judge.alone(problem, back(solution))).collect()
             }
             (_, Some(solver)) => {
                 let both = problems[0].with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
-                vec![finish(&both, solver.solve(&both, begin[0], &controls[0]))]
+                vec![judge.penalised(&both, back(solver.solve(&both, begin[0], &controls[0])))]
             }
             _ => unreachable!("a solver is picked among those that are offered"),
         }
@@ -426,7 +446,7 @@ fn train_by<L: Offered>(
         (Some(classes), Some(held)) => Some(evaluate::error(&scorer, held, &classes.rank_all(&held.labels))),
         _ => None,
     };
-    let mut risk = report(L::NAME, lambda, solver, why, known, data, train_error, settings);
+    let mut risk = report(L::NAME, lambda, solver, why, known, data, settings);
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
     let stopped = match (&risk.obstacle, interrupted) {
         (_, true) => Stopped::Interrupted,
@@ -511,13 +531,104 @@ impl Scaling {
     }
 }
 
-/// The gap of a solution, computed from the point and the duals alone.
-fn finish<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, solution: Solution) -> (Start, Known) {
-    let certified = solution.certified;
-    let Certified { gap, scores } =
-        certified.unwrap_or_else(|| Certified::new(problem, &solution.point, solution.duals.as_deref()));
-    let start = Start { point: solution.point, duals: solution.duals.unwrap_or_default() };
-    (start, Known { gap, scores, ended: solution.ended, steps: solution.steps, trace: solution.trace, margin: None })
+/// What solutions are judged by: the duality gap of the point that is returned, in spite of all rounding.
+struct Judge<'a> {
+    /// The rows that weights are for, and the same in better numbers, where there are any.
+    rows: &'a Matrix,
+    conditioned: Option<Conditioned>,
+    sizes: Sizes,
+    tolerance: f64,
+}
+
+impl<'a> Judge<'a> {
+    fn new(rows: &'a Matrix, lambda: f64, settings: &Settings) -> Self {
+        let penalised = lambda > 0.0 || settings.risk.l1 > 0.0;
+        let conditioned = Conditioned::of(rows, Allowed::by(settings.bias, penalised));
+        let sizes = Sizes::of(conditioned.as_ref().map_or(rows, Conditioned::rows));
+        Self { rows, conditioned, sizes, tolerance: settings.risk.tolerance }
+    }
+
+    /// Without an ℓ1 penalty.
+    fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, mut solution: Solution) -> (Start, Known) {
+        if problem.penalty.l2() > 0.0 {
+            return self.penalised(problem, solution);
+        }
+        let (problem, point) = self.better(problem, &solution.point);
+        let Certified { scores, gap, .. } = match (solution.certified.take(), &self.conditioned) {
+            (Some(certified), None) => certified,
+            (proven, _) => {
+                let duals = proven.and_then(|proven| proven.duals).or_else(|| solution.duals.clone());
+                let scores = problem.scores(&point);
+                let (gap, _) = in_ball(&problem, &point, &scores, duals.as_deref(), self.tolerance);
+                Certified { scores, gap, duals: None }
+            }
+        };
+        let endless = matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
+        let ended = if endless { Ended::Diverging } else { solution.ended };
+        let none = met(&problem);
+        self.known(Solution { ended, ..solution }, gap, scores, none)
+    }
+
+    /// With a penalty of any kind.
+    fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>, mut solution: Solution) -> (Start, Known) {
+        let (problem, point) = self.better(problem, &solution.point);
+        let duals = solution.duals.as_deref();
+        let own = solution.certified.take().filter(|_| self.conditioned.is_none());
+        let certified = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
+        let gap = sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
+        self.known(solution, gap, certified.scores, 0.0)
+    }
+
+    /// The problem and the point in better numbers.
+    fn better<'b, L: Loss, P: Penalty>(
+        &'b self,
+        problem: &Problem<'b, L, P>,
+        point: &'b Point,
+    ) -> (Problem<'b, L, P>, Cow<'b, Point>) {
+        match &self.conditioned {
+            Some(conditioned) => (Problem { rows: conditioned.rows(), ..*problem }, Cow::Owned(conditioned.forth(point))),
+            None => (Problem { rows: self.rows, ..*problem }, Cow::Borrowed(point)),
+        }
+    }
+
+    /// Of classes learned jointly.
+    fn jointly(&self, problem: &Joint<'_>, weights: &Weights, solution: JointSolution) -> Known {
+        let rows = self.conditioned.as_ref().map_or(self.rows, Conditioned::rows);
+        let problem = &Joint { rows, ..*problem };
+        let starts: Vec<Start> = apart(weights).into_iter().map(|start| self.forth(&start)).collect();
+        let weights = &assemble(&starts, rows.columns());
+        let JointSolution { mut ended, steps, trace, .. } = solution;
+        let gap = if problem.lambda > 0.0 {
+            joint_sound(problem, weights, joint_gap(problem, weights), self.sizes)
+        } else {
+            let scores = problem.scores(weights);
+            if evaluate::error_of(&scores, problem.count, problem.classes) == 0.0 {
+                ended = Ended::Diverging;
+            }
+            joint_in_ball(problem, weights, &stationary(problem, weights), self.sizes)
+        };
+        Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: None }
+    }
+
+    /// A start for the better numbers.
+    fn forth(&self, start: &Start) -> Start {
+        let point = self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.forth(&start.point));
+        Start { point, duals: start.duals.clone() }
+    }
+
+    /// The other way round.
+    fn back(&self, start: Start) -> Start {
+        let point = self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.back(&start.point));
+        Start { point, ..start }
+    }
+
+    fn known(&self, solution: Solution, gap: Gap, scores: Vec<f64>, none: f64) -> (Start, Known) {
+        // The scores of a model are those of the rows as they are.
+        let scores = if self.conditioned.is_some() { Vec::new() } else { scores };
+        let Solution { point, duals, ended, steps, trace, .. } = solution;
+        let start = Start { point, duals: duals.unwrap_or_default() };
+        (start, Known { gap, none, scores, ended, steps, trace, margin: None })
+    }
 }
 
 /// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be.
@@ -532,7 +643,7 @@ fn hardest(found: MaxMargin) -> (Start, Known) {
     let Solution { point, ended, steps, trace, duals, .. } = found.solution;
     (
         Start { point, duals: duals.unwrap_or_default() },
-        Known { gap, scores: Vec::new(), ended, steps, trace, margin: Some((found.lower, found.upper)) },
+        Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((found.lower, found.upper)) },
     )
 }
 
@@ -693,7 +804,6 @@ fn apart(weights: &Weights) -> Vec<Start> {
     (0..outputs).map(one).collect()
 }
 
-#[expect(clippy::too_many_arguments)]
 fn report(
     loss: LossName,
     lambda: f64,
@@ -701,20 +811,21 @@ fn report(
     why: Option<String>,
     outputs: Vec<Known>,
     data: &Dataset,
-    train_error: Option<f64>,
     settings: &Settings,
 ) -> RiskFit {
-    let objective = outputs.iter().map(|output| output.gap.objective).sum();
+    let objective: f64 = outputs.iter().map(|output| output.gap.objective).sum();
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
     let gradient = outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
     let relative_gap = Gap { objective, dual, gradient }.relative();
     let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
-    let arrived = |output: &Known| match output.gap.relative() {
-        _ if output.margin.is_some() => output.ended == Ended::Arrived,
-        Some(gap) => gap <= settings.risk.tolerance,
-        None => output.ended == Ended::Arrived,
+    let met = dual.is_some() && objective <= outputs.iter().map(|output| output.none).sum();
+    // What is said of a fit is what its gap says.
+    let arrived = match margin {
+        Some(_) => outputs.iter().all(|output| output.ended == Ended::Arrived),
+        None if outputs.iter().any(|output| output.ended == Ended::Diverging) => false,
+        None => met || relative_gap.is_some_and(|gap| gap <= settings.risk.tolerance),
     };
-    let obstacle = (!outputs.iter().all(arrived)).then(|| obstacle(&outputs, lambda, data, train_error, settings));
+    let obstacle = (!arrived).then(|| obstacle(&outputs, data, settings));
     RiskFit {
         loss,
         lambda,
@@ -724,6 +835,7 @@ fn report(
         objective,
         dual,
         relative_gap,
+        met,
         gradient,
         steps: outputs.iter().map(|output| output.steps).max().unwrap_or(0),
         trace: outputs.into_iter().enumerate().flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s))).collect(),
@@ -735,12 +847,12 @@ fn report(
 }
 
 /// The largest obstacle to convergence, and what would help.
-fn obstacle(outputs: &[Known], lambda: f64, data: &Dataset, train_error: Option<f64>, settings: &Settings) -> String {
+fn obstacle(outputs: &[Known], data: &Dataset, settings: &Settings) -> String {
     let hopeless = outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
         return format!("not separable within {upper:.1e}: no hyperplane has a larger margin than that; use --learner svm");
     }
-    if lambda == 0.0 && settings.risk.l1 == 0.0 && train_error == Some(0.0) {
+    if outputs.iter().any(|output| output.ended == Ended::Diverging) {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
     let spread = column_spread(data);

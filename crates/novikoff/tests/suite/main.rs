@@ -5,6 +5,7 @@ mod bayes;
 mod certificates;
 mod comparison;
 mod conformance;
+mod convergence;
 mod documents;
 mod empirical_risk;
 mod forgeries;

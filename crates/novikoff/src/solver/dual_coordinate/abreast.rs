@@ -193,7 +193,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 _ => None,
             };
             if let Some(ended) = ended {
-                let certified = Some(Certified { scores, gap });
+                let certified = Some(Certified { scores, gap, duals: None });
                 return Solution { certified, ..lane.watched.finish(point, Some(duals), ended) };
             }
             // Numbers too large for single precision leave no duals to begin with.

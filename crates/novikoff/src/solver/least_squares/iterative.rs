@@ -1,7 +1,7 @@
 //! Conjugate gradients on the normal equations, without forming them (CGLS): two passes over the rows a step.
 
 use super::super::moments::Moments;
-use super::super::{Control, Ended, Solution, Start, Watched};
+use super::super::{Arrival, Control, Ended, Solution, Start, Watched, in_ball, proven};
 use super::{lengths, optimality};
 use crate::certificate::gap;
 use crate::loss::Squared;
@@ -28,7 +28,7 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
     let (mut best, mut least, mut lowest) = (at.clone(), f64::INFINITY, f64::INFINITY);
-    let (mut patience, mut steps) = (PATIENCE, 0);
+    let (mut patience, mut steps, mut arrival) = (PATIENCE, 0, Arrival { enough: control.tolerance });
     let ended = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
@@ -43,7 +43,9 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
             };
             objective = found.objective;
             (relative, gradient) = (found.relative(), found.gradient);
-            arrived = left <= control.tolerance;
+            let prove =
+                || half > 0.0 || proven(problem, &in_ball(problem, &at, &scores, None, control.tolerance).0, control.tolerance);
+            arrived = arrival.is(left, prove);
             // What is left goes up and down on its way to nothing; the objective does not, until rounding is all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
             lowest = lowest.min(objective);

@@ -20,6 +20,7 @@ class Tools:
     """Everything that is measured, by path; `None` where it is not to be had, and `reasons` says why."""
 
     novikoff: str
+    checker: str
     library: str
     python: str | None
     read_problem: str | None
@@ -53,12 +54,13 @@ def prepare(bench):
     reasons = {}
     print("building novikoff", flush=True)
     novikoff = build(bench.parent, "novikoff", ["--package", "novikoff-cli"])
+    checker = build(bench.parent, "novikoff-check", ["--package", "novikoff-checker"])
     library = build(bench, "novikoff-bench", [])
     print("installing the peers", flush=True)
     python = attempt(reasons, "Python peers", lambda: environment(peers, bench / "requirements.txt"))
     read_problem = attempt(reasons, "LIBLINEAR's reading", lambda: liblinear(peers))
     fasttext = attempt(reasons, "fastText", lambda: debian("fasttext", "fasttext"))
-    return Tools(novikoff, library, python, read_problem, fasttext, log, reasons)
+    return Tools(novikoff, checker, library, python, read_problem, fasttext, log, reasons)
 
 
 def attempt(reasons, what, work):

@@ -29,6 +29,9 @@ pub fn check(claim: &MistakesAtMost, rows: &Rows) -> Result<String, String> {
     if proof.own_feature.is_some_and(|own| own <= 0.0) {
         return Err("the feature of each row's own is not positive".into());
     }
+    if proof.passes == Some(0) {
+        return Err("no pass at all is nothing to speak of".into());
+    }
     if proof.own_feature.is_some() && proof.passes.is_some() {
         return Err("with a feature of each row's own, the bound is for any number of passes".into());
     }

@@ -50,8 +50,12 @@ struct Settings {
     scale: Option<Scale>,
     #[serde(default)]
     scaled_columns: Option<u64>,
+    /// As they were given: a list, or how they were found.
     #[serde(default)]
     class_weight: Option<Value>,
+    /// What was found.
+    #[serde(default)]
+    class_weights: Option<Value>,
 }
 
 impl<'a> Model<'a> {
@@ -204,9 +208,8 @@ impl<'a> Model<'a> {
         if settings.scale != claimed.scale || settings.scaled_columns != claimed.scaled_columns {
             return unconfirmed("scale");
         }
-        let given: Vec<(String, f64)> = match settings.class_weight {
+        let given: Vec<(String, f64)> = match settings.class_weights.or(settings.class_weight) {
             None => Vec::new(),
-            // `balanced` says how they were found, and not what they are.
             Some(value) => serde_json::from_value(value).map_err(|_| reason("class weights"))?,
         };
         if same_weights(&given, &claimed.class_weights) { Ok(()) } else { unconfirmed("class weights") }

@@ -236,7 +236,7 @@ impl Certificate {
             let number = number + 1;
             let (target, weights) = match claim {
                 Claim::NearOptimal { objective, weights, .. } => {
-                    is_objective_of(objective, model, data).map_err(|what| format!("of claim {number}, {what}"))?;
+                    is_objective_of(objective, model).map_err(|what| format!("of claim {number}, {what}"))?;
                     (objective.target.clone(), &weights[..])
                 }
                 Claim::MarginAtLeast { sides, direction, .. } => (Target::Sides(sides.clone()), std::slice::from_ref(direction)),
@@ -334,7 +334,7 @@ fn is_hash(text: &str) -> bool {
 }
 
 /// Compares an objective with the settings that a model was learned by.
-fn is_objective_of(objective: &Objective, model: &Model, data: &Dataset) -> Result<(), String> {
+fn is_objective_of(objective: &Objective, model: &Model) -> Result<(), String> {
     let settings = &model.about.settings;
     let number = |name: &str| settings.get(name).map_or(Some(0.0), Value::as_f64);
     let same = [
@@ -343,7 +343,11 @@ fn is_objective_of(objective: &Objective, model: &Model, data: &Dataset) -> Resu
         ("l1", number("l1") == Some(objective.l1)),
         ("the bias", settings.get("bias") == Some(&json!(objective.bias))),
         ("the scale", settings.get("scale").unwrap_or(&json!(Scale::None)) == &json!(objective.scale)),
-        ("the weights of classes", has_class_weights(objective, model, data)),
+        (
+            "the number of columns scaled",
+            settings.get("scaled_columns").unwrap_or(&Value::Null) == &json!(objective.scaled_columns),
+        ),
+        ("the weights of classes", has_class_weights(objective, model)),
     ];
     match same.iter().find(|(_, same)| !same) {
         Some((what, _)) => Err(format!("{what} is not what the model was learned by")),
@@ -352,11 +356,11 @@ fn is_objective_of(objective: &Objective, model: &Model, data: &Dataset) -> Resu
 }
 
 /// Whether the class weights of an objective are those that a model was learned by; labels that are not named have the weight 1.
-fn has_class_weights(objective: &Objective, model: &Model, data: &Dataset) -> bool {
-    let names = || model.labels.names().iter().cloned();
-    let own: Vec<(String, f64)> = match model.about.settings.get("class_weight") {
+fn has_class_weights(objective: &Objective, model: &Model) -> bool {
+    let settings = &model.about.settings;
+    // Where they were balanced, those that came of it.
+    let own: Vec<(String, f64)> = match settings.get("class_weights").or_else(|| settings.get("class_weight")) {
         None => Vec::new(),
-        Some(Value::String(name)) if name == "balanced" => names().zip(data.balanced_weights(&model.labels)).collect(),
         Some(given) => match serde_json::from_value(given.clone()) {
             Ok(given) => given,
             Err(_) => return false,

@@ -204,8 +204,12 @@ impl Margins {
 
     /// The least of `bound(γ, Σ max(0, γ − m)^power)`, which falls up to some γ and rises from there, and that γ.
     pub fn least_of(&self, power: i32, bound: impl Fn(f64, f64) -> f64) -> (f64, f64) {
-        let largest = self.sorted.iter().fold(self.radius, |most, m| most.max(m.abs()));
-        let (mut low, mut high) = ((largest * 1e-12).max(f64::MIN_POSITIVE).ln(), (largest * 4.0).max(f64::MIN_POSITIVE).ln());
+        let largest = match self.sorted.iter().fold(self.radius, |most, m| most.max(m.abs())) {
+            // Rows that are all zero fall short of any γ alike; the square of a small one would be zero, too.
+            0.0 => 1.0,
+            largest => largest,
+        };
+        let (mut low, mut high) = ((largest * 1e-12).max(f64::MIN_POSITIVE).ln(), (largest * 4.0).ln());
         let quick = |margin: f64| bound(margin, self.quick_shortfall(margin, power));
         for _ in 0..200 {
             let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);

@@ -19,10 +19,10 @@ pub const MAGIC: &[u8; 16] = b"novikoff rows 1\n";
 /// The number of a row without a label.
 const NO_LABEL: u32 = u32::MAX;
 
-/// Rows that one task encodes.
-const ROWS: usize = 2048;
-/// Groups of so many rows that are encoded before their bytes are passed on.
-const GROUPS: usize = 32;
+/// About so many bytes are encoded by one task. With [`GROUPS`] of them on their way, all of it stays in the caches.
+const BYTES: usize = 1 << 18;
+/// So many tasks encode rows while the bytes of as many are passed on.
+const GROUPS: usize = 8;
 
 /// How the values of a row are stored: each in double precision, one for all, each in single precision.
 const DOUBLE: u8 = 0;
@@ -228,26 +228,45 @@ impl Dataset {
     }
 
     /// Passes the canonical form on, part by part.
-    pub fn write_canonical<E>(&self, origin: Origin<'_>, write: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub fn write_canonical<E: Send>(
+        &self,
+        origin: Origin<'_>,
+        write: &mut (impl FnMut(&[u8]) -> Result<(), E> + Send),
+    ) -> Result<(), E> {
         let (numbers, names) = self.labels_as_they_appear();
-        let label = |i: usize| self.labels.get(i).map(|&label| numbers[label as usize]);
+        let rows = self.rows_per_task();
+        let encode = |(group, part): (usize, &mut Vec<u8>), first: usize| {
+            part.clear();
+            let start = (first + group * rows).min(self.len());
+            let mut encoder = Encoder::default();
+            for i in start..(start + rows).min(self.len()) {
+                let label = self.labels.get(i).map(|&label| numbers[label as usize]);
+                encoder.row(self.rows.row(i), label, self.weight(i), part);
+            }
+        };
         write(MAGIC)?;
-        let mut parts: Vec<Vec<u8>> = vec![Vec::new(); GROUPS];
-        for first in (0..self.len()).step_by(ROWS * GROUPS) {
-            let encode = |(group, part): (usize, &mut Vec<u8>)| {
-                part.clear();
-                let start = (first + group * ROWS).min(self.len());
-                let mut encoder = Encoder::default();
-                for i in start..(start + ROWS).min(self.len()) {
-                    encoder.row(self.rows.row(i), label(i), self.weight(i), part);
-                }
-            };
-            parts.par_iter_mut().enumerate().for_each(encode);
-            parts.iter().try_for_each(|part| write(part))?;
+        let mut encoded: Vec<Vec<u8>> = vec![Vec::new(); GROUPS];
+        let mut next = encoded.clone();
+        for first in (0..self.len()).step_by(rows * GROUPS) {
+            let ahead = || next.par_iter_mut().enumerate().for_each(|part| encode(part, first));
+            let passed = || encoded.iter().try_for_each(|part| write(part));
+            rayon::join(ahead, passed).1?;
+            std::mem::swap(&mut encoded, &mut next);
         }
+        encoded.iter().try_for_each(|part| write(part))?;
         let mut last = Vec::new();
         end(self.len() as u64, self.rows.columns(), &names, origin, &mut last);
         write(&last)
+    }
+
+    /// How many rows take about [`BYTES`], judged by some of them.
+    fn rows_per_task(&self) -> usize {
+        // What stands before the entries of a row, and an entry in double precision.
+        const HEAD: usize = 17;
+        const ENTRY: usize = 12;
+        let some = (0..self.len()).step_by(self.len() / 256 + 1);
+        let bytes = some.clone().map(|i| HEAD + ENTRY * self.rows.row(i).len()).sum::<usize>();
+        (BYTES * some.len() / bytes.max(1)).max(1)
     }
 
     /// The number of each label in the order of first appearance, and the names of those that a row has.

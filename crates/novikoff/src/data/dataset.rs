@@ -66,10 +66,18 @@ impl Dataset {
     /// The factors that bring columns to one size. The terms of documents have been weighed already, and stay as they are.
     pub fn factors(&self, scale: Scale) -> Vec<f64> {
         let mut factors = scale.factors(&self.rows, &self.row_weights);
-        if let Schema::Text(text) = &self.schema {
-            factors.truncate(text.first() as usize);
+        if let Some(columns) = self.scaled_columns() {
+            factors.truncate(columns as usize);
         }
         factors
+    }
+
+    /// How many columns, from the first on, a scale applies to: those before the terms of documents. `None` for all.
+    pub(crate) fn scaled_columns(&self) -> Option<u64> {
+        match &self.schema {
+            Schema::Text(text) => Some(u64::from(text.first())),
+            _ => None,
+        }
     }
 
     /// Weights of labels by which all of them count as much together: the rows' weight over the number of labels times the weight of its rows.

@@ -8,9 +8,9 @@ use crate::certificate::file::{Certificate, Claim, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
 use crate::certificate::proof::{Combination, Direction, Sides, Stand};
+use crate::certificate::range::Unproved;
 use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
-use crate::features::Schema;
 use crate::model::{self, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
@@ -95,12 +95,12 @@ impl Fit {
                 bias: settings.bias,
                 class_weights: class_weights.clone(),
                 scale: settings.risk.scale,
-                scaled_columns: scaled_columns(data, settings.risk.scale),
+                scaled_columns: data.scaled_columns().filter(|_| settings.risk.scale != Scale::None),
             };
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
-            let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(Error::input)?;
+            let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(no_certificate)?;
             let slack = SLACK * ends.value.abs();
             let (value, lower_bound) = (ends.value + slack, ends.lower_bound.map(|bound| bound - slack));
             claims.push(Claim::NearOptimal { objective, value, lower_bound, within, weights, duals });
@@ -195,12 +195,10 @@ impl Fit {
     }
 }
 
-/// Terms of documents have been weighed already, and are not scaled: only the columns before them are.
-fn scaled_columns(data: &Dataset, scale: Scale) -> Option<u64> {
-    match &data.schema {
-        Schema::Text(text) if scale != Scale::None => Some(u64::from(text.first())),
-        _ => None,
-    }
+/// What a certificate would say cannot be computed soundly.
+fn no_certificate(why: Unproved) -> Error {
+    let hint = "bring the columns to ordinary sizes, or leave out --certificate; the model itself is not affected";
+    Error::input(format!("no certificate can be written: {why}")).hint(hint)
 }
 
 /// One class against the others.

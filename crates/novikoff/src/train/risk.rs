@@ -1,7 +1,7 @@
 //! Batch learners: a loss, a penalty and a solver by name, and what their fit came to.
 
 use super::classes::{Classes, check_size, effective_weights, weightless};
-use super::{Fit, Learner, Settings};
+use super::{ClassWeight, Fit, Learner, Settings};
 use crate::certificate::{Gap, joint_gap};
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
@@ -470,7 +470,7 @@ fn train_by<L: Offered>(
     add("validation_error", validation_error);
     let about = About {
         learner: settings.learner.name().to_owned(),
-        settings: describe(settings, &goal, &risk),
+        settings: describe(settings, &goal, &risk, data),
         seed: settings.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
@@ -876,7 +876,7 @@ fn column_spread(data: &Dataset) -> f64 {
     used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
 }
 
-fn describe(settings: &Settings, goal: &Goal, risk: &RiskFit) -> BTreeMap<String, serde_json::Value> {
+fn describe(settings: &Settings, goal: &Goal, risk: &RiskFit, data: &Dataset) -> BTreeMap<String, serde_json::Value> {
     let mut all = BTreeMap::from([
         ("bias".to_owned(), json!(settings.bias)),
         ("loss".to_owned(), json!(risk.loss)),
@@ -893,6 +893,14 @@ fn describe(settings: &Settings, goal: &Goal, risk: &RiskFit) -> BTreeMap<String
     }
     if settings.risk.scale != Scale::None {
         add("scale", json!(settings.risk.scale));
+        if let Some(columns) = data.scaled_columns() {
+            add("scaled_columns", json!(columns));
+        }
+    }
+    if let (ClassWeight::Balanced, Some(classes)) = (&settings.class_weight, &goal.classes) {
+        // What was made of the rows, so that the objective is known without them.
+        let weights = data.balanced_weights(&classes.labels);
+        add("class_weights", json!(classes.labels.names().iter().zip(weights).collect::<Vec<_>>()));
     }
     super::describe_class_weight(settings, &mut all);
     all

@@ -1,5 +1,6 @@
 //! Certificates of fits: they hold, they say what is true, and changed ones are refused.
 
+use super::differential::canonical;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use novikoff::certificate::file::{Certificate, Claim};
@@ -11,13 +12,15 @@ use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::features::Schema;
 use novikoff::loss::LossName;
-use novikoff::model::{Scorer, checksum, to_bytes};
+use novikoff::model::{Model, Scorer, checksum, to_bytes};
 use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
+use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff::train::{ClassWeight, Fit, Learner, Risk, Settings, Strength, train};
+use novikoff_checker::Rows;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -240,6 +243,66 @@ fn a_certificate_is_of_one_model() {
     assert!(!anonymous.check_model(&fit.model, &named(&fit.model), &data).holds);
 }
 
+/// Both checkers, on whether a certificate is about a model.
+fn confirmed(certificate: &Certificate, model: &Model, data: &Dataset) -> [bool; 2] {
+    let bytes = to_bytes(model).unwrap();
+    let rows = Rows::from_canonical(&canonical(data)).unwrap();
+    let verdicts = novikoff_checker::check(&certificate.to_text(), &rows, Some(&bytes)).unwrap();
+    [certificate.check_model(model, &checksum(&bytes), data).holds, verdicts[1].holds]
+}
+
+/// The objective of a claim is the one that a model says it minimises, in every part.
+#[test]
+fn an_objective_is_the_one_of_its_model() {
+    let data = rows(60, 3, 2, 1.0, 1, true);
+    let risk = |scale: Scale, l1: f64| Risk { scale, l1, ..Risk::default() };
+    let given = ClassWeight::Given(vec![("1".into(), 2.5)]);
+    for (class_weight, risk, bias) in [
+        (ClassWeight::Equal, risk(Scale::None, 0.0), Bias::Free),
+        (ClassWeight::Balanced, risk(Scale::MaxAbs, 0.01), Bias::None),
+        (given, risk(Scale::UnitVariance, 0.0), Bias::Penalised),
+    ] {
+        let settings = Settings { learner: Learner::Logistic, class_weight, risk, bias, ..Settings::default() };
+        let fit = fitted(&data, &settings);
+        let certificate = fit.certificate(&data, &settings).unwrap();
+        assert_eq!(confirmed(&certificate, &fit.model, &data), [true; 2], "{settings:?}");
+        let changes: [fn(&mut Objective); 7] = [
+            |objective| objective.lambda += 1.0,
+            |objective| objective.l1 += 0.5,
+            |objective| objective.loss = LossName::Hinge,
+            |objective| objective.bias = if objective.bias == Bias::Free { Bias::None } else { Bias::Free },
+            |objective| objective.scale = if objective.scale == Scale::None { Scale::MaxAbs } else { Scale::None },
+            |objective| objective.class_weights = vec![("1".into(), 2.0)],
+            |objective| objective.scaled_columns = Some(1),
+        ];
+        for (which, change) in changes.into_iter().enumerate() {
+            let mut other = certificate.clone();
+            let Claim::NearOptimal { objective, .. } = &mut other.claims[0] else { panic!() };
+            change(objective);
+            assert_eq!(confirmed(&other, &fit.model, &data), [false; 2], "{which} {settings:?}");
+        }
+    }
+}
+
+/// Scales leave the terms of documents alone, and a model says so.
+#[test]
+fn columns_that_are_not_scaled_are_part_of_the_objective() {
+    let text = b"spam\tcheap cheap pills\nham\tsee you at lunch\nspam\tpills for lunch\nham\tyou and you\n".to_vec();
+    let input = Input::Bytes { name: "mail.tsv".into(), bytes: text.into() };
+    let options = Options { format: Some(Format::Text), ..Options::default() };
+    let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+    let risk = Risk { scale: Scale::MaxAbs, ..Risk::default() };
+    let settings = Settings { learner: Learner::Logistic, risk, ..Settings::default() };
+    let fit = fitted(&data, &settings);
+    let certificate = fit.certificate(&data, &settings).unwrap();
+    assert_eq!(confirmed(&certificate, &fit.model, &data), [true; 2]);
+    let mut other = certificate;
+    let Claim::NearOptimal { objective, .. } = &mut other.claims[0] else { panic!() };
+    assert_eq!(objective.scaled_columns, Some(0));
+    objective.scaled_columns = None;
+    assert_eq!(confirmed(&other, &fit.model, &data), [false; 2]);
+}
+
 /// Which of the two weights is meant would be anybody's guess.
 #[test]
 fn a_label_that_is_weighed_twice_is_refused() {
@@ -253,6 +316,45 @@ fn a_label_that_is_weighed_twice_is_refused() {
     objective.class_weights.push(first);
     let checked = certificate.check(&data);
     assert!(checked.iter().any(|claim| !claim.holds && claim.detail.contains("weighed twice")), "{checked:?}");
+}
+
+/// Bounds that are integers in exact arithmetic, where a run makes exactly as many mistakes: rounding must not take one away.
+#[test]
+fn bounds_that_runs_reach_are_not_rounded_below_them() {
+    let (mut runs, mut reached) = (0, 0);
+    let places: Vec<[f64; 3]> = (0..27).map(|k| [k % 3, k / 3 % 3, k / 9].map(|x| f64::from(x) - 1.0)).collect();
+    for size in [1.0, 3e-5, 1.7, 1e6, 1e-100, 1e150] {
+        for (a, b, c) in (0..27).flat_map(|a| (a..27).flat_map(move |b| [(a, b, (a * b + 7) % 27), (a, b, 26 - a)])) {
+            for signs in [[false, true, false], [true, true, false]] {
+                let rows = [a, b, c].map(|place: usize| places[place].map(|x| x * size));
+                let data = signed(&rows, &signs);
+                let bias = if (a + b) % 2 == 0 { Bias::None } else { Bias::Free };
+                let learner = [Learner::Perceptron, Learner::Averaged, Learner::Voted][(a + c) % 3];
+                let fit = fitted(&data, &Settings { learner, bias, epochs: 50, ..Settings::default() });
+                let Some(promise) = &fit.promise else { continue };
+                for bound in [Some(promise.bound), promise.forever].into_iter().flatten() {
+                    assert!(fit.mistakes <= bound.floor() as u64, "{} {promise:?} {rows:?} {signs:?} {bias:?}", fit.mistakes);
+                    reached += u32::from(fit.mistakes == bound.floor() as u64);
+                    runs += 1;
+                }
+            }
+        }
+    }
+    assert!(runs > 3000 && reached > 100, "{runs} {reached}");
+}
+
+/// Three rows, `+` where true.
+fn signed(rows: &[[f64; 3]; 3], signs: &[bool; 3]) -> Dataset {
+    let mut builder = Builder::new(Layout::Dense { columns: 3 });
+    rows.iter().for_each(|row| builder.push(&[0, 1, 2], row));
+    Dataset {
+        rows: builder.finish(),
+        labels: signs.iter().map(|sign| u32::from(*sign)).collect(),
+        names: Labels::new(["-", "+"]),
+        row_weights: Vec::new(),
+        schema: Schema::one_based(),
+        report: Report::default(),
+    }
 }
 
 /// The same JSON with every packed list as plain numbers.

@@ -6,6 +6,7 @@ mod certificates;
 mod comparison;
 mod conformance;
 mod convergence;
+mod differential;
 mod documents;
 mod empirical_risk;
 mod forgeries;

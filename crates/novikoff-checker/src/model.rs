@@ -3,9 +3,12 @@
 use crate::certificate::{Bias, Certificate, Claim, Direction, Loss, Objective, Scale, Target, one_line};
 use crate::labels::Labels;
 use crate::rows::{ColumnNames, Rows};
-use serde::Deserialize;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 const PREFIX: &[u8] = b"{\"__metadata__\":{\"checksum\":\"blake3:";
 const DIGITS: usize = 64;
@@ -30,12 +33,40 @@ struct Tensor {
     data_offsets: [usize; 2],
 }
 
+/// A map with every key once: of two, a reader would have to choose one.
+struct Once<V>(BTreeMap<String, V>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Once<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+            type Value = Once<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Once<V>, A::Error> {
+                let mut map = BTreeMap::new();
+                while let Some((key, value)) = entries.next_entry::<String, V>()? {
+                    if map.contains_key(&key) {
+                        return Err(A::Error::custom(format!("{key:?} is there twice")));
+                    }
+                    map.insert(key, value);
+                }
+                Ok(Once(map))
+            }
+        }
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+/// An entry of the header, by what it has: tensors have a type, a shape and a place.
 #[derive(Deserialize)]
-struct Header {
-    #[serde(rename = "__metadata__")]
-    metadata: BTreeMap<String, String>,
-    #[serde(flatten)]
-    tensors: BTreeMap<String, Tensor>,
+#[serde(untagged)]
+enum Entry {
+    Tensor(Tensor),
+    Metadata(Once<String>),
 }
 
 /// What the model's file says of how it was trained.
@@ -73,8 +104,16 @@ impl<'a> Model<'a> {
         if bytes[AT..AT + DIGITS] != *digits.as_bytes() {
             return Err("the model's checksum is wrong: the file was damaged or changed".into());
         }
-        let Header { metadata, tensors } = serde_json::from_slice(header)
+        let Once(header) = serde_json::from_slice::<Once<Entry>>(header)
             .map_err(|error| format!("the header of the model cannot be read: {}", one_line(&error)))?;
+        let (mut metadata, mut tensors) = (BTreeMap::new(), BTreeMap::new());
+        for (key, entry) in header {
+            match entry {
+                Entry::Metadata(Once(entries)) if key == "__metadata__" => metadata = entries,
+                Entry::Tensor(tensor) if key != "__metadata__" => drop(tensors.insert(key, tensor)),
+                _ => return Err(format!("{key:?} in the header of the model is not what it should be")),
+            }
+        }
         let model = Self { checksum: format!("blake3:{digits}"), metadata, tensors, numbers: &bytes[8 + length..] };
         match (model.text("format"), model.text("format_version")) {
             (Some("novikoff-model"), Some("1")) => Ok(model),
@@ -91,23 +130,25 @@ impl<'a> Model<'a> {
             }
             Some(_) => {}
         }
-        if self.text("scorer") != Some("linear") {
-            return Err("this model does not predict by weights of columns".into());
-        }
         if self.text("map").unwrap_or("") != certificate.map.as_ref().map_or_else(String::new, |map| map.text()) {
             return Err("the model has another feature map".into());
         }
         self.check_names(rows)?;
         let labels = self.labels()?;
-        let weights = Outputs::of(self, rows.width())?;
         for claim in &certificate.claims {
+            let weights = || match self.text("scorer") {
+                Some("linear") => Outputs::of(self, rows.width()),
+                _ => Err("this model does not predict by weights of columns".to_owned()),
+            };
             match claim {
                 Claim::NearOptimal(claim) => {
+                    let weights = weights()?;
                     let outputs = outputs(&claim.objective.target, &labels, &weights)?;
                     weights.check(&outputs, &claim.weights)?;
                     self.check_settings(&claim.objective)?;
                 }
                 Claim::MarginAtLeast(claim) => {
+                    let weights = weights()?;
                     let output = output_of_sides(&claim.sides.positive, &claim.sides.negative, &labels, &weights)?;
                     weights.check(&[output], std::slice::from_ref(&claim.direction))?;
                 }

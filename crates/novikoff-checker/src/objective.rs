@@ -18,6 +18,8 @@ pub fn check(claim: &NearOptimal, rows: &Rows) -> Result<String, String> {
     };
     let value = problem.check_value(&losses)?;
     match (claim.lower_bound, duals) {
+        // No loss and no penalty is negative.
+        (Some(claimed), _) if claimed <= 0.0 => Ok(format!("the objective is at most {value:e}, and nowhere below zero")),
         (Some(claimed), Some(duals)) => {
             let bound = problem.check_lower_bound(&duals, claimed)?;
             Ok(format!("the objective is at most {value:e}, and nowhere below {bound:e}"))

@@ -402,8 +402,10 @@ fn witnesses_that_do_not_fit_are_refused() {
     fails(&rows, two);
     // Without a penalty nothing follows for all weights.
     assert!(
-        fails(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.0), &[1.0], 0.0, json!(null))).contains("within")
+        fails(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.1), &[1.0], 0.0, json!(null))).contains("within")
     );
+    // But no objective is negative.
+    holds(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.0), &[1.0], 0.0, json!(null)));
     for columns in [json!([1]), json!([0, 0]), json!([4_294_967_295u32])] {
         let direction = json!({"columns": columns, "weights": vec![1; columns.as_array().unwrap().len()], "bias": 0});
         fails(&rows, json!({"margin-at-least": {"sides": common::two(), "bias": "free", "margin": -9, "direction": direction}}));

@@ -564,8 +564,11 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
         if let Some(obstacle) = &risk.obstacle {
             lines.add("", obstacle);
         }
-        let reached = if lower > 0.0 { format!("{} reached; ", number(lower)) } else { String::new() };
-        lines.add("margin", format!("{reached}no hyperplane has more than {}", number(upper)));
+        let reached = (lower > 0.0).then(|| format!("{} reached", number_down(lower)));
+        let hardest = if outcome.fit.model.labels.len() > 2 { " for the class with the least" } else { "" };
+        let bound = upper.is_finite().then(|| format!("no hyperplane has more than {}{hardest}", number_up(upper)));
+        let known: Vec<String> = reached.into_iter().chain(bound).collect();
+        lines.add("margin", if known.is_empty() { "nothing is known of it".to_owned() } else { known.join("; ") });
         return;
     }
     let mut minimised = format!("mean {} loss", risk.loss.name());
@@ -598,8 +601,10 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
     if let (Some(obstacle), false) = (&risk.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
         lines.add("", format!("{} was asked for; {obstacle}", scientific(settings.risk.tolerance)));
     }
+    // Without a penalty, the lengths of weights are counted in units of their columns.
+    let units = if settings.risk.scale == Scale::None { "of the columns' largest values" } else { "of the scaled columns" };
     let which = match risk.lambda == 0.0 && risk.l1 == 0.0 {
-        true => format!("no weights up to {} times as long give", count(REACH as u64)),
+        true => format!("no weights up to {} times as long, in units {units}, give", count(REACH as u64)),
         false => "no weights give".to_owned(),
     };
     let dual = risk.dual.map_or(String::new(), |dual| format!("; {which} less than {}", number_down(dual)));

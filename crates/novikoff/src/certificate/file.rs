@@ -444,7 +444,7 @@ impl Claim {
                         Ok(format!("it is at most {:e}, and at least {proved:e}: apart by {apart:.1e} of it", found.value))
                     }
                     (Some(_), Some(proved)) => Err(Unproved::no_more(format!("that no weights make it less than {proved:e}"))),
-                    (Some(_), None) => Err("nothing follows about other weights".into()),
+                    (Some(_), None) => Err(Unproved::Unsettled("nothing follows about other weights".into())),
                 }
             }
             Claim::MistakesAtMost { mistakes, proof } => {

@@ -26,8 +26,9 @@ impl Gap {
     /// `(objective − dual)/objective`.
     pub fn relative(&self) -> Option<f64> {
         let dual = self.dual?;
-        let gap = (self.objective - dual).max(0.0);
-        Some(if gap == 0.0 { 0.0 } else { gap / self.objective.abs().max(f64::MIN_POSITIVE) })
+        let gap = self.objective - dual;
+        // Not by `max`, which would make zero of NaN.
+        Some(if gap <= 0.0 { 0.0 } else { gap / self.objective.abs().max(f64::MIN_POSITIVE) })
     }
 
     /// Whether the relative gap is at most this.

@@ -70,7 +70,9 @@ impl MistakeProof {
         let bound = match (self.own_feature, self.passes) {
             (Some(own), _) => bound_with_own(up(radius * radius, 4), up(short, 4), own, self.margin),
             (None, None) if short > 0.0 => {
-                return Err("some rows are nearer than the margin, and each pass may mistake them".into());
+                let what =
+                    "a bound for each number of passes: some rows may be nearer than the margin, and each pass may mistake them";
+                return Err(Unproved::no_more(what));
             }
             (None, passes) => bound_of(radius, up(short * passes.unwrap_or(1) as f64, 4).sqrt(), self.margin),
         };
@@ -100,7 +102,7 @@ impl MistakeProof {
         if self.bias == Bias::None && self.weights.iter().any(|w| w.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        range::memory(&data.rows, names.len(), self.weights.iter().map(|w| w.weights.len()).sum())?;
+        range::memory(&data.rows, names.len() * data.rows.columns(), self.weights.iter().map(|w| w.weights.len()).sum())?;
         let dense: Vec<Cow<'_, [f64]>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
         let whole = length_of(&numbers, &numbers)?;
@@ -123,7 +125,7 @@ impl MistakeProof {
         };
         let margins: Vec<f64> = (0..data.len()).into_par_iter().with_min_len(256).map(lead).collect();
         if margins.iter().any(|m| m.is_nan()) {
-            return Err("the numbers are too large to tell".into());
+            return Err(range::unsettled());
         }
         let radius = if self.normalised { 1.0 } else { stand.radius().high };
         Ok((margins, up(radius * std::f64::consts::SQRT_2, 4)))

@@ -18,7 +18,8 @@ use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
 use crate::risk::{self, Joint, Problem, log_sum_exp, probabilities};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -54,7 +55,7 @@ pub struct Objective {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_weights: Vec<(String, f64)>,
     /// How columns were brought to one size: `mⱼ` follows from the rows.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_none", deserialize_with = "stated_scale")]
     pub scale: Scale,
     /// How many columns, the first ones, were; all if this is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +64,14 @@ pub struct Objective {
 
 fn is_none(scale: &Scale) -> bool {
     *scale == Scale::None
+}
+
+/// One that is stated is some: there is one way to say that there is none, which is to leave it out.
+fn stated_scale<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Scale, D::Error> {
+    match Scale::deserialize(deserializer)? {
+        Scale::None => Err(D::Error::custom("a scale of none is left out")),
+        scale => Ok(scale),
+    }
 }
 
 /// Two numbers that the least objective lies between.
@@ -97,14 +106,22 @@ impl Objective {
         range::rows(&data.rows)?;
         if let Some(within) = within {
             range::ordinary("the length that weights have at most", &[within])?;
+            if within < 0.0 {
+                return Err("the length that weights have at most is negative".into());
+            }
         }
-        let within = within.filter(|length| *length >= 0.0);
+        if duals.is_some() && matches!(self.target, Target::Classes(_)) {
+            return Err("duals are given where classes are learned jointly: these have none".into());
+        }
         for direction in weights {
             range::ordinary("a weight", &direction.weights)?;
             range::ordinary("a bias", &[direction.bias])?;
         }
         // Weights, pulls and scales, of every class.
-        range::memory(&data.rows, 4 * weights.len(), weights.iter().map(|w| w.weights.len()).sum())?;
+        let by_column = weights.len().saturating_mul(4 * data.rows.columns());
+        // Scores and distributions, where classes are learned jointly.
+        let by_row = if weights.len() > 1 { weights.len().saturating_mul(2 * data.len()) } else { 0 };
+        range::memory(&data.rows, by_column.saturating_add(by_row), weights.iter().map(|w| w.weights.len()).sum())?;
         let dense: Vec<Cow<'_, [f64]>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
@@ -137,8 +154,10 @@ impl Objective {
                 }?
             }
         };
+        // No loss and no penalty is negative.
+        let lower_bound = ends.lower_bound.map(|bound| bound.max(0.0));
         match ends.value.is_finite() {
-            true => Ok(Ends { value: (ends.value + UNDERFLOW).next_up(), ..ends }),
+            true => Ok(Ends { value: (ends.value + UNDERFLOW).next_up(), lower_bound }),
             false => Err(Unproved::Unsettled("the objective is too large".into())),
         }
     }

@@ -6,7 +6,7 @@
 
 use super::exact::Dyadic;
 use super::numbers;
-use super::range::{self, Unproved};
+use super::range::{self, SMALL, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, score};
 use crate::data::{Dataset, Matrix, Row};
 use crate::model::Weights;
@@ -259,7 +259,7 @@ impl Stand<'_> {
     /// Every row's margin over the length of the weights, from below; with every row divided by its length, if that is asked for.
     /// Rows that stand on neither side have any.
     pub(super) fn margins(&self, direction: &Direction, normalised: bool) -> Result<Vec<f64>, Unproved> {
-        range::memory(self.rows, 1, direction.weights.len())?;
+        range::memory(self.rows, self.rows.columns(), direction.weights.len())?;
         let weights = direction.dense(self.rows.columns())?;
         if self.bias == Bias::None && direction.bias != 0.0 {
             return Err("there is a bias where there should be none".into());
@@ -276,14 +276,21 @@ impl Stand<'_> {
             over_length(if normalised { self.over_row(low, row) } else { low }, length)
         };
         let margins: Vec<f64> = (0..self.rows.rows()).into_par_iter().with_min_len(256).map(low).collect();
-        if margins.iter().any(|m| m.is_nan()) { Err("the numbers are too large to tell".into()) } else { Ok(margins) }
+        if margins.iter().any(|m| m.is_nan()) { Err(range::unsettled()) } else { Ok(margins) }
     }
 
-    /// A score over the length of its row, from below.
+    /// A score over the length of its row, from below; NaN where that length is too small to divide by. Rows of length zero stay as they are.
     pub(super) fn over_row(&self, low: f64, row: Row<'_>) -> f64 {
+        let length = self.length(row);
+        if length.high == 0.0 {
+            return low;
+        }
+        if length.low < SMALL {
+            return f64::NAN;
+        }
         match low > 0.0 {
-            true => quotient_down(low, self.length(row).high).max(0.0),
-            false => quotient_down(low, self.length(row).low.max(f64::MIN_POSITIVE)),
+            true => quotient_down(low, length.high).max(0.0),
+            false => quotient_down(low, length.low),
         }
     }
 
@@ -313,7 +320,7 @@ impl Stand<'_> {
     pub fn normalised_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
         let (length, size) = self.combined(combination)?;
         let bound = if size > 0.0 { quotient_up(length, size) } else { f64::INFINITY };
-        if bound.is_nan() { Err("the numbers are too large to tell".into()) } else { Ok(bound) }
+        if bound.is_nan() { Err(range::unsettled()) } else { Ok(bound) }
     }
 
     /// The length of the combination, with multipliers that add up to 1, from above; and from below what it would be if all
@@ -324,7 +331,7 @@ impl Stand<'_> {
         if !multipliers.iter().all(|m| m.is_finite() && *m > 0.0) {
             return Err("a multiplier is not a positive finite number".into());
         }
-        range::memory(self.rows, 1, multipliers.len())?;
+        range::memory(self.rows, self.rows.columns(), multipliers.len())?;
         for m in multipliers {
             range::divisor("a multiplier", *m)?;
         }
@@ -364,7 +371,7 @@ impl Stand<'_> {
             false => ((found + off).next_up() / halves).next_up(),
         };
         if bound.is_nan() {
-            return Err("the numbers are too large to tell".into());
+            return Err(range::unsettled());
         }
         Ok((bound, (Between::about(least, least, operations).low / halves).next_down().max(0.0)))
     }

@@ -89,20 +89,22 @@ pub(crate) fn rows(rows: &Matrix) -> Result<(), Unproved> {
     if ordinary { Ok(()) } else { Err(Unproved::Unsettled(format!("a value of a row is larger than {LARGE:.1e}"))) }
 }
 
-/// Leaves to exact arithmetic, which stores no zeros, what would take much more memory than the rows and the witness do.
-pub(super) fn memory(rows: &Matrix, vectors: usize, given: usize) -> Result<(), Unproved> {
+/// Leaves to exact arithmetic, which stores no zeros, what would take so many numbers, if that is much more than the rows and the
+/// witness have.
+pub(super) fn memory(rows: &Matrix, numbers: usize, given: usize) -> Result<(), Unproved> {
     /// Numbers that may be stored for each that is there, and beyond that.
     const EACH: usize = 64;
     const BESIDES: usize = 1 << 24;
-    let numbers = vectors.saturating_mul(rows.columns());
     let there = rows.stored().saturating_add(rows.rows()).saturating_add(given);
     match numbers <= there.saturating_mul(EACH).saturating_add(BESIDES) {
         true => Ok(()),
-        false => Err(Unproved::Unsettled(format!(
-            "weights of {} columns, {vectors} times, take far more memory than the rows",
-            rows.columns()
-        ))),
+        false => Err(Unproved::Unsettled(format!("it takes {numbers} numbers, far more than the rows have"))),
     }
+}
+
+/// Numbers on the way were too large or too small.
+pub(super) fn unsettled() -> Unproved {
+    Unproved::Unsettled("numbers on the way are too large or too small".into())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use std::ops::Range;
 
 /// Without a penalty, a bound is one on weights up to so many times as long as those returned.
 pub const REACH: f64 = 1000.0;
-/// Numbers that are met up to this part of what a constant leaves of them are met.
+/// Numbers that are met up to this part of their deviations from a constant are met.
 const MET: f64 = 1e-10;
 /// A gap that is so many times the tolerance may be less with better digits or better duals.
 const NEAR: f64 = 100.0;
@@ -100,7 +100,7 @@ pub fn sound<L: Loss, P: Penalty>(
     }
     let judged = |duals: Option<&[f64]>| {
         let exact = Terms::exact(problem, point, |scores| feasible(problem, scores, duals), None);
-        exact.gap(problem, point, plain.gradient, exact.penalised(problem)).unwrap_or(quick)
+        exact.and_then(|exact| exact.gap(problem, point, plain.gradient, exact.penalised(problem))).unwrap_or(quick)
     };
     let exact = judged(duals);
     if exact.within(tolerance) || duals.is_some() || problem.penalty.l1() > 0.0 {
@@ -184,7 +184,7 @@ pub fn in_ball<L: Loss>(
     let enough = |gap: &Gap| gap.within(tolerance) || gap.dual.is_some_and(|dual| doubt <= 0.1 * (gap.objective - dual));
     let gap = match judged(plain).filter(enough) {
         Some(gap) => Some(gap),
-        None => judged(Terms::exact(problem, point, |_| duals.clone(), Some(&units))),
+        None => Terms::exact(problem, point, |_| duals.clone(), Some(&units)).and_then(judged),
     };
     (gap.unwrap_or(Gap { objective: problem.mean_loss(scores), dual: None, gradient }), duals)
 }
@@ -205,7 +205,24 @@ pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
         Bias::None => 0.0,
         _ => problem.sum(|i| problem.share(i) * problem.targets[i]) / all,
     };
-    MET * problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], mean))
+    let part = if L::NAME == LossName::Squared { MET * MET } else { MET };
+    part * problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], mean))
+}
+
+/// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded to zero: then it says
+/// something only where every row is met, and no weight is penalised.
+pub fn is_told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], objective: f64) -> bool {
+    let largest = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
+    let is_met = |i: usize| match L::NAME {
+        LossName::Squared | LossName::Absolute => (scores[i] - problem.targets[i]).abs() <= MET * largest,
+        LossName::Hinge | LossName::SquaredHinge => problem.targets[i] * scores[i] >= 1.0,
+        LossName::HingeAtZero => problem.targets[i] * scores[i] >= 0.0,
+        LossName::Logistic | LossName::Exponential => false,
+    };
+    let penalised = problem.penalty.l2() > 0.0 || problem.penalty.l1() > 0.0;
+    objective >= TINY
+        || (0..problem.len()).all(|i| problem.share(i) == 0.0 || is_met(i))
+            && (!penalised || point.weights.iter().chain([&point.bias]).all(|w| *w == 0.0))
 }
 
 /// Whether a gap without a penalty is as small as was asked for, or all targets are met.
@@ -332,9 +349,10 @@ fn sum_off<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     gamma(problem.len().min(CHUNK) + problem.len() / CHUNK + 16)
 }
 
-/// What an entry of [`Problem::combine`] is off by, relative to the sum of the absolute values of its terms.
+/// What an entry of the dual gradient is off by, relative to the sum of the absolute values of its terms. Some solvers keep it
+/// themselves, row by row.
 fn rounds<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
-    gamma(problem.blocks().iter().map(Range::len).max().unwrap_or(0) + problem.blocks().len() + 16)
+    gamma(problem.len() + problem.blocks().len() + 16)
 }
 
 /// What a mean loss may be off by, where scores are off by up to `off` and the shares add up to `shares`.
@@ -424,15 +442,19 @@ impl Terms {
         }
     }
 
-    /// With twice the digits.
+    /// With twice the digits; `None` where a number is so large that it has not even one.
     fn exact<L: Loss, P: Penalty>(
         problem: &Problem<'_, L, P>,
         point: &Point,
         duals: impl FnOnce(&[f64]) -> Vec<f64>,
         units: Option<&[f64]>,
-    ) -> Self {
+    ) -> Option<Self> {
         let score = |i: usize| exact_score(problem, point, i);
         let (scores, off): (Vec<f64>, Vec<f64>) = (0..problem.len()).into_par_iter().with_min_len(256).map(score).unzip();
+        // Losses and their slopes would make zeros of NaN.
+        if scores.iter().chain(&off).any(|x| !x.is_finite()) {
+            return None;
+        }
         let duals = duals(&scores);
         let row_sum = |f: &dyn Fn(usize) -> f64| Double::sum((0..problem.len()).map(|i| problem.share(i) * f(i))).value();
         let loss = row_sum(&|i| value(problem.loss, problem.targets[i], scores[i]));
@@ -448,13 +470,16 @@ impl Terms {
         let terms = row_sum(&|i| conjugate_terms(L::NAME, problem.targets[i], duals[i]));
         let conjugate = row_sum(&|i| conjugate(problem.loss, problem.targets[i], duals[i]));
         let pull = Point { weights: weights.into_iter().map(Double::value).collect(), bias: total.value() };
+        if pull.weights.iter().chain([&pull.bias]).any(|v| !v.is_finite()) {
+            return None;
+        }
         let smallest = units.into_iter().flatten().fold(1.0, |least: f64, unit| least.min(*unit));
-        Self {
+        Some(Self {
             loss: (loss, loss_off(L::NAME, loss, off.into_iter().fold(0.0, f64::max), shares) + FUNCTION * loss),
             conjugate: conjugate + ABOVE * (shorter + FUNCTION) * terms,
             pull_off: ABOVE * (Double::off(problem.len()) + unbalanced) * length + TINY / smallest,
             pull,
-        }
+        })
     }
 
     /// What the duals prove where there is a penalty.

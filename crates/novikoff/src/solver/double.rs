@@ -46,13 +46,16 @@ impl Double {
 }
 
 impl AddAssign for Double {
-    /// Knuth's sum of the leading parts; the rest is added up beside it.
+    /// Knuth's sum of the leading parts; then Dekker's of that and the rest.
     #[inline(always)]
     fn add_assign(&mut self, other: Self) {
         let sum = self.high + other.high;
         let of_other = sum - self.high;
         let rest = (self.high - (sum - of_other)) + (other.high - of_other);
-        *self = Self { high: sum, low: self.low + (rest + other.low) };
+        let low = self.low + (rest + other.low);
+        // Brought back to two parts that do not overlap: otherwise errors of the second would grow with the square of the number of terms.
+        let high = sum + low;
+        *self = Self { high, low: low - (high - sum) };
     }
 }
 
@@ -61,6 +64,21 @@ mod tests {
     use super::*;
     use crate::certificate::exact::Dyadic;
     use proptest::prelude::*;
+
+    /// Each term moves the second part alone.
+    #[test]
+    fn many_small_terms_are_not_lost() {
+        let (mut sum, mut exact, mut size) = (Double::default(), Dyadic::of(0.0), 0.0);
+        for term in std::iter::once(1.0).chain(std::iter::repeat_n(1.985_224_148_217_e-16 / 1.8, 100_000)) {
+            sum += Double::product(term, 1.0);
+            exact.add_product(term, 1.0);
+            size += term;
+        }
+        exact.add_product(-1.0, sum.high);
+        exact.add_product(-1.0, sum.low);
+        let (low, high) = exact.between();
+        assert!(low.abs().max(high.abs()) <= Double::off(100_001) * size);
+    }
 
     proptest! {
         /// Against exact arithmetic, with terms that cancel.

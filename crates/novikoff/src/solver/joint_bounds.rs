@@ -45,7 +45,8 @@ pub fn joint_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], size
     let gradient = Some(in_units(&pull.values, |v, _| v));
     let Some(unbalanced) = parts.unbalanced(problem, imbalance) else { return Gap { objective, dual: Some(0.0), gradient } };
     let radius = REACH * in_units(&weights.values, |w, unit| w * unit).max(1.0);
-    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY;
+    let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
+    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
     let bound = -entropy
         - (parts.sum + FUNCTION + unbalanced) * (entropy.abs() + parts.shares)
         - radius * ABOVE * (in_units(&pull.values, |v, unit| v / unit) + off)

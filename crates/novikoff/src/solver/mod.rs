@@ -27,7 +27,7 @@ mod stochastic;
 
 pub use augmented::Augmented;
 pub use boosting::Boosting;
-pub use bounds::{REACH, Sizes, in_ball, met, proven, sound};
+pub use bounds::{REACH, Sizes, in_ball, is_told, met, proven, sound};
 pub use conditioned::{Allowed, Conditioned};
 pub use coordinate::{Coordinate, largest_l1};
 pub use dependence::{Obstacle, dependence};

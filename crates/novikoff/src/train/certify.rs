@@ -11,6 +11,7 @@ use crate::certificate::proof::{Combination, Direction, Sides, Stand};
 use crate::certificate::range::Unproved;
 use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
+use crate::loss::LossName;
 use crate::model::{self, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
@@ -65,38 +66,15 @@ impl Fit {
 
     /// What each weight vector tells apart.
     fn targets(&self) -> Vec<Target> {
-        let names = self.model.labels.names();
-        match self.scheme {
-            _ if names.is_empty() => vec![Target::Numbers],
-            Scheme::Joint => vec![Target::Classes(names.to_vec())],
-            Scheme::Two => vec![Target::Sides(sides(&self.model.labels, 1))],
-            Scheme::OneVsRest => (0..names.len()).map(|class| Target::Sides(sides(&self.model.labels, class))).collect(),
-        }
+        targets(&self.model.labels, self.scheme)
     }
 
     fn objective_claims(&self, risk: &RiskFit, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
-        let class_weights = match self.model.labels.is_empty() {
-            true => Vec::new(),
-            false => {
-                let classes = Classes::new(&data.names, settings)?;
-                let by_class = class_weights(data, &classes.labels, settings)?;
-                classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
-            }
-        };
         let scales = data.factors(settings.risk.scale);
         let mut claims = Vec::new();
-        for (at, target) in self.targets().into_iter().enumerate() {
-            let weights = self.weights_of(&target)?;
-            let objective = Objective {
-                target,
-                loss: risk.loss,
-                lambda: risk.lambda,
-                l1: risk.l1,
-                bias: settings.bias,
-                class_weights: class_weights.clone(),
-                scale: settings.risk.scale,
-                scaled_columns: data.scaled_columns().filter(|_| settings.risk.scale != Scale::None),
-            };
+        let minimised = (risk.loss, risk.lambda);
+        for (at, objective) in objectives(&self.model.labels, self.scheme, minimised, data, settings)?.into_iter().enumerate() {
+            let weights = self.weights_of(&objective.target)?;
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
@@ -195,6 +173,46 @@ impl Fit {
     }
 }
 
+/// What each weight vector of a model tells apart.
+fn targets(labels: &Labels, scheme: Scheme) -> Vec<Target> {
+    let names = labels.names();
+    match scheme {
+        _ if names.is_empty() => vec![Target::Numbers],
+        Scheme::Joint => vec![Target::Classes(names.to_vec())],
+        Scheme::Two => vec![Target::Sides(sides(labels, 1))],
+        Scheme::OneVsRest => (0..names.len()).map(|class| Target::Sides(sides(labels, class))).collect(),
+    }
+}
+
+/// What each weight vector of a model minimises: this loss and λ, and the rest by the settings.
+pub(super) fn objectives(
+    labels: &Labels,
+    scheme: Scheme,
+    (loss, lambda): (LossName, f64),
+    data: &Dataset,
+    settings: &Settings,
+) -> Result<Vec<Objective>> {
+    let class_weights = match labels.is_empty() {
+        true => Vec::new(),
+        false => {
+            let classes = Classes::new(&data.names, settings)?;
+            let by_class = class_weights(data, &classes.labels, settings)?;
+            classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
+        }
+    };
+    let objective = |target: Target| Objective {
+        target,
+        loss,
+        lambda,
+        l1: settings.risk.l1,
+        bias: settings.bias,
+        class_weights: class_weights.clone(),
+        scale: settings.risk.scale,
+        scaled_columns: data.scaled_columns().filter(|_| settings.risk.scale != Scale::None),
+    };
+    Ok(targets(labels, scheme).into_iter().map(objective).collect())
+}
+
 /// What a certificate would say cannot be computed soundly.
 fn no_certificate(why: Unproved) -> Error {
     let hint = "bring the columns to ordinary sizes, or leave out --certificate; the model itself is not affected";
@@ -223,7 +241,7 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 }
 
 /// The length of all weights, each divided by its column's scale.
-fn length(weights: &[Direction], scales: &[f64]) -> f64 {
+pub(super) fn length(weights: &[Direction], scales: &[f64]) -> f64 {
     let square = |direction: &Direction| -> f64 {
         direction.entries().map(|(j, w)| (w / scales.get(j).copied().unwrap_or(1.0)).powi(2)).sum()
     };

@@ -1,7 +1,9 @@
 //! Batch learners: a loss, a penalty and a solver by name, and what their fit came to.
 
+use super::certify::{length, objectives};
 use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::{ClassWeight, Fit, Learner, Settings};
+use crate::certificate::proof::{Combination, Direction, Stand};
 use crate::certificate::{Gap, joint_gap};
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
@@ -15,8 +17,8 @@ use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
     Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended, Gradient, JointSolution,
-    LeastSquares, MaxMargin, Newton, Schedule, Simplex, Sizes, Solution, Solver, Start, Step, Stochastic, in_ball, joint_in_ball,
-    joint_sound, max_margin, met, multinomial, sound, stationary,
+    LeastSquares, MaxMargin, Newton, REACH, Schedule, Simplex, Sizes, Solution, Solver, Start, Step, Stochastic, in_ball,
+    is_told, joint_in_ball, joint_sound, max_margin, met, multinomial, sound, stationary,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -381,7 +383,7 @@ fn solve_all<'a, L: Offered>(
         if settings.learner == Learner::MaxMargin
             && let Some(found) = L::hard_margin(&problems[0], &controls[0])
         {
-            return vec![hardest(found)];
+            return vec![hardest(&problems[0], found, settings.risk.tolerance)];
         }
         match (L::with_l2(solver, &settings.risk), L::with_l1(solver)) {
             (Some(solver), _) if settings.risk.l1 == 0.0 => {
@@ -429,12 +431,16 @@ fn train_by<L: Offered>(
     let watch = Watch::new(observer);
     // Some solvers leave a core idle.
     let solve = || solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
-    let (Solved { mut weights, known, starts }, data_hash) = rayon::join(solve, || data.fingerprint());
+    let (Solved { mut weights, mut known, starts }, data_hash) = rayon::join(solve, || data.fingerprint());
     let interrupted = watch.stopped();
     if known.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
         return Err(super::geometry::overflow());
     }
     weights.fold_back(&scaling.factors);
+    if !scaling.factors.is_empty() && settings.learner != Learner::MaxMargin {
+        let minimised = (L::NAME, lambda);
+        known = by_the_model(known, &weights, &starts, (&goal, minimised), (data, &scaling.factors), settings)?;
+    }
     let scorer = Scorer::Linear(weights);
     // The scores that the certificate is of are the model's own if its weights are.
     let known_scores = if scaling.factors.is_empty() { scores_by_row(&known, goal.outputs, data.len()) } else { None };
@@ -508,6 +514,34 @@ fn train_by<L: Offered>(
     })
 }
 
+/// Gaps of the model's own weights on the rows as they are. The scaled rows and the weights that belong to them were rounded, and
+/// far from zero that can matter.
+fn by_the_model(
+    mut known: Vec<Known>,
+    weights: &Weights,
+    starts: &[Start],
+    (goal, minimised): (&Goal, (LossName, f64)),
+    (data, factors): (&Dataset, &[f64]),
+    settings: &Settings,
+) -> Result<Vec<Known>> {
+    let none = Labels::default();
+    let labels = goal.classes.as_ref().map_or(&none, |classes| &classes.labels);
+    let objectives = objectives(labels, goal.scheme, minimised, data, settings)?;
+    for (at, (known, objective)) in known.iter_mut().zip(objectives).enumerate() {
+        let (directions, duals): (Vec<Direction>, Option<&[f64]>) = match goal.scheme {
+            Scheme::Joint => ((0..goal.outputs).map(|output| Direction::of_output(weights, output)).collect(), None),
+            _ => (vec![Direction::of_output(weights, at)], Some(&starts[at].duals[..]).filter(|duals| duals.len() == data.len())),
+        };
+        let free = objective.lambda == 0.0 && objective.l1 == 0.0;
+        let within = free.then(|| REACH * length(&directions, factors).max(1e-3));
+        known.gap = match objective.ends(data, &directions, duals, within) {
+            Ok(ends) => Gap { objective: ends.value, dual: ends.lower_bound, ..known.gap },
+            Err(_) => Gap { dual: None, ..known.gap },
+        };
+    }
+    Ok(known)
+}
+
 /// Rows with their columns brought to one size, if that was asked for.
 struct Scaling {
     factors: Vec<f64>,
@@ -566,6 +600,7 @@ impl<'a> Judge<'a> {
         let endless = matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
         let ended = if endless { Ended::Diverging } else { solution.ended };
         let none = met(&problem);
+        let gap = told(&problem, &point, &scores, gap);
         self.known(Solution { ended, ..solution }, gap, scores, none)
     }
 
@@ -576,6 +611,7 @@ impl<'a> Judge<'a> {
         let own = solution.certified.take().filter(|_| self.conditioned.is_none());
         let certified = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
         let gap = sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
+        let gap = told(&problem, &point, &certified.scores, gap);
         self.known(solution, gap, certified.scores, 0.0)
     }
 
@@ -631,20 +667,47 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be.
-fn hardest(found: MaxMargin) -> (Start, Known) {
+/// A gap of numbers that mean something: no objective where a score is not finite, and no bound where the objective is too small.
+fn told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], gap: Gap) -> Gap {
+    if scores.iter().any(|score| !score.is_finite()) {
+        return Gap { objective: f64::NAN, dual: None, ..gap };
+    }
+    if is_told(problem, point, scores, gap.objective) { gap } else { Gap { dual: None, ..gap } }
+}
+
+/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be. Both
+/// margins are proved in spite of rounding.
+fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f64) -> (Start, Known) {
     let half = |margin: f64| 0.5 / (margin * margin);
-    let separated = found.lower > 0.0;
-    let gap = Gap {
-        objective: if separated { half(found.lower) } else { 0.0 },
-        dual: separated.then(|| half(found.upper)),
-        gradient: Some(0.0),
-    };
-    let Solution { point, ended, steps, trace, duals, .. } = found.solution;
-    (
-        Start { point, duals: duals.unwrap_or_default() },
-        Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((found.lower, found.upper)) },
-    )
+    let Solution { point, mut ended, steps, trace, duals, .. } = found.solution;
+    let duals = duals.unwrap_or_default();
+    let (lower, upper) = proved_margins(problem, &point, &duals);
+    // Without a proof (of numbers too large or too small for one) nothing is said of having arrived.
+    let (lower, upper) = (lower.unwrap_or(found.lower.min(0.0)), upper.unwrap_or(f64::INFINITY));
+    if ended == Ended::Arrived && !(lower > 0.0 && upper - lower <= tolerance * upper) {
+        ended = Ended::OutOfSteps;
+    }
+    let separated = lower > 0.0;
+    let gap =
+        Gap { objective: if separated { half(lower) } else { 0.0 }, dual: separated.then(|| half(upper)), gradient: Some(0.0) };
+    (Start { point, duals }, Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((lower, upper)) })
+}
+
+/// A margin that a point has, from below, and one that no hyperplane exceeds, by the combination of rows that duals are.
+fn proved_margins<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, duals: &[f64]) -> (Option<f64>, Option<f64>) {
+    /// Parts of a combination that are smaller than this, beside the largest, are left out.
+    const SMALLEST: f64 = 1e-14;
+    let signs = problem.each(|i| if problem.share(i) > 0.0 { problem.targets[i] } else { 0.0 });
+    let stand = Stand { rows: problem.rows, signs: &signs, bias: problem.bias };
+    let parts = problem.each(|i| {
+        let dual = duals.get(i).map_or(0.0, |dual| problem.loss.nearest_dual(problem.targets[i], *dual));
+        problem.share(i) * dual.abs()
+    });
+    let largest = parts.iter().copied().fold(0.0, f64::max);
+    let kept = (0u32..).zip(&parts).filter(|(_, part)| **part > SMALLEST * largest);
+    let (rows, multipliers) = kept.map(|(i, part)| (i, part / largest)).unzip();
+    let lower = stand.margin_at_least(&Direction::new(&point.weights, point.bias)).ok();
+    (lower, stand.margin_at_most(&Combination { rows, multipliers }).ok())
 }
 
 /// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
@@ -818,7 +881,8 @@ fn report(
     let gradient = outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
     let relative_gap = Gap { objective, dual, gradient }.relative();
     let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
-    let met = dual.is_some() && objective <= outputs.iter().map(|output| output.none).sum();
+    let none = outputs.iter().map(|output| output.none).sum::<f64>();
+    let met = dual.is_some() && none > 0.0 && objective <= none;
     // What is said of a fit is what its gap says.
     let arrived = match margin {
         Some(_) => outputs.iter().all(|output| output.ended == Ended::Arrived),
@@ -850,14 +914,19 @@ fn report(
 fn obstacle(outputs: &[Known], data: &Dataset, settings: &Settings) -> String {
     let hopeless = outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        return format!("not separable within {upper:.1e}: no hyperplane has a larger margin than that; use --learner svm");
+        let bound = if upper.is_finite() { format!("no hyperplane has a margin above {upper:e}, and ") } else { String::new() };
+        return format!("{bound}none was found that separates the rows; use --learner svm");
     }
     if outputs.iter().any(|output| output.ended == Ended::Diverging) {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
+    if outputs.iter().any(|output| output.margin.is_none() && output.gap.dual.is_none() && output.gap.objective < 1e-200) {
+        return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
+    }
     let spread = column_spread(data);
     if spread > 1e3 {
-        return format!("the largest column is {spread:.0} times the smallest: try --scale unit-variance");
+        let spread = if spread < 1e6 { format!("{spread:.0}") } else { format!("{spread:.1e}") };
+        return format!("the largest column is {spread} times the smallest: try --scale unit-variance");
     }
     if outputs.iter().any(|output| output.ended == Ended::OutOfSteps) {
         let steps = settings.risk.steps.map_or(String::new(), |steps| format!(" {steps}"));

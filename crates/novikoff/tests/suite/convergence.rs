@@ -373,3 +373,60 @@ fn converged_is_said_only_of_minima() {
     let not: Vec<&str> = all.iter().filter(|(converged, _)| !converged).map(|(_, what)| &what[..]).collect();
     assert!(not.is_empty(), "{} of {} are not said to have converged:\n{}", not.len(), all.len(), not.join("\n"));
 }
+
+/// Products of such numbers overflow in arithmetic with twice the digits: a row must not vanish from the objective by that.
+#[test]
+fn rows_of_enormous_values_are_part_of_the_objective() {
+    let enormous = [2e300, -2e300, 2e300, -2e300].map(|x| vec![x, 1.0, 0.0]);
+    let rows: Vec<Vec<f64>> = enormous.into_iter().chain([1.0, 2.0, -1.0].map(|x| vec![0.0, 0.0, x])).collect();
+    let targets = [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
+    let settings = |solver| Settings {
+        learner: Learner::SquaredSvm,
+        bias: Bias::None,
+        risk: Risk { strength: Some(Strength::Lambda(0.1)), solver, ..Risk::default() },
+        ..Settings::default()
+    };
+    for solver in [SolverName::Newton, SolverName::DualCd, SolverName::Augmented] {
+        let Ok(fit) = train(&dataset(&rows, &targets), None, &settings(solver), &mut Unwatched) else { continue };
+        let weights = &fit.model.scorer.weights().unwrap().values;
+        let losses = rows.iter().zip(targets).map(|(row, y)| {
+            let score: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
+            (1.0 - y * score).max(0.0).powi(2)
+        });
+        let own = losses.sum::<f64>() / 7.0 + 0.05 * weights.iter().map(|w| w * w).sum::<f64>();
+        assert!((risk(&fit).objective - own).abs() <= 1e-6 * own, "{solver:?}: {own} {:?}", risk(&fit));
+        assert!(fit.stopped != Stopped::Converged || own < 0.958, "{solver:?}: {own} {:?}", risk(&fit));
+    }
+}
+
+/// Squares of such targets are zero in doubles, whatever is predicted.
+#[test]
+fn an_objective_that_underflows_is_no_minimum() {
+    let rows: Vec<Vec<f64>> = [1.0, 2.0, 3.0].map(|x| vec![x]).into();
+    let targets = [1e-170, 2e-170, -1e-170];
+    for (lambda, solver) in
+        [(0.1, SolverName::Auto), (0.1, SolverName::Newton), (0.0, SolverName::Auto), (0.0, SolverName::Newton)]
+    {
+        let fit = fit(Learner::LeastSquares, lambda, solver, Bias::Free, &rows, &targets);
+        assert_eq!(fit.stopped, Stopped::NotConverged, "{lambda} {solver:?} {:?}", risk(&fit));
+    }
+    let met = fit(Learner::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &[0.0; 3]);
+    assert_eq!(met.stopped, Stopped::Converged);
+}
+
+/// Rows on a line, far from zero: the largest margin is half of the distance of the classes.
+#[test]
+fn margins_are_bounded_in_spite_of_rounding() {
+    for (at, tolerance) in [1e3, 1e5, 1e6, 3e6].into_iter().flat_map(|at| [(at, 1e-4), (at, 1e-11)]) {
+        let places = [(-2.1, -1.0), (-3.7, -1.0), (1.3, 1.0), (2.9, 1.0), (1.9, 1.0)];
+        let (rows, targets): (Vec<_>, Vec<f64>) = places.into_iter().map(|(x, y)| (vec![at + x], y)).unzip();
+        let widest = ((at + 1.3) - (at - 2.1)) / 2.0;
+        let risk = Risk { tolerance, ..Risk::default() };
+        let settings = Settings { learner: Learner::MaxMargin, bias: Bias::Free, risk, ..Settings::default() };
+        let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
+        let (lower, upper) = fit.risk.as_ref().unwrap().margin.unwrap();
+        assert!(lower <= widest && widest <= upper, "{at}: {lower} {widest} {upper}");
+        assert!(fit.stopped != Stopped::Converged || widest - lower <= tolerance * widest, "{at}: {lower} {widest}");
+        assert!(tolerance < 1e-4 || at > 1e4 || fit.stopped == Stopped::Converged, "{at} {tolerance} {lower} {upper}");
+    }
+}

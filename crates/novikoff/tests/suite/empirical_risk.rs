@@ -293,7 +293,7 @@ fn rows_that_cannot_be_separated_are_said_to_be() {
     let fit = train(&data, None, &settings(Learner::MaxMargin), &mut Unwatched).unwrap();
     assert_eq!(fit.stopped, Stopped::NotConverged);
     let risk = fit.risk.unwrap();
-    assert!(risk.obstacle.unwrap().contains("not separable"));
+    assert!(risk.obstacle.unwrap().contains("none was found that separates the rows"));
     assert!(risk.margin.unwrap().1 < 1e-6);
 }
 

@@ -114,6 +114,46 @@ fn rows_that_contradict_one_another_are_not_learned() {
     refused(&data, "mistakes-at-most", &json!({"mistakes": 3, "proof": proof(json!(1000))}));
 }
 
+/// Rows whose length is below the normal numbers, divided by it.
+#[test]
+fn rows_too_short_to_divide_by_prove_nothing_in_doubles() {
+    let text: String = (0..100).map(|i| format!("{} 1:1e-310\n", if i % 2 == 0 { "1" } else { "-1" })).collect();
+    let data = read(&text);
+    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": true, "passes": 10, "margin": 1.0,
+        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    refused(&data, "mistakes-at-most", &json!({"mistakes": 560, "proof": proof}));
+    let found = verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 2090, "proof": proof})));
+    assert_eq!(found, Ok([false, true, true]));
+}
+
+/// In doubles, a row that has the margin exactly may have a little less.
+#[test]
+fn a_margin_that_is_met_exactly_is_left_to_exact_arithmetic() {
+    let data = read("1 1:3\n-1 1:-7\n");
+    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 3.0,
+        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    let found = verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof})));
+    assert_eq!(found, Ok([false, true, true]));
+}
+
+/// What only one of the checkers would understand, or leave aside.
+#[test]
+fn parts_without_a_meaning_are_refused() {
+    let data = read(PAIR);
+    let zero = json!({"weights": [0.0], "bias": 0.0});
+    let mut joint = objective("logistic", 1.0, "none");
+    joint["target"] = json!({"classes": ["1", "-1"]});
+    refused(&data, "near-optimal", &json!({"objective": joint, "value": 1.0, "weights": [zero, zero], "duals": [0.5, 0.5]}));
+    let free = objective("hinge", 0.0, "none");
+    refused(&data, "near-optimal", &json!({"objective": free, "value": 1.0, "weights": [zero], "within": -1.0}));
+    let mut unscaled = objective("hinge", 1.0, "none");
+    unscaled["scale"] = json!("none");
+    refused(&data, "near-optimal", &json!({"objective": unscaled, "value": 1.0, "weights": [zero]}));
+    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "passes": 0, "margin": 1.0,
+        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    refused(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof}));
+}
+
 #[test]
 fn sentences_name_the_bias_and_nobody_forges_a_line() {
     let data = read("1 1:2\n-1 1:1\n");

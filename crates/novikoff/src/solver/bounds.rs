@@ -151,7 +151,7 @@ fn doubt<L: Loss, P: Penalty>(
 }
 
 /// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point, and the duals that
-/// prove it. Where a solver has none, those of [`stationary`] prove most; where it is clear that they will not prove
+/// prove it. Where a solver has none, those of `stationary` prove most; where it is clear that they will not prove
 /// `tolerance`, little time is spent on them.
 pub fn in_ball<L: Loss>(
     problem: &Problem<'_, L, L2>,

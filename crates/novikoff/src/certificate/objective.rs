@@ -468,6 +468,12 @@ impl Given<'_> {
             None => {}
         }
         let slope = |i: usize| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high));
+        // Of the scores two ends are known. Whoever computes slopes anew, with more digits, may come to any between those at the ends.
+        let is_given = duals.is_some();
+        let spread = |i: usize| match is_given || self.counts[i] == 0.0 {
+            true => 0.0,
+            false => (loss.slope(targets[i], scores[i].high) - loss.slope(targets[i], scores[i].low)).abs(),
+        };
         let dual = |i: usize| match self.counts[i] > 0.0 {
             true => loss.nearest_dual(targets[i], duals.map_or_else(|| slope(i), |duals| duals[i])),
             false => 0.0,
@@ -484,6 +490,7 @@ impl Given<'_> {
             let down = self.sum_between(|i| (-duals[i]).max(0.0));
             let apart = (up.high - down.low).max(down.high - up.low);
             let larger = up.low.max(down.low);
+            let apart = apart + 2.0 * self.sum_between(spread).high;
             if duals.iter().any(|u| *u != 0.0) {
                 // All of it at most.
                 epsilon = if larger > 0.0 { quotient_up(apart.next_up(), larger).min(1.0) } else { 1.0 };
@@ -498,7 +505,9 @@ impl Given<'_> {
         let conjugates: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(1024).map(conjugate).collect();
         let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugates[i].abs()).high;
         let conjugate = Between::about(self.sum(|i| conjugates[i]), parts, 2 * self.len() + 256).high + epsilon * parts;
-        let off = self.off(size, rounded) + epsilon * size;
+        // The slope of a conjugate is the score.
+        let conjugate = conjugate + self.sum_between(|i| spread(i) * scores[i].low.abs().max(scores[i].high.abs())).high;
+        let off = self.off(size, rounded) + epsilon * size + self.sum_between(|i| spread(i) * lengths[i]).high;
         let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
         let pulls = (rows.columns(), |some: Range<usize>, to: &mut Vec<f64>| columns.scaled_pulls(some, to));
         Ok(Ends { value, lower_bound: self.below(conjugate, pulls, extra, off) })

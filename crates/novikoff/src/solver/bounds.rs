@@ -32,6 +32,8 @@ use std::ops::Range;
 pub const REACH: f64 = 1000.0;
 /// Numbers that are met up to this part of their deviations from a constant are met.
 const MET: f64 = 1e-10;
+/// And up to this part of themselves.
+const ROUNDING: f64 = 1e-14;
 /// A gap that is so many times the tolerance may be less with better digits or better duals.
 const NEAR: f64 = 100.0;
 /// The library's exponentials and logarithms, and the few operations around them.
@@ -205,8 +207,10 @@ pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
         Bias::None => 0.0,
         _ => problem.sum(|i| problem.share(i) * problem.targets[i]) / all,
     };
-    let part = if L::NAME == LossName::Squared { MET * MET } else { MET };
-    part * problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], mean))
+    let square_if_squared = |x: f64| if L::NAME == LossName::Squared { x * x } else { x };
+    let loss_of = |constant: f64| problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], constant));
+    // Where all targets are one number, they are met up to the rounding of that.
+    square_if_squared(MET) * loss_of(mean) + square_if_squared(ROUNDING) * loss_of(0.0)
 }
 
 /// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded to zero: then it says

@@ -2,7 +2,7 @@
 #![no_main]
 
 #[path = "../../crates/novikoff/tests/suite/differential.rs"]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "the other target uses the rest")]
 mod differential;
 
 use differential::{canonical, read};

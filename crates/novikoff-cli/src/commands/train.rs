@@ -77,8 +77,6 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         as_text(arguments, &settings, &outcome)
     };
     print(&text)?;
-    // The system takes memory back faster than piece by piece: the process is about to end.
-    std::mem::forget((outcome, rows));
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }
 

@@ -38,7 +38,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     watch.clear();
     warn(&input.name(), &data.report);
-    let mut checked = on_new_threads(|| certificate.check(&data));
+    let mut checked = certificate.check(&data);
     if let Some((model, checksum)) = model {
         checked.insert(1, certificate.check_model(&model, &checksum, &data));
     }
@@ -62,15 +62,6 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     print(&text)?;
     Ok(if holds { Ending::Done } else { Ending::No })
-}
-
-/// Runs this on threads made for it. Those that were asleep while the rows were read may be woken on one and the same core, and stay
-/// there for some milliseconds; new ones are put where there is nothing else to do.
-fn on_new_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
-    match rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build() {
-        Ok(threads) => threads.install(run),
-        Err(_) => rayon::scope(|_| run()),
-    }
 }
 
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's file then has its

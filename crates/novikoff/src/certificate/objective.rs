@@ -12,7 +12,7 @@ use super::joint;
 use super::proof::{Direction, Sides, classes};
 use super::range::{self, LARGE, UNDERFLOW, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
-use crate::data::{Dataset, Row, Scale, SizeAndSum, inverse};
+use crate::data::{Dataset, Row, Scale, SizeAndSum};
 use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
@@ -249,9 +249,6 @@ enum Columns {
     Apart { scales: Vec<f64>, pull: Vec<f64> },
     /// Both, the pull at the weight as the penalty sees it: found in one pass.
     Together(Vec<SizeAndSum>),
-    /// One by one, the scale by its rank: where rows have one value each, few values are the largest of all columns. What is looked
-    /// at in random order is then less than two thirds of that.
-    Ranked { ranks: Vec<u16>, scales: Vec<f64>, pull: Vec<f64> },
 }
 
 impl Columns {
@@ -259,7 +256,6 @@ impl Columns {
         match self {
             Columns::Apart { scales, .. } => scales.get(column).copied().unwrap_or(1.0),
             Columns::Together(both) => both[column].size,
-            Columns::Ranked { ranks, scales, .. } => scales[usize::from(ranks[column])],
         }
     }
 
@@ -273,7 +269,6 @@ impl Columns {
                 to.resize(columns.len(), 1.0);
             }
             Columns::Together(both) => to.extend(both[columns].iter().map(|column| column.size)),
-            Columns::Ranked { ranks, scales, .. } => to.extend(ranks[columns].iter().map(|&rank| scales[usize::from(rank)])),
         }
     }
 
@@ -285,7 +280,7 @@ impl Columns {
             return;
         }
         self.scales(columns.clone(), to);
-        if let Columns::Apart { pull, .. } | Columns::Ranked { pull, .. } = self {
+        if let Columns::Apart { pull, .. } = self {
             to.iter_mut().zip(&pull[columns]).for_each(|(scale, pull)| *scale *= pull);
         }
     }
@@ -294,7 +289,7 @@ impl Columns {
     fn are_all_scaled(&self, columns: usize) -> bool {
         match self {
             Columns::Apart { scales, .. } => scales.len() == columns,
-            Columns::Together(_) | Columns::Ranked { .. } => true,
+            Columns::Together(_) => true,
         }
     }
 }
@@ -530,17 +525,6 @@ impl Given<'_> {
             })
         };
         if self.objective.scale == Scale::MaxAbs && self.objective.scaled_columns.is_none() {
-            if by_column && let Some((of_row, scales)) = self.ranked() {
-                let (pull, ranks) = rows.two_by_column(0.0, 0, |i| {
-                    let (factor, own) = (factors[i], of_row[i]);
-                    move |_, sum: &mut f64, rank: &mut u16, x| {
-                        *sum += factor * x;
-                        *rank = own.max(*rank);
-                    }
-                });
-                let columns = Columns::Ranked { ranks, scales, pull };
-                return Pulled { columns, bias: factors.iter().sum(), rounded: self.len() };
-            }
             let counts = |i: usize| self.data.weight(i) > 0.0;
             let (mut both, bias, rounded) = if by_column {
                 let both = rows.by_column(SizeAndSum::default(), |i| {
@@ -573,29 +557,6 @@ impl Given<'_> {
             (pull, bias, rounded)
         };
         Pulled { columns: Columns::Apart { scales: self.objective.factors(self.data), pull }, bias, rounded }
-    }
-
-    /// The rank of each row's value among those of all rows that count, 0 if it does not, and the scale of a column whose largest has
-    /// that rank; if every row has but one value, and those are not too many.
-    fn ranked(&self) -> Option<(Vec<u16>, Vec<f64>)> {
-        let rows = &self.data.rows;
-        if !rows.is_even() {
-            return None;
-        }
-        let sizes: Vec<f64> =
-            (0..self.len()).map(|i| if self.data.weight(i) > 0.0 { rows.row(i).largest() } else { 0.0 }).collect();
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        order.par_sort_unstable_by(|&a, &b| sizes[a].total_cmp(&sizes[b]));
-        let (mut scales, mut of_row) = (vec![inverse(0.0)], vec![0; self.len()]);
-        let mut last = 0.0;
-        for &i in &order {
-            if sizes[i] > last {
-                last = sizes[i];
-                scales.push(inverse(last));
-            }
-            of_row[i] = u16::try_from(scales.len() - 1).ok()?;
-        }
-        Some((of_row, scales))
     }
 
     /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time and then joined two
@@ -766,7 +727,7 @@ mod tests {
     proptest! {
         /// Rows of one value each, of either sign or none, some of which do not count; columns that nobody has.
         #[test]
-        fn ranks_tell_the_scales_and_the_pull_is_what_it_is_row_by_row(
+        fn scales_and_pull_are_what_they_are_row_by_row(
             rows in prop::collection::vec((prop::collection::btree_set(0u32..60, 0..8), -3i8..4, 0u8..3), 1..40),
         ) {
             let mut builder = Builder::new(Layout::Sparse);
@@ -789,8 +750,6 @@ mod tests {
             let given = Given { objective: &objective, data: &data, counts: &counts, total: 2.0, within: None, off_scale: 0.0 };
             let duals: Vec<f64> = (0..rows.len()).map(|i| i as f64 - 5.5).collect();
             let Pulled { columns, .. } = given.pull(&duals);
-            let by_rank = matches!(columns, Columns::Ranked { .. });
-            prop_assert!(by_rank);
             let scales = Scale::MaxAbs.factors(&data.rows, &data.row_weights);
             let (mut some, mut pulls) = (Vec::new(), Vec::new());
             columns.scales(7..31, &mut some);

@@ -1,6 +1,6 @@
 //! Rows put together from the parts of a file, in its order, their entries put in place by several threads.
 
-use super::matrix::{Builder, Layout, Matrix, kept, rows_of};
+use super::matrix::{Builder, Layout, Matrix, is_even, rows_of};
 
 /// Memory for entries that are put in place by others.
 #[derive(Debug, Default)]
@@ -23,29 +23,15 @@ impl<'a> Room<'a> {
     /// If they are not as many as the room is for.
     pub fn fill(self, part: Part<'_>) {
         self.indices.copy_from_slice(part.indices);
-        if self.values.len() == part.values.len() {
-            self.values.copy_from_slice(part.values);
-            return;
-        }
-        let mut rest = self.values;
-        for row in part.kept() {
-            let (place, others) = rest.split_at_mut(row.len());
-            place.copy_from_slice(row);
-            rest = others;
-        }
+        self.values.copy_from_slice(part.values);
     }
 
-    /// Whether it is for fewer values than entries: then it is good to know beforehand how many values of each row are stored.
-    pub fn is_short(&self) -> bool {
-        self.values.len() < self.indices.len()
-    }
-
-    /// Room for so many entries with so many values, unless there is less or none.
-    fn split(&mut self, entries: usize, values: usize) -> Option<Room<'a>> {
-        if self.indices.len() < entries || self.values.len() < values || entries == 0 {
+    /// Room for so many entries, unless there is less or none.
+    fn split(&mut self, entries: usize) -> Option<Room<'a>> {
+        if self.indices.len() < entries || entries == 0 {
             return None;
         }
-        Some(Room { indices: self.indices.split_off_mut(..entries)?, values: self.values.split_off_mut(..values)? })
+        Some(Room { indices: self.indices.split_off_mut(..entries)?, values: self.values.split_off_mut(..entries)? })
     }
 }
 
@@ -60,22 +46,12 @@ pub struct Part<'p> {
     pub values: &'p [f64],
     /// Whether every value is exactly an `f32`.
     pub single: bool,
-    /// How many values of each row are stored: the last of them is that of all further entries. Nothing if nobody has looked.
-    pub kept: &'p [u32],
 }
 
-impl<'p> Part<'p> {
-    /// The values of each row that are stored.
-    pub(super) fn kept(self) -> impl Iterator<Item = &'p [f64]> {
-        rows_of(self.starts, self.values).enumerate().map(move |(i, row)| {
-            let count = self.kept.get(i).map_or_else(|| kept(row), |&count| count as usize);
-            &row[..count]
-        })
-    }
-
+impl Part<'_> {
     /// Whether the entries of each row have one value.
     pub(super) fn is_even(self) -> bool {
-        self.kept().all(|row| row.len() <= 1)
+        rows_of(self.starts, self.values).all(is_even)
     }
 }
 
@@ -91,8 +67,8 @@ pub struct Assembly<'a> {
     store: Option<&'a mut Store>,
     /// What is left of the store.
     rest: Room<'a>,
-    /// Entries that have a place there, and values.
-    placed: (usize, usize),
+    /// Entries that have a place there.
+    placed: usize,
 }
 
 /// From so many parts on it is worth while.
@@ -103,7 +79,7 @@ const SLACK: f64 = 1.1;
 impl<'a> Assembly<'a> {
     /// Nothing yet, and where others may put entries.
     pub fn new(store: &'a mut Store) -> Self {
-        Self { builder: None, store: Some(store), rest: Room { indices: &mut [], values: &mut [] }, placed: (0, 0) }
+        Self { builder: None, store: Some(store), rest: Room { indices: &mut [], values: &mut [] }, placed: 0 }
     }
 
     /// Rows so far.
@@ -116,19 +92,13 @@ impl<'a> Assembly<'a> {
     pub fn append(&mut self, part: Part<'_>, layout: impl FnOnce() -> Layout, parts: Option<f64>) -> Option<Room<'a>> {
         let first = self.builder.is_none();
         let builder = self.builder.get_or_insert_with(|| Builder::new(layout()));
-        if first {
-            builder.suit(part);
-        }
         if first && let Some(parts) = parts.filter(|parts| *parts >= MANY && builder.needs_doubles(part)) {
             // Zeros that the system hands out as they are written to: what is left in the end costs nothing.
-            let expected = |count: usize| (count as f64 * SLACK * parts) as usize;
-            self.rest =
-                self.store.take()?.lend(expected(part.indices.len()), expected(builder.stored(part).map(<[f64]>::len).sum()));
+            self.rest = self.store.take()?.lend((part.indices.len() as f64 * SLACK * parts) as usize);
         }
-        let values = if self.rest.indices.is_empty() { 0 } else { builder.stored(part).map(<[f64]>::len).sum() };
-        let room = self.rest.split(part.indices.len(), values);
+        let room = self.rest.split(part.indices.len());
         if room.is_some() {
-            self.placed = (self.placed.0 + part.indices.len(), self.placed.1 + values);
+            self.placed += part.indices.len();
             builder.append_placed(part);
         } else {
             builder.append(part);
@@ -144,24 +114,24 @@ impl<'a> Assembly<'a> {
     }
 
     /// The rows, for [`Store::finish`] when everything is in its place.
-    pub fn end(self) -> (Builder, (usize, usize)) {
+    pub fn end(self) -> (Builder, usize) {
         (self.builder.unwrap_or_else(|| Builder::new(Layout::Sparse)), self.placed)
     }
 }
 
 impl Store {
-    fn lend(&mut self, entries: usize, values: usize) -> Room<'_> {
-        *self = Self { indices: vec![0; entries], values: vec![0.0; values] };
+    fn lend(&mut self, entries: usize) -> Room<'_> {
+        *self = Self { indices: vec![0; entries], values: vec![0.0; entries] };
         Room { indices: &mut self.indices, values: &mut self.values }
     }
 
     /// The matrix: `placed` entries of the store, and what the builder has beyond them.
-    pub fn finish(mut self, (builder, placed): (Builder, (usize, usize))) -> Matrix {
-        if placed.0 == 0 {
+    pub fn finish(mut self, (builder, placed): (Builder, usize)) -> Matrix {
+        if placed == 0 {
             return builder.finish();
         }
-        self.indices.truncate(placed.0);
-        self.values.truncate(placed.1);
+        self.indices.truncate(placed);
+        self.values.truncate(placed);
         builder.finish_behind(self.indices, self.values)
     }
 }

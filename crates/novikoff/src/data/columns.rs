@@ -31,37 +31,21 @@ impl Matrix {
         C: Clone + Send + Sync,
         A: FnMut(usize, &mut C, f64),
     {
-        let of_row = |i: usize| {
-            let mut add = of_row(i);
-            move |j: usize, column: &mut C, (): &mut (), x: f64| add(j, column, x)
-        };
-        self.two_by_column(empty, (), of_row).0
-    }
-
-    /// Two things for each column in one pass, each in a vector of its own.
-    pub fn two_by_column<C, D, A>(&self, one: C, other: D, of_row: impl Fn(usize) -> A + Sync) -> (Vec<C>, Vec<D>)
-    where
-        C: Clone + Send + Sync,
-        D: Clone + Send + Sync,
-        A: FnMut(usize, &mut C, &mut D, f64),
-    {
-        let mut ones: Vec<C> = rayon::iter::repeat_n(one, self.columns()).with_min_len(1 << 14).collect();
-        let mut others: Vec<D> = rayon::iter::repeat_n(other, self.columns()).with_min_len(1 << 14).collect();
-        let mut rest = (&mut ones[..], &mut others[..]);
+        let mut found: Vec<C> = rayon::iter::repeat_n(empty, self.columns()).with_min_len(1 << 14).collect();
+        let mut rest = &mut found[..];
         let mut parts = Vec::new();
         for span in self.spans() {
-            let (ones, others) = (rest.0.split_at_mut(span.len()), rest.1.split_at_mut(span.len()));
-            parts.push((span, ones.0, others.0));
-            rest = (ones.1, others.1);
+            let (own, others) = rest.split_at_mut(span.len());
+            parts.push((span, own));
+            rest = others;
         }
-        parts.into_par_iter().for_each(|(span, ones, others)| {
+        parts.into_par_iter().for_each(|(span, own)| {
             let first = span.start;
             for i in 0..self.rows() {
                 let mut add = of_row(i);
                 let add = |j: u32, x: f64| {
                     if x != 0.0 {
-                        let at = j as usize - first;
-                        add(j as usize, &mut ones[at], &mut others[at], x);
+                        add(j as usize, &mut own[j as usize - first], x);
                     }
                 };
                 // The first and the last part need not look for where they end or begin, which takes as long as a hundred entries.
@@ -72,7 +56,7 @@ impl Matrix {
                 }
             }
         });
-        (ones, others)
+        found
     }
 
     /// All columns, in parts that have about as many entries each, going by some of the rows.
@@ -124,15 +108,6 @@ mod tests {
             let collect = |i| move |j, seen: &mut Vec<_>, x| seen.push((i, j, x));
             let found = matrix.by_column(Vec::new(), collect);
             prop_assert_eq!(&found[..], &expected[..columns]);
-            let (found, count) = matrix.two_by_column(Vec::new(), 0, |i| {
-                let collect = collect(i);
-                move |j, seen: &mut Vec<_>, count: &mut usize, x| {
-                    collect(j, seen, x);
-                    *count += 1;
-                }
-            });
-            prop_assert_eq!(&found[..], &expected[..columns]);
-            prop_assert!(found.iter().zip(count).all(|(seen, count)| seen.len() == count));
             prop_assert!(matches!(columns, 0 | 40));
         }
     }

@@ -4,7 +4,7 @@ use super::assembly::Part;
 use super::row::{self, Row, Vector};
 use super::scale::factor_of;
 use rayon::prelude::*;
-use std::iter::{repeat, repeat_n};
+use std::iter::repeat;
 use std::ops::Range;
 
 /// Values in the narrowest type that holds all of them exactly.
@@ -93,16 +93,14 @@ struct Sparse {
 
 /// How often values are stored.
 ///
-/// Bags of words and tables of yes and no have one value in a row, tables of a few numbers and then yes and no one at the end
-/// of it. Learning waits for memory, and of these there is a third or half as much to wait for.
-#[derive(Clone, Debug, PartialEq)]
+/// Bags of words and tables of yes and no have one value in a row. Learning waits for memory, and of these there is a third as
+/// much to wait for.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Stored {
     /// A value a row: every row is even, its entries have one value. An empty row's is zero.
     One,
     /// A value an entry.
     Each,
-    /// Up to the value that all further entries of the row have; where each row's values start, and the end of the last.
-    Tailed(Vec<usize>),
 }
 
 impl Sparse {
@@ -114,59 +112,30 @@ impl Sparse {
         largest.max().unwrap_or(0)
     }
 
-    /// Adds rows with so many values each, if that is not one each or one an entry.
-    fn begin_values(&mut self, kept: impl Iterator<Item = usize>) {
-        if let Stored::Tailed(starts) = &mut self.stored {
-            let mut end = starts.last().copied().unwrap_or(0);
-            starts.extend(kept.map(|kept| {
-                end += kept;
-                end
-            }));
+    /// Stores a value an entry from now on, with room for as many as there is for indices.
+    fn end_evenness<V: Copy>(&mut self, values: &mut Vec<V>) {
+        let mut all = Vec::with_capacity(self.indices.capacity());
+        for (span, &value) in self.starts.windows(2).zip(&*values) {
+            all.resize(span[1], value);
         }
-    }
-
-    /// Stores the values of rows that were even in another way from now on, with room for as many as there is for indices.
-    fn end_evenness<V: Copy>(&mut self, values: &mut Vec<V>, tailed: bool) {
-        let is_empty = |span: &[usize]| span[0] == span[1];
-        if tailed {
-            let mut spans = self.starts.windows(2);
-            values.retain(|_| !spans.next().is_some_and(is_empty));
-            let mut starts = Vec::with_capacity(self.starts.capacity());
-            let mut end = 0;
-            starts.extend(std::iter::once(0).chain(self.starts.windows(2).map(|span| {
-                end += usize::from(!is_empty(span));
-                end
-            })));
-            self.stored = Stored::Tailed(starts);
-        } else {
-            let mut all = Vec::with_capacity(self.indices.capacity());
-            for (span, &value) in self.starts.windows(2).zip(&*values) {
-                all.resize(span[1], value);
-            }
-            (*values, self.stored) = (all, Stored::Each);
-        }
+        (*values, self.stored) = (all, Stored::Each);
     }
 
     /// Shows these rows, whose values are stored here.
     #[inline(always)]
     fn show<V: row::Value>(&self, values: &[V], turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor) {
         let indices = |i| nth(&self.indices, &self.starts, i);
-        match &self.stored {
+        match self.stored {
             Stored::Each => show(turns, visitor, |i| row::Sparse(indices(i), nth(values, &self.starts, i))),
             Stored::One => show(turns, visitor, |i| row::Sparse(indices(i), row::Same(values[i].into()))),
-            Stored::Tailed(starts) => show(turns, visitor, |i| {
-                let (first, rest) = parted_tail(nth(values, starts, i));
-                row::Sparse(indices(i), row::Tailed(first, rest))
-            }),
         }
     }
 
     /// Where the values of some rows are.
     fn values_of(&self, rows: Range<usize>) -> Range<usize> {
-        match &self.stored {
+        match self.stored {
             Stored::One => rows,
             Stored::Each => self.starts[rows.start]..self.starts[rows.end],
-            Stored::Tailed(starts) => starts[rows.start]..starts[rows.end],
         }
     }
 
@@ -174,34 +143,21 @@ impl Sparse {
     fn spelled_out<'v, V: Copy>(&self, values: &'v [V], i: usize) -> impl Iterator<Item = V> + use<'v, V> {
         let entries = self.starts[i + 1] - self.starts[i];
         let stored = &values[self.values_of(i..i + 1)];
-        let stored = &stored[..stored.len().min(entries)];
-        let rest = stored.last().map(|&last| repeat_n(last, entries - stored.len()));
-        stored.iter().copied().chain(rest.into_iter().flatten())
+        // Of an even row, one value for all entries; else a value each.
+        stored.iter().copied().cycle().take(entries)
     }
 }
 
-/// How many values of a row are stored: up to the first of those that are one to the end, to the bit.
-pub fn kept<V: Copy + Into<f64>>(row: &[V]) -> usize {
-    /// Compared at once.
-    const MANY: usize = 8;
-    let Some(&last) = row.last() else { return 0 };
+/// Whether all values of a row are one, to the bit.
+pub(super) fn is_even<V: Copy + Into<f64>>(row: &[V]) -> bool {
     let bits = |x: V| x.into().to_bits();
-    let last = bits(last);
-    let mut rest = row;
-    while let Some((before, many)) = rest.split_last_chunk::<MANY>() {
-        if many.iter().fold(0, |differing, &x| differing | (bits(x) ^ last)) != 0 {
-            break;
-        }
-        rest = before;
-    }
-    let same = rest.iter().rev().take_while(|&&x| bits(x) == last).count();
-    (rest.len() - same + 1).min(row.len())
+    row.first().is_none_or(|&first| row.iter().all(|&x| bits(x) == bits(first)))
 }
 
 /// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first row does.
 fn one_a_row<V: Copy + Into<f64> + Default>(starts: &[usize], values: &[V]) -> Option<Vec<V>> {
     let rows = || rows_of(starts, values);
-    rows().all(|row| kept(row) <= 1).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
+    rows().all(is_even).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
 }
 
 /// The values of each row; `values` begin where the first row does.
@@ -249,12 +205,6 @@ fn show<X: Vector>(turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor
 #[inline(always)]
 fn nth<'a, T>(stored: &'a [T], starts: &[usize], i: usize) -> &'a [T] {
     &stored[starts[i]..starts[i + 1]]
-}
-
-/// The values of a row's first entries, and that of all others.
-#[inline(always)]
-fn parted_tail<V: Copy + Into<f64>>(stored: &[V]) -> (&[V], f64) {
-    stored.split_last().map_or((stored, 0.0), |(&rest, first)| (first, rest.into()))
 }
 
 /// Row `i` of so many dense ones.
@@ -355,10 +305,7 @@ impl Matrix {
     /// Bytes that the rows themselves take.
     pub fn bytes(&self) -> usize {
         let width = if self.is_single() { 4 } else { 8 };
-        let index_bytes = self.sparse.as_ref().map_or(0, |s| {
-            let value_starts = if let Stored::Tailed(starts) = &s.stored { starts.len() } else { 0 };
-            (s.starts.len() + value_starts) * size_of::<usize>() + s.indices.len() * 4
-        });
+        let index_bytes = self.sparse.as_ref().map_or(0, |s| s.starts.len() * size_of::<usize>() + s.indices.len() * 4);
         self.values.len() * width + index_bytes
     }
 
@@ -381,14 +328,6 @@ impl Matrix {
             (Values::F64(v), Stored::Each) => Row::Sparse64(indices, nth(v, starts, i)),
             (Values::F32(v), Stored::One) => Row::Even(indices, v[i].into()),
             (Values::F64(v), Stored::One) => Row::Even(indices, v[i]),
-            (Values::F32(v), Stored::Tailed(starts)) => {
-                let (first, rest) = parted_tail(nth(v, starts, i));
-                Row::Tailed32(indices, first, rest)
-            }
-            (Values::F64(v), Stored::Tailed(starts)) => {
-                let (first, rest) = parted_tail(nth(v, starts, i));
-                Row::Tailed64(indices, first, rest)
-            }
         }
     }
 
@@ -446,23 +385,8 @@ impl Matrix {
                 let own = self.sparse.get_or_insert_with(empty);
                 refill(&mut own.indices, &rows.indices, ids().map(|i| rows.starts[i]..rows.starts[i + 1]));
                 restart(&mut own.starts, &rows.starts, ids());
-                let starts = std::mem::replace(&mut own.stored, Stored::One);
-                own.stored = match &rows.stored {
-                    Stored::One => {
-                        self.values.refill(&from.values, ids().map(|i| i..i + 1));
-                        Stored::One
-                    }
-                    Stored::Each => {
-                        self.values.refill(&from.values, ids().map(|i| rows.starts[i]..rows.starts[i + 1]));
-                        Stored::Each
-                    }
-                    Stored::Tailed(from_starts) => {
-                        self.values.refill(&from.values, ids().map(|i| from_starts[i]..from_starts[i + 1]));
-                        let mut starts = if let Stored::Tailed(starts) = starts { starts } else { Vec::new() };
-                        restart(&mut starts, from_starts, ids());
-                        Stored::Tailed(starts)
-                    }
-                };
+                self.values.refill(&from.values, ids().map(|i| rows.values_of(i..i + 1)));
+                own.stored = rows.stored;
             }
         }
     }
@@ -537,20 +461,13 @@ impl Matrix {
             };
         };
         let span = |i: usize| s.starts[i]..s.starts[i + 1];
-        let ends = |starts: &[usize]| {
-            let mut ends = vec![0];
-            ends.extend(taken().scan(0, |end, i| {
-                *end += starts[i + 1] - starts[i];
-                Some(*end)
-            }));
-            ends
-        };
-        let starts = ends(&s.starts);
+        let mut starts = Vec::new();
+        restart(&mut starts, &s.starts, taken());
         let mut indices = Vec::with_capacity(starts.last().copied().unwrap_or(0));
         taken().for_each(|i| indices.extend_from_slice(&s.indices[span(i)]));
         let values = self.values.spans(taken().map(|i| s.values_of(i..i + 1)));
-        let stored = if let Stored::Tailed(starts) = &s.stored { Stored::Tailed(ends(starts)) } else { s.stored.clone() };
-        Self { rows: starts.len() - 1, columns: self.columns, sparse: Some(Sparse { starts, indices, stored }), values }
+        let sparse = Some(Sparse { starts, indices, stored: s.stored });
+        Self { rows: taken().count(), columns: self.columns, sparse, values }
     }
 
     /// Sparse rows with column `j` as `numbers[j]`, in two parts: the entries numbered below `ends[1]`, those below `ends[0]`
@@ -598,7 +515,6 @@ impl Matrix {
         if !self.is_single() {
             builder.values = Values::F64(Vec::new());
         }
-        builder.tailed = self.sparse.as_ref().is_some_and(|s| matches!(s.stored, Stored::Tailed(_)));
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for i in rows {
             indices.clear();
@@ -704,8 +620,6 @@ pub struct Builder {
     columns: usize,
     sparse: Option<Sparse>,
     values: Values,
-    /// How rows are stored that are not even: up to the value that the rest of them has, or with a value an entry.
-    tailed: bool,
 }
 
 impl Builder {
@@ -715,24 +629,18 @@ impl Builder {
             Layout::Dense { columns } => (columns, None),
             Layout::Sparse => (0, Some(Sparse { starts: vec![0], indices: Vec::new(), stored: Stored::One })),
         };
-        Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()), tailed: false }
-    }
-
-    /// Stores rows like these in the way that takes less memory, as far as they tell.
-    pub(super) fn suit(&mut self, part: Part<'_>) {
-        // An end of a row that goes on as it is costs a place where its values start, and a turn of its own in every loop.
-        self.tailed = 2 * part.kept().map(<[f64]>::len).sum::<usize>() < part.values.len();
+        Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()) }
     }
 
     /// Adds one row. Indices must increase strictly and, in a dense matrix, lie below the number of columns.
     pub fn push(&mut self, indices: &[u32], values: &[f64]) {
         let single = values.iter().all(|&x| fits_f32(x));
-        self.append(Part { starts: &[0, values.len()], indices, values, single, kept: &[] });
+        self.append(Part { starts: &[0, values.len()], indices, values, single });
     }
 
     /// Adds rows.
     pub fn append(&mut self, part: Part<'_>) {
-        let Part { starts, indices, values, single, .. } = part;
+        let Part { starts, indices, values, single } = part;
         if let (false, Values::F32(narrow)) = (single, &mut self.values) {
             self.values = Values::F64(narrow.iter().map(|&x| f64::from(x)).collect());
         }
@@ -741,11 +649,11 @@ impl Builder {
             Some(sparse) => {
                 if sparse.stored == Stored::One && !part.is_even() {
                     match &mut self.values {
-                        Values::F32(v) => sparse.end_evenness(v, self.tailed),
-                        Values::F64(v) => sparse.end_evenness(v, self.tailed),
+                        Values::F32(v) => sparse.end_evenness(v),
+                        Values::F64(v) => sparse.end_evenness(v),
                     }
                 }
-                match &mut sparse.stored {
+                match sparse.stored {
                     Stored::One => {
                         let one = rows_of(starts, values).map(|row| row.first().copied().unwrap_or_default());
                         match &mut self.values {
@@ -757,13 +665,6 @@ impl Builder {
                         Values::F32(v) => v.extend(values.iter().map(|&x| x as f32)),
                         Values::F64(v) => v.extend_from_slice(values),
                     },
-                    Stored::Tailed(_) => {
-                        sparse.begin_values(part.kept().map(<[f64]>::len));
-                        match &mut self.values {
-                            Values::F32(v) => part.kept().for_each(|row| v.extend(row.iter().map(|&x| x as f32))),
-                            Values::F64(v) => part.kept().for_each(|row| v.extend_from_slice(row)),
-                        }
-                    }
                 }
                 sparse.indices.extend_from_slice(indices);
                 self.columns = self.columns.max(sparse.begin_rows(starts, indices));
@@ -786,20 +687,13 @@ impl Builder {
         self.sparse.is_some() && !part.single && !part.is_even()
     }
 
-    /// The values of these rows that are stored, a slice for all rows or for each; if they need doubles.
-    pub(super) fn stored<'p>(&self, part: Part<'p>) -> impl Iterator<Item = &'p [f64]> + use<'p> {
-        let (all, each) = if self.tailed { (None, Some(part.kept())) } else { (Some(part.values), None) };
-        all.into_iter().chain(each.into_iter().flatten())
-    }
-
     /// Adds rows that need doubles, but not their entries: those will come before all that this builder has.
     pub(super) fn append_placed(&mut self, part: Part<'_>) {
         let Some(sparse) = &mut self.sparse else { return };
         if sparse.stored == Stored::One {
-            sparse.stored = if self.tailed { Stored::Tailed(vec![0]) } else { Stored::Each };
+            sparse.stored = Stored::Each;
             self.values = Values::F64(Vec::new());
         }
-        sparse.begin_values(part.kept().map(<[f64]>::len));
         self.columns = self.columns.max(sparse.begin_rows(part.starts, part.indices));
         self.rows += part.starts.len() - 1;
     }
@@ -826,9 +720,6 @@ impl Builder {
         }
         if let Some(s) = &mut self.sparse {
             drop(s.starts.try_reserve_exact(more(s.starts.len())));
-            if let Stored::Tailed(starts) = &mut s.stored {
-                drop(starts.try_reserve_exact(more(starts.len())));
-            }
             drop(s.indices.try_reserve_exact(more(s.indices.len())));
         }
     }
@@ -846,9 +737,6 @@ impl Builder {
         }
         if let Some(s) = &mut self.sparse {
             s.starts.shrink_to_fit();
-            if let Stored::Tailed(starts) = &mut s.stored {
-                starts.shrink_to_fit();
-            }
             s.indices.shrink_to_fit();
         }
         Matrix { rows: self.rows, columns: self.columns, sparse: self.sparse, values: self.values }
@@ -898,9 +786,8 @@ mod tests {
         entries
     }
 
-    fn sparse(rows: &[(&[u32], &[f64])], tailed: bool) -> Matrix {
+    fn sparse(rows: &[(&[u32], &[f64])]) -> Matrix {
         let mut builder = Builder::new(Layout::Sparse);
-        builder.tailed = tailed;
         rows.iter().for_each(|(indices, values)| builder.push(indices, values));
         builder.finish()
     }
@@ -912,8 +799,8 @@ mod tests {
         let single: [(&[u32], &[f64]); 3] = [(&[0, 2, 3, 4], &[1.0, 2.0, 2.0, 2.0]), (&[], &[]), (&[1], &[0.5])];
         let double: [(&[u32], &[f64]); 3] = [(&[0, 2, 3, 4], &[0.1, 0.7, 0.7, 0.7]), (&[1], &[0.3]), (&[0, 4], &[0.5, 0.2])];
         let all = [even, single, double];
-        let mut forms: Vec<Matrix> = all.iter().flat_map(|rows| [sparse(rows, false), sparse(rows, true)]).collect();
-        forms.extend(all.iter().map(|rows| sparse(rows, false).into_dense()));
+        let mut forms: Vec<Matrix> = all.iter().map(|rows| sparse(rows)).collect();
+        forms.extend(all.iter().map(|rows| sparse(rows).into_dense()));
         for first in &forms {
             for second in &forms {
                 let mut page = first.clone();
@@ -925,23 +812,21 @@ mod tests {
         }
     }
 
-    /// Even or not, tailed or not, single or double: whatever came first, a later row that needs more loses nothing of it.
+    /// Even or not, single or double: whatever came first, a later row that needs more loses nothing of it.
     #[test]
     fn storage_is_the_narrowest_until_a_row_needs_more_and_nothing_is_lost() {
         let even_single: (&[u32], &[f64]) = (&[1, 4], &[-2.0, -2.0]);
         let even_double: (&[u32], &[f64]) = (&[0, 2, 5], &[0.1, 0.1, 0.1]);
         let single: (&[u32], &[f64]) = (&[0, 3], &[0.5, 16_777_216.0]);
         let double: (&[u32], &[f64]) = (&[2, 9], &[0.1, 1.0]);
-        let tailed_single: (&[u32], &[f64]) = (&[0, 3, 5, 6], &[0.5, 1.0, 1.0, 1.0]);
-        let tailed_double: (&[u32], &[f64]) = (&[1, 3, 5, 6, 7], &[0.1, -3.0, 0.7, 0.7, 0.7]);
         let empty: (&[u32], &[f64]) = (&[], &[]);
-        let kinds = [even_single, even_double, single, double, tailed_single, tailed_double, empty];
+        let kinds = [even_single, even_double, single, double, empty];
         for many in 0..kinds.len().pow(4) {
             let rows: Vec<_> = (0..4).map(|place| kinds[many / kinds.len().pow(place) % kinds.len()]).collect();
-            let matrix = sparse(&rows, many % 2 == 0);
-            let none = |kinds: [(&[u32], &[f64]); 3]| rows.iter().all(|row| !kinds.contains(row));
-            assert_eq!(matrix.is_even(), none([single, double, tailed_double]) && none([tailed_single; 3]), "{rows:?}");
-            assert_eq!(matrix.is_single(), none([even_double, double, tailed_double]), "{rows:?}");
+            let matrix = sparse(&rows);
+            let none = |kinds: [(&[u32], &[f64]); 2]| rows.iter().all(|row| !kinds.contains(row));
+            assert_eq!(matrix.is_even(), none([single, double]), "{rows:?}");
+            assert_eq!(matrix.is_single(), none([even_double, double]), "{rows:?}");
             assert_eq!(matrix.stored(), rows.iter().map(|row| row.0.len()).sum::<usize>());
             assert_eq!((matrix.rows(), matrix.nonzeros()), (4, matrix.stored()));
             for (i, (indices, values)) in rows.iter().enumerate() {
@@ -957,12 +842,11 @@ mod tests {
             });
             let mut at_once = Builder::new(Layout::Sparse);
             let single = values.iter().all(|&x| fits_f32(x));
-            at_once.append(Part { starts: &starts, indices: &indices, values: &values, single, kept: &[] });
+            at_once.append(Part { starts: &starts, indices: &indices, values: &values, single });
             assert_eq!(at_once.finish(), matrix, "appended at once");
             let values =
                 if matrix.is_single() { Values::F32(values.iter().map(|&x| x as f32).collect()) } else { Values::F64(values) };
             assert_eq!(Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(), matrix, "out of its parts");
-            assert_eq!(sparse(&rows, many % 2 == 1), matrix, "stored in the other way");
             let mut rest = matrix.every(2);
             assert_eq!((entries(&rest, 0), entries(&rest, 1)), (entries(&matrix, 0), entries(&matrix, 2)), "every second");
             rest = matrix.scaled(&[2.0; 10]);
@@ -989,43 +873,21 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_goes_on_to_the_end_of_a_row_is_stored_once() {
-        let rows: [(&[u32], &[f64]); 3] =
-            [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2]), (&[0, 1, 2, 3, 4], &[7.0, 3.0, 1.0, 1.0, 1.0])];
-        let bytes = |rows, tailed| sparse(rows, tailed).bytes();
-        assert_eq!(bytes(&rows[..2], false), 3 * 8 + 6 * 4 + 2 * 8);
-        assert_eq!(bytes(&rows[1..2], true), 2 * 8 + 2 * 4 + 4);
-        assert_eq!(bytes(&rows, true), 2 * 4 * 8 + 11 * 4 + (1 + 1 + 3) * 8);
-        assert_eq!(bytes(&rows, false), 4 * 8 + 11 * (4 + 8));
-        assert_eq!(bytes(&rows[1..], true), 2 * 3 * 8 + 7 * 4 + (1 + 3) * 4);
-        assert!(matches!(sparse(&rows, true).row(2), Row::Tailed64(_, [7.0, 3.0], 1.0)));
-        assert!(matches!(sparse(&rows[1..], true).row(1), Row::Tailed32(_, [7.0, 3.0], 1.0)));
-    }
-
-    /// However long a row is, and wherever its last value begins.
-    #[test]
-    fn values_are_kept_up_to_the_first_of_those_that_are_one_to_the_end() {
-        for length in 0..40 {
-            for tail in 1..=length {
-                let mut row = vec![1.5; length];
-                (0..length - tail).for_each(|at| row[at] = if at % 3 == 0 { 1.5 } else { -2.0 });
-                if tail < length {
-                    row[length - tail - 1] = 0.5;
-                }
-                assert_eq!(kept(&row), length - tail + 1, "{row:?}");
-                assert_eq!(kept(&row.iter().map(|&x| x as f32).collect::<Vec<_>>()), length - tail + 1, "{row:?}");
-            }
-        }
-        assert_eq!(kept::<f64>(&[]), 0);
+    fn one_value_a_row_is_stored_once() {
+        let rows: [(&[u32], &[f64]); 3] = [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2]), (&[0, 1], &[7.0, 3.0])];
+        let bytes = |rows| sparse(rows).bytes();
+        assert_eq!(bytes(&rows[..2]), 3 * 8 + 6 * 4 + 2 * 8);
+        assert_eq!(bytes(&rows[1..2]), 2 * 8 + 2 * 4 + 4);
+        assert_eq!(bytes(&rows), 4 * 8 + 8 * (4 + 8));
+        assert_eq!(bytes(&rows[1..]), 3 * 8 + 4 * (4 + 4));
     }
 
     /// A zero and a negative zero are one number, but not the same bits.
     #[test]
     fn zeros_of_both_signs_are_not_even() {
-        let matrix = sparse(&[(&[0, 1], &[0.0, -0.0])], false);
+        let matrix = sparse(&[(&[0, 1], &[0.0, -0.0])]);
         assert!(!matrix.is_even());
         assert_eq!(entries(&matrix, 0)[1].1.to_bits(), (-0.0f64).to_bits());
-        assert_eq!(kept(&[1.0, 0.0, -0.0, 0.0, 0.0]), 4);
     }
 
     #[test]

@@ -3,8 +3,6 @@
 use std::hint::black_box;
 use std::iter::repeat;
 use std::ops::Range;
-use std::sync::atomic::AtomicI16;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
 /// in an order that depends on the positions of the entries only, so that every sparse storage of the same numbers gives
@@ -33,10 +31,6 @@ pub enum Row<'a> {
     Sparse64(&'a [u32], &'a [f64]),
     /// Indices, and the one value of all of them.
     Even(&'a [u32], f64),
-    /// Indices, the values of the first of them, in single precision, and the one value of all others.
-    Tailed32(&'a [u32], &'a [f32], f64),
-    /// Indices, the values of the first of them, in double precision, and the one value of all others.
-    Tailed64(&'a [u32], &'a [f64], f64),
 }
 
 pub(super) trait Value: Copy + Into<f64> {}
@@ -127,54 +121,6 @@ impl Values for Same {
         let (fours, rest) = indices.as_chunks::<4>();
         fours.iter().for_each(|j| four(j, [self.0; 4]));
         self.visit(rest, one);
-    }
-}
-
-/// The first values, and one for all further indices.
-#[derive(Clone, Copy)]
-pub(super) struct Tailed<'a, V>(pub &'a [V], pub f64);
-
-impl<V: Value> Values for Tailed<'_, V> {
-    #[inline(always)]
-    fn each(self) -> impl Iterator<Item = f64> {
-        self.0.each().chain(repeat(self.1))
-    }
-
-    #[inline(always)]
-    fn at(self, at: usize) -> f64 {
-        self.0.get(at).map_or(self.1, |&x| wide(x))
-    }
-
-    #[inline]
-    fn sum_of_squares(self, count: usize) -> f64 {
-        let first = self.0.len().min(count);
-        self.0.sum_of_squares(first) + Same(self.1).sum_of_squares(count - first)
-    }
-
-    #[inline(always)]
-    fn visit(self, indices: &[u32], mut visit: impl FnMut(u32, f64)) {
-        let (first, others) = indices.split_at(self.0.len().min(indices.len()));
-        self.0.visit(first, &mut visit);
-        Same(self.1).visit(others, visit);
-    }
-
-    #[inline(always)]
-    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), mut one: impl FnMut(u32, f64)) {
-        let Tailed(first, rest) = self;
-        let (whole, left) = first.as_chunks::<4>();
-        let (fours, last) = indices.as_chunks::<4>();
-        let (head, tail) = fours.split_at(whole.len().min(fours.len()));
-        head.iter().zip(whole).for_each(|(j, x)| four(j, x.map(wide)));
-        // The four in which the first values end. If there is none, they end among the last indices.
-        let value = |at: usize| left.get(at).map_or(rest, |&x| wide(x));
-        match tail.split_first() {
-            Some((both, tail)) => {
-                four(both, std::array::from_fn(value));
-                tail.iter().for_each(|j| four(j, [rest; 4]));
-                Same(rest).visit(last, one);
-            }
-            None => last.iter().enumerate().for_each(|(at, &j)| one(j, value(at))),
-        }
     }
 }
 
@@ -318,14 +264,6 @@ macro_rules! each_storage {
                 let $values = Same(value);
                 $on_sparse
             }
-            Row::Tailed32($indices, first, rest) => {
-                let $values = Tailed(first, rest);
-                $on_sparse
-            }
-            Row::Tailed64($indices, first, rest) => {
-                let $values = Tailed(first, rest);
-                $on_sparse
-            }
         }
     };
 }
@@ -395,27 +333,12 @@ impl<'a> Row<'a> {
         (add(both.sums, left.sums), add(both.sizes, left.sizes))
     }
 
-    /// `<w, x>` and `Σ |xⱼ|` for weights that are whole numbers, up to rounding. Another thread may write them.
-    #[inline]
-    pub fn rough_dot(self, weights: &[AtomicI16]) -> (f64, f64) {
-        match self {
-            Row::Dense32(x) => (rough_dense_dot(x, weights), size(x)),
-            Row::Dense64(x) => (rough_dense_dot(x, weights), size(x)),
-            Row::Sparse32(j, x) => (rough_sparse_dot(j, x, weights), size(x)),
-            Row::Sparse64(j, x) => (rough_sparse_dot(j, x, weights), size(x)),
-            Row::Even(j, x) => (gathered(j, weights) as f64 * x, j.len() as f64 * x.abs()),
-            Row::Tailed32(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
-            Row::Tailed64(j, x, rest) => rough_tailed_dot(j, x, rest, weights),
-        }
-    }
-
     /// The indices of a sparse row.
     #[inline]
     pub fn indices(self) -> Option<&'a [u32]> {
         match self {
             Row::Dense32(_) | Row::Dense64(_) => None,
             Row::Sparse32(j, _) | Row::Sparse64(j, _) | Row::Even(j, _) => Some(j),
-            Row::Tailed32(j, ..) | Row::Tailed64(j, ..) => Some(j),
         }
     }
 
@@ -575,14 +498,6 @@ impl<'a> Row<'a> {
                 Row::Sparse64(&j[part.clone()], &x[part]).for_each_stored(visit);
             }
             Row::Even(j, x) => Row::Even(&j[within(j)], x).for_each_stored(visit),
-            Row::Tailed32(j, x, rest) => {
-                let part = within(j);
-                Row::Tailed32(&j[part.clone()], those(x, part), rest).for_each_stored(visit);
-            }
-            Row::Tailed64(j, x, rest) => {
-                let part = within(j);
-                Row::Tailed64(&j[part.clone()], those(x, part), rest).for_each_stored(visit);
-            }
         }
     }
 
@@ -619,11 +534,6 @@ impl<'a> Row<'a> {
             dense(x) => for (j, &x) in x.iter().enumerate() { visit(j as u32, wide(x)) },
             sparse(j, x) => x.visit(j, visit))
     }
-}
-
-/// Those values that there are of some entries.
-fn those<V>(first: &[V], entries: Range<usize>) -> &[V] {
-    &first[entries.start.min(first.len())..entries.end.min(first.len())]
 }
 
 /// Four partial sums, so that additions need not wait for one another.
@@ -724,59 +634,6 @@ fn add_to_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f
     }
 }
 
-/// The sum of the weights of some features.
-#[inline]
-fn gathered(indices: &[u32], weights: &[AtomicI16]) -> i64 {
-    // Indices increase, so those beyond the weights are the last ones.
-    let inside = match indices.last() {
-        Some(&last) if last as usize >= weights.len() => indices.partition_point(|&j| (j as usize) < weights.len()),
-        _ => indices.len(),
-    };
-    let mut sums = [0i64; 4];
-    let (fours, rest) = indices[..inside].as_chunks::<4>();
-    for four in fours {
-        for lane in 0..4 {
-            sums[lane] += i64::from(now(&weights[four[lane] as usize]));
-        }
-    }
-    sums.iter().sum::<i64>() + rest.iter().map(|&j| i64::from(now(&weights[j as usize]))).sum::<i64>()
-}
-
-/// What another thread may be writing.
-#[inline(always)]
-fn now(weight: &AtomicI16) -> i16 {
-    weight.load(Relaxed)
-}
-
-#[inline]
-fn rough_sparse_dot(indices: &[u32], values: impl Values, weights: &[AtomicI16]) -> f64 {
-    sparse_dot(indices, values, |j| weights.get(j as usize).map_or(0.0, |w| now(w).into()))
-}
-
-#[inline]
-fn rough_tailed_dot<V: Value>(indices: &[u32], first: &[V], rest: f64, weights: &[AtomicI16]) -> (f64, f64) {
-    let (own, others) = indices.split_at(first.len().min(indices.len()));
-    let dot = rough_sparse_dot(own, first, weights) + gathered(others, weights) as f64 * rest;
-    (dot, size(first) + others.len() as f64 * rest.abs())
-}
-
-fn rough_dense_dot<V: Value>(values: &[V], weights: &[AtomicI16]) -> f64 {
-    values.iter().zip(weights).map(|(&x, w)| f64::from(now(w)) * wide(x)).sum()
-}
-
-/// `Σ |xⱼ|`.
-#[inline]
-fn size<V: Value>(values: &[V]) -> f64 {
-    let mut sums = [0.0f64; 4];
-    let (fours, rest) = values.as_chunks::<4>();
-    for four in fours {
-        for lane in 0..4 {
-            sums[lane] += wide(four[lane]).abs();
-        }
-    }
-    sums.iter().sum::<f64>() + rest.iter().map(|&x| wide(x).abs()).sum::<f64>()
-}
-
 /// Eight partial sums: the compiler turns them into vector registers.
 #[inline]
 fn dense_dot<V: Value>(values: &[V], weights: &[f64]) -> f64 {
@@ -855,8 +712,6 @@ mod tests {
                 prop_assert_eq!(row.dot_and_size(&weights), (expected, size));
                 prop_assert_eq!(row.largest(), wide.iter().fold(0.0, |most: f64, x| most.max(x.abs())));
                 prop_assert_eq!(row.norm_sq(), wide.iter().map(|x| x * x).sum::<f64>());
-                let whole: Vec<AtomicI16> = weights.iter().map(|&w| AtomicI16::new(w as i16)).collect();
-                prop_assert_eq!(row.rough_dot(&whole), (expected, wide.iter().map(|x| x.abs()).sum()));
                 let mut sum = weights.clone();
                 row.add_to(&mut sum, 2.0);
                 for (j, s) in sum.iter().enumerate() {
@@ -889,24 +744,14 @@ mod tests {
         #[test]
         fn one_value_for_many_entries_gives_the_bits_of_values_spelled_out(
             indices in prop::collection::btree_set(0u32..90, 0..70),
-            first in prop::collection::vec(-1e3f32..1e3, 0..70),
             value in prop_oneof![-1e3f64..1e3, Just(0.0), Just(-0.0)],
             weights in prop::collection::vec(-1e3f64..1e3, 0..100),
             outputs in 1usize..4,
             span in (0usize..100, 0usize..100),
         ) {
             let indices: Vec<u32> = indices.into_iter().collect();
-            let narrow = &first[..first.len().min(indices.len())];
-            let first: Vec<f64> = narrow.iter().copied().map(f64::from).collect();
-            let spell = |first: &[f64]| first.iter().copied().chain(repeat(value)).take(indices.len()).collect::<Vec<_>>();
-            let (all_even, all) = (spell(&[]), spell(&first));
-            let pairs = [
-                (Row::Even(&indices, value), Row::Sparse64(&indices, &all_even)),
-                (Row::Tailed64(&indices, &[], value), Row::Sparse64(&indices, &all_even)),
-                (Row::Tailed64(&indices, &first, value), Row::Sparse64(&indices, &all)),
-                (Row::Tailed32(&indices, narrow, value), Row::Sparse64(&indices, &all)),
-            ];
-            for (short, spelled) in pairs {
+            let all = vec![value; indices.len()];
+            let (short, spelled) = (Row::Even(&indices, value), Row::Sparse64(&indices, &all));
             prop_assert_eq!(short.dot(&weights).to_bits(), spelled.dot(&weights).to_bits());
             prop_assert_eq!(short.dot_and_size(&weights), spelled.dot_and_size(&weights));
             prop_assert_eq!(short.norm_sq().to_bits(), spelled.norm_sq().to_bits());
@@ -933,10 +778,6 @@ mod tests {
                 ((sum, one, all, scores), (stored, visited, within), (row.dot_lanes(&lanes), moved, slotted))
             };
             prop_assert_eq!(each(short), each(spelled));
-            let whole: Vec<AtomicI16> = weights.iter().map(|&w| AtomicI16::new(w as i16)).collect();
-            let ((a, size_a), (b, size_b)) = (short.rough_dot(&whole), spelled.rough_dot(&whole));
-            prop_assert!((a - b).abs() <= 1e-12 * 1e3 * size_a && (size_a - size_b).abs() <= 1e-12 * size_a, "{a} {b}, {size_a} {size_b}");
-            }
         }
     }
 }

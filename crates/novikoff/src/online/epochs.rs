@@ -4,7 +4,6 @@ use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
 use super::pages::Pages;
 use super::rule::Rule;
-use super::scout::Scout;
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::matrix::{Visitor, fetch};
 use crate::data::{Matrix, Row, Vector};
@@ -273,7 +272,7 @@ pub fn train<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, validate: Validate<'_>, 
     }
     let paged = rayon::current_num_threads() > 1
         && plan.order == Order::Shuffled
-        && learner.mirror().is_none()
+        && !learner.is_quantized()
         && batch.rows.rows() >= PAGES_FROM
         && fits(batch.rows);
     let (pupil, Course { stopped, trace, best }) = thread::scope(|scope| {
@@ -390,17 +389,6 @@ fn visit<R: Rule>(
     tally: &mut Tally,
     mut report: impl FnMut(&Tally) -> Flow,
 ) -> Flow {
-    let scouted = rayon::current_num_threads() > 1 && batch.rows.stored() >= SCOUT_FROM;
-    if let Some(mirror) = learner.mirror().filter(|_| scouted) {
-        return Scout::new(batch, &mirror, sequence.rows()).lead(|i, row, sight| {
-            let (class, weight) = batch.label(i);
-            tally.add(match sight {
-                Some(sight) => learner.learn_sighted(row, i, class, weight, sight),
-                None => learner.learn(row, i, class, weight),
-            });
-            if tally.rows.is_multiple_of(WINDOW as u64) { report(tally) } else { Flow::Continue }
-        });
-    }
     for (spans, window) in sequence.windows() {
         if fits(batch.rows) {
             batch.fetch_all(spans);
@@ -429,5 +417,3 @@ fn fits(rows: &Matrix) -> bool {
 
 /// With fewer rows, an epoch is over before a second thread has begun.
 const PAGES_FROM: usize = 8 * WINDOW;
-/// An epoch over fewer entries is over before a scout is there.
-const SCOUT_FROM: usize = 1 << 19;

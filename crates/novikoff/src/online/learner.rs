@@ -1,14 +1,12 @@
 //! The online learner: predict a row, see its label, learn from it.
 
 use super::correct::{Example, Update, correct, correct_two};
-use super::mirror::{Glance, MIRROR_FROM, Mirror, Shared};
+use super::quantized::{ApproximateScore, QUANTIZED_FROM, QuantizedWeights};
 use super::rule::Rule;
-use super::scout::Sight;
 use crate::data::{Matrix, Row, Vector};
 use crate::model::{Mistake, NOBODY, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
-use std::sync::Arc;
 
 /// What the learner keeps besides its last weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +47,8 @@ pub struct Online<R> {
     journal: Option<Vec<Mistake>>,
     rounds: f64,
     scores: Vec<f64>,
-    /// A first look at rows, if the weights themselves are too large for the cache.
-    mirror: Option<Shared>,
+    /// For approximate scores, if the weights themselves are too large for the cache.
+    quantized: Option<QuantizedWeights>,
     /// A feature of every row's own, if there is one.
     own: Option<OwnFeature>,
 }
@@ -63,7 +61,7 @@ struct OwnFeature {
     weights: Vec<f64>,
 }
 
-/// What a first look tells.
+/// What an approximate score says of a row.
 enum Verdict {
     /// Learning from the row would surely change nothing.
     Clear,
@@ -89,7 +87,7 @@ impl<R: Rule> Online<R> {
             scheme,
             bias: bias.coordinate(),
             weights: Weights::zero(features, outputs),
-            mirror: (scheme == Scheme::Two && features >= MIRROR_FROM).then(|| Shared::new(Mirror::zero(features))),
+            quantized: (scheme == Scheme::Two && features >= QUANTIZED_FROM).then(|| QuantizedWeights::zero(features)),
             delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
             journal: (keep == Keep::Mistakes).then(Vec::new),
             rounds: 0.0,
@@ -102,26 +100,26 @@ impl<R: Rule> Online<R> {
     #[must_use]
     pub fn with_own_feature(mut self, value: f64, rows: usize) -> Self {
         self.own = Some(OwnFeature { value, weights: vec![0.0; rows * self.scores.len()] });
-        // The mirror knows nothing of it.
-        self.mirror = None;
+        // Quantized weights have none for it.
+        self.quantized = None;
         self
     }
 
-    /// Makes the mirror as large as the weights, if there should be one.
-    fn fit_mirror(&mut self) {
-        if self.scheme != Scheme::Two || self.weights.features() < MIRROR_FROM {
-            self.mirror = None;
+    /// Makes the quantized weights as many as the weights, if there should be any.
+    fn fit_quantized(&mut self) {
+        if self.scheme != Scheme::Two || self.weights.features() < QUANTIZED_FROM {
+            self.quantized = None;
             return;
         }
-        match self.mirror.as_mut().and_then(Shared::get_mut) {
-            Some(mirror) => mirror.grow(self.weights.features()),
-            None => self.mirror = Some(Shared::new(Mirror::of(&self.weights.values))),
+        match &mut self.quantized {
+            Some(quantized) => quantized.grow(self.weights.features()),
+            None => self.quantized = Some(QuantizedWeights::of(&self.weights.values)),
         }
     }
 
     /// Whether all there is to learn from a row is in [`Self::learn_two`].
     pub(super) fn is_plain(&self) -> bool {
-        self.scheme == Scheme::Two && self.mirror.is_none() && self.own.is_none()
+        self.scheme == Scheme::Two && self.quantized.is_none() && self.own.is_none()
     }
 
     /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
@@ -130,8 +128,8 @@ impl<R: Rule> Online<R> {
         if weight <= 0.0 {
             return Seen::default();
         }
-        if let Some(mirror) = &self.mirror {
-            let verdict = self.verdict(mirror.glance(row), class);
+        if let Some(quantized) = &self.quantized {
+            let verdict = self.verdict(quantized.score(row), class);
             return self.learn_by(verdict, row, id, class, weight);
         }
         if self.scheme == Scheme::Two {
@@ -152,7 +150,7 @@ impl<R: Rule> Online<R> {
         seen
     }
 
-    /// The same for two classes, without a first look.
+    /// The same for two classes, scored exactly.
     #[inline(always)]
     pub(super) fn learn_two(&mut self, row: impl Vector, id: u32, class: u32, weight: f64) -> Seen {
         if weight <= 0.0 {
@@ -178,7 +176,7 @@ impl<R: Rule> Online<R> {
         seen
     }
 
-    /// The same for two classes, after a first look at the mirror of the weights. The row is scored exactly where the look leaves a doubt.
+    /// The same for two classes, after an approximate score. The row is scored exactly where that leaves a doubt.
     #[inline]
     fn learn_by(&mut self, verdict: Verdict, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
         match verdict {
@@ -191,32 +189,21 @@ impl<R: Rule> Online<R> {
         }
     }
 
-    /// The same, where another thread had a first look at the row before its turn.
-    pub(super) fn learn_sighted(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64, sight: Sight) -> Seen {
-        let Some(mirror) = self.mirror.as_ref().filter(|_| weight > 0.0) else { return self.learn(row, id, class, weight) };
-        let Glance { sum, doubt } = sight.glance;
-        let drifted = Glance { sum, doubt: doubt + mirror.drift(sight.moment, sight.length) };
-        match self.verdict(drifted, class) {
-            Verdict::Unsure if mirror.moment() != sight.moment => self.learn(row, id, class, weight),
-            verdict => self.learn_by(verdict, row, id, class, weight),
-        }
+    /// Whether there are quantized weights.
+    pub(super) fn is_quantized(&self) -> bool {
+        self.quantized.is_some()
     }
 
-    /// The mirror of the weights, if there is one.
-    pub(super) fn mirror(&self) -> Option<Arc<Mirror>> {
-        self.mirror.as_ref().map(Shared::share)
-    }
-
-    /// What a first look tells of a row of two classes.
+    /// What an approximate score says of a row of two classes.
     #[inline]
-    fn verdict(&self, Glance { sum, doubt }: Glance, class: u32) -> Verdict {
-        let score = sum + self.weights.bias[0];
+    fn verdict(&self, ApproximateScore { score, error_bound }: ApproximateScore, class: u32) -> Verdict {
+        let score = score + self.weights.bias[0];
         let margin = if class == 1 { score } else { -score };
         // The sum with the bias is rounded once more.
-        let doubt = doubt + score.abs() * f64::EPSILON;
-        if margin - doubt > R::CLEAR_ABOVE {
+        let error_bound = error_bound + score.abs() * f64::EPSILON;
+        if margin - error_bound > R::CLEAR_ABOVE {
             Verdict::Clear
-        } else if margin + doubt < R::SURE_BELOW {
+        } else if margin + error_bound < R::SURE_BELOW {
             Verdict::Mistaken(score)
         } else {
             Verdict::Unsure
@@ -241,8 +228,8 @@ impl<R: Rule> Online<R> {
             own.weights[id as usize * self.weights.outputs() + output as usize] += step * own.value;
         }
         self.weights.add(row, output as usize, step, self.bias);
-        if let Some(mirror) = &self.mirror {
-            mirror.follow(row, step, &self.weights.values);
+        if let Some(quantized) = &mut self.quantized {
+            quantized.update(row, &self.weights.values);
         }
         if let Some(delayed) = &mut self.delayed {
             delayed.add(row, output as usize, step * self.rounds, self.bias);
@@ -306,7 +293,7 @@ impl<R: Rule> Online<R> {
         if let Some(delayed) = &mut self.delayed {
             delayed.grow(features);
         }
-        self.fit_mirror();
+        self.fit_quantized();
     }
 
     /// Goes on with `classes` classes. Two classes with one weight vector become joint ones with `−w` and `w` (times the
@@ -323,7 +310,7 @@ impl<R: Rule> Online<R> {
         self.weights = self.weights.rearranged(&sources);
         self.delayed = self.delayed.as_ref().map(|delayed| delayed.rearranged(&sources));
         self.scores = vec![0.0; classes];
-        self.fit_mirror();
+        self.fit_quantized();
     }
 
     /// How classes are told apart now.

@@ -5,11 +5,10 @@ mod correct;
 mod epochs;
 mod kernel;
 mod learner;
-mod mirror;
 mod order;
 mod pages;
+mod quantized;
 pub mod rule;
-mod scout;
 mod stream;
 
 pub use budget::Budgeted;

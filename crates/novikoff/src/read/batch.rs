@@ -1,6 +1,6 @@
 //! What a parser makes of one block: some rows, and what was wrong with others.
 
-use crate::data::{Labels, Row, as_number, assembly::Part, matrix::fits_f32, matrix::kept};
+use crate::data::{Labels, Row, as_number, assembly::Part, matrix::fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,8 +74,6 @@ pub struct Batch {
     pub indices: Vec<u32>,
     /// Their values.
     pub values: Vec<f64>,
-    /// How many values of each row a matrix stores, if anybody has looked.
-    kept: Vec<u32>,
     /// A label per row (none if labels are ignored): in `local_labels` if those are open, else in the known ones.
     pub labels: Vec<u32>,
     /// Labels first seen in this batch.
@@ -127,7 +125,6 @@ impl Batch {
         self.starts.push(0);
         self.indices.clear();
         self.values.clear();
-        self.kept.clear();
         self.labels.clear();
         self.local_labels.clear();
         self.last_label.0.clear();
@@ -153,12 +150,7 @@ impl Batch {
 
     /// Its rows as a part of a matrix.
     pub fn part(&self) -> Part<'_> {
-        Part { starts: &self.starts, indices: &self.indices, values: &self.values, single: self.single, kept: &self.kept }
-    }
-
-    /// Looks how many values of each row a matrix stores, while they are in the cache.
-    pub fn look_at_values(&mut self) {
-        self.kept.extend(self.starts.windows(2).map(|span| kept(&self.values[span[0]..span[1]]) as u32));
+        Part { starts: &self.starts, indices: &self.indices, values: &self.values, single: self.single }
     }
 
     /// The weight of row `r`.
@@ -291,7 +283,6 @@ impl Batch {
 
     /// Brings the entries of every row into the order of their features.
     pub fn sort_rows(&mut self) {
-        self.kept.clear();
         for r in 0..self.rows() {
             self.sort_entries(self.starts[r]..self.starts[r + 1]);
         }

@@ -339,8 +339,8 @@ mod tests {
 
     /// Reads with one thread and with two, which must come to the same.
     fn read(images: &[u8], labels: Option<IdxLabels>, labelling: Labelling, skip_bad_rows: bool) -> Result<Read> {
-        let one = read_with(Setup { threads: 1, skip_bad_rows, keep: false }, images, labels.clone(), labelling.clone());
-        let two = read_with(Setup { threads: 2, skip_bad_rows, keep: false }, images, labels, labelling);
+        let one = read_with(Setup { threads: 1, skip_bad_rows }, images, labels.clone(), labelling.clone());
+        let two = read_with(Setup { threads: 2, skip_bad_rows }, images, labels, labelling);
         assert_eq!(one, two);
         one
     }
@@ -537,7 +537,7 @@ mod tests {
         assert_eq!((header.rows(), header.features()), (60_000, 784));
         let parser = Arc::new(Idx::new(header, Some(labels), Labelling::Open).unwrap());
         let (mut report, mut fives) = (Report::default(), 0);
-        let setup = Setup { threads: 2, skip_bad_rows: false, keep: false };
+        let setup = Setup { threads: 2, skip_bad_rows: false };
         run(source, parser, setup, &mut report, &mut Unwatched, |batch, _| {
             fives += batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
             Ok((Flow::Continue, None))

@@ -46,8 +46,6 @@ pub struct Setup {
     pub threads: usize,
     /// Go on after bad rows.
     pub skip_bad_rows: bool,
-    /// Rows are kept as they are parsed: who parses them looks how they are stored.
-    pub keep: bool,
 }
 
 /// What became of the stream.
@@ -118,7 +116,6 @@ struct Feed {
 struct Shared {
     feed: Mutex<Feed>,
     parser: Arc<dyn Parser>,
-    keep: bool,
     stop: AtomicBool,
 }
 
@@ -127,8 +124,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Takes the next block and parses it; `None` at the end of the input. The number of the block is returned with an error,
-/// too, so that the error is reported in its place. If wished, a look is taken at how many values a matrix stores.
-fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch, look: bool) -> Option<Parsed> {
+/// too, so that the error is reported in its place.
+fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<Parsed> {
     let (number, offset) = {
         let mut feed = lock(&shared.feed);
         let place = (feed.handed, feed.offset);
@@ -146,9 +143,6 @@ fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch, look: bool
     };
     batch.clear();
     shared.parser.parse(block, offset, &mut batch);
-    if look {
-        batch.look_at_values();
-    }
     batch.bytes = block.len() as u64;
     if batch.lines == 0 {
         batch.lines = lines(block, shared.parser.cut());
@@ -190,25 +184,22 @@ struct Worker<'s> {
     block: Vec<u8>,
     /// Whether there are no more blocks.
     ended: bool,
-    /// Whether to look how many values of a row are stored.
-    look: bool,
 }
 
 impl<'s> Worker<'s> {
     fn new(shared: &'s Shared) -> Self {
-        Self { shared, block: Vec::new(), ended: false, look: shared.keep }
+        Self { shared, block: Vec::new(), ended: false }
     }
 
     /// Puts the entries of a batch in place, then parses another block into it, if there is one.
     fn refill(&mut self, (batch, room): Free<'_>) -> Option<Word> {
         if let Some(room) = room {
-            self.look = self.shared.keep && room.is_short();
             room.fill(batch.part());
         }
         if self.ended || self.shared.stop.load(Ordering::Relaxed) {
             return None;
         }
-        let parsed = next_batch(self.shared, &mut self.block, batch, self.look);
+        let parsed = next_batch(self.shared, &mut self.block, batch);
         self.ended = parsed.is_none();
         Some(parsed.map_or(Word::Ended, Word::Parsed))
     }
@@ -236,7 +227,7 @@ pub fn run<'a>(
 ) -> Result<Outcome> {
     let (origin, taken, total) = (source.origin(), source.taken(), source.total());
     let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
-    let shared = Arc::new(Shared { feed, parser, keep: setup.keep, stop: AtomicBool::new(false) });
+    let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
     let threads = setup.threads.max(1);
     let mut desk = Desk { origin, taken, total, line: 1, report, observer, consume };
     let batches = 2 * threads + 1;
@@ -301,12 +292,11 @@ fn alone<'a, C>(shared: &Shared, mut batch: Batch, desk: &mut Desk<'_, C>) -> Re
 where
     C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
 {
-    let (mut block, mut look) = (Vec::new(), shared.keep);
-    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch), look) {
+    let mut block = Vec::new();
+    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch)) {
         let (flow, room);
         (batch, flow, room) = desk.settle(parsed)?;
         if let Some(room) = room {
-            look = shared.keep && room.is_short();
             room.fill(batch.part());
         }
         if flow == Flow::Stop {
@@ -452,7 +442,7 @@ mod tests {
     fn a_worker_that_fails_is_an_error() {
         let bytes: Vec<u8> = b"a line\n".repeat(1 << 18);
         let source = Source::open(&Input::Bytes { name: "rows".into(), bytes: bytes.into() }).unwrap();
-        let setup = Setup { threads: 2, skip_bad_rows: false, keep: false };
+        let setup = Setup { threads: 2, skip_bad_rows: false };
         let consume = |_: &mut Batch, _: &mut dyn Observer| Ok((Flow::Continue, None));
         let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume).unwrap_err();
         assert!(error.what().contains("a reading thread failed"), "{error}");

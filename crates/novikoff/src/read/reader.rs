@@ -264,7 +264,7 @@ impl Reader {
         let mut reader = Self {
             source,
             parser: Arc::new(Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None }),
-            setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows, keep: false },
+            setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
             labels: Labels::default(),
             schema: Schema::one_based(),
             growing: None,
@@ -542,12 +542,10 @@ impl Reader {
     }
 
     /// Reads the whole data set; documents for training as counts.
-    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<Dataset> {
+    fn read_rows(self, observer: &mut dyn Observer) -> Result<Dataset> {
         // How large a compressed file is says nothing of what comes out of it.
         let total = self.source.total().filter(|_| !self.source.is_compressed());
         let columns = self.columns;
-        // Rows of all columns are mostly stored dense.
-        self.setup.keep = columns.is_none();
         let mut store = Store::default();
         let mut rows = Assembly::new(&mut store);
         let (mut labels, mut weights) = (Vec::new(), Vec::new());

@@ -660,7 +660,7 @@ mod tests {
         for threads in [1, 2] {
             let (mut dictionary, mut report, mut entries) = (Dictionary::default(), Report::default(), Vec::new());
             let source = Source::open(&Input::Path(path.clone())).unwrap();
-            let setup = Setup { threads, skip_bad_rows: false, keep: false };
+            let setup = Setup { threads, skip_bad_rows: false };
             run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {
                 globalise(batch, &mut dictionary, 0, u32::MAX)?;
                 entries.extend_from_slice(&batch.indices);

@@ -233,8 +233,6 @@ fn is_finite(row: Row<'_>) -> bool {
         Row::Dense32(x) | Row::Sparse32(_, x) => x.iter().all(|x| x.is_finite()),
         Row::Dense64(x) | Row::Sparse64(_, x) => x.iter().all(|x| x.is_finite()),
         Row::Even(_, x) => x.is_finite(),
-        Row::Tailed32(_, x, rest) => rest.is_finite() && x.iter().all(|x| x.is_finite()),
-        Row::Tailed64(_, x, rest) => rest.is_finite() && x.iter().all(|x| x.is_finite()),
     }
 }
 

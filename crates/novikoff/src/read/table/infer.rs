@@ -495,7 +495,7 @@ mod tests {
     use super::*;
     use crate::control::Unwatched;
 
-    const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false, keep: false };
+    const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
 
     fn found(text: &str, options: &TableOptions) -> Result<Inferred> {
         infer_start("t", text.as_bytes(), options, &Labelling::Open, STRICT)

@@ -365,7 +365,7 @@ mod tests {
     use crate::read::source::{Input, Source};
     use proptest::prelude::*;
 
-    const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false, keep: false };
+    const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
 
     fn schema_of(text: &str, options: &TableOptions) -> Arc<TableSchema> {
         Arc::new(infer_start("t", text.as_bytes(), options, &Labelling::Open, STRICT).unwrap().schema)

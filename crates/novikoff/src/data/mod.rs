@@ -19,4 +19,4 @@ pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
 pub use row::{Lane, Row, Vector};
 pub use scale::Scale;
-pub(crate) use scale::{SizeAndSum, inverse};
+pub(crate) use scale::SizeAndSum;

@@ -81,7 +81,8 @@ fn fastest<T>(repeat: usize, mut run: impl FnMut() -> Result<T>) -> Result<(f64,
     best.ok_or_else(|| "nothing was run".into())
 }
 
-/// The first run tells the memory, all of them the time; the rows of earlier ones are gone when the next begins.
+/// The first run tells the memory, all of them the time; the rows of earlier ones are gone when the next
+/// begins.
 fn read(file: &str, threads: usize, repeat: usize) -> Result<Value> {
     let before = Memory::now()?;
     let started = Instant::now();
@@ -195,7 +196,8 @@ fn scale(rows: usize, tolerance: f64, repeat: usize) -> Result<Value> {
     Ok(answer)
 }
 
-/// The perceptron with the program's defaults; one against the rest, as scikit-learn does it, where there are more than two.
+/// The perceptron with the program's defaults; one against the rest, as scikit-learn does it, where there are
+/// more than two.
 fn plan(classes: usize, epochs: usize) -> Plan<Perceptron> {
     Plan {
         rule: Perceptron { step: 1.0, length: Length::AsGiven, tie: Tie::Mistake },

@@ -1,4 +1,5 @@
-//! Any text as a certificate about a few rows: neither checker panics, and the fast one accepts nothing that the exact one refuses.
+//! Any text as a certificate about a few rows: neither checker panics, and the fast one accepts nothing that
+//! the exact one refuses.
 #![no_main]
 
 #[path = "../../crates/novikoff/tests/suite/differential.rs"]

@@ -1,4 +1,5 @@
-//! Claims about a few rows with numbers from the whole range of doubles: the fast checker never accepts what the exact one refuses.
+//! Claims about a few rows with numbers from the whole range of doubles: the fast checker never accepts what
+//! the exact one refuses.
 #![no_main]
 
 #[path = "../../crates/novikoff/tests/suite/differential.rs"]

@@ -1,6 +1,7 @@
 //! How long checking takes: `cargo run --release -p novikoff-checker --example timing -- ROWS.svm`.
 //!
-//! Makes a certificate of each kind with weights that are nothing but some numbers, and claims that hold for any.
+//! Makes a certificate of each kind with weights that are nothing but some numbers, and claims that hold for
+//! any.
 
 #![allow(clippy::print_stdout)]
 
@@ -14,8 +15,11 @@ fn packed(numbers: &[f64]) -> Value {
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     let mut text = String::new();
     for part in bytes.chunks(3) {
-        let bits = part.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - part.len()));
-        let digit = |at: usize| if at <= part.len() { char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]) } else { '=' };
+        let bits =
+            part.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - part.len()));
+        let digit = |at: usize| {
+            if at <= part.len() { char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]) } else { '=' }
+        };
         text.extend((0..4).map(digit));
     }
     json!({"f64": text})
@@ -62,7 +66,9 @@ fn main() {
     ];
     for (name, claim) in claims {
         let data = json!({"hash": rows.hash(), "rows": rows.len(), "columns": rows.width()});
-        let certificate = json!({"format": "novikoff certificate", "version": 4, "data": data, "claims": [claim]}).to_string();
+        let certificate =
+            json!({"format": "novikoff certificate", "version": 4, "data": data, "claims": [claim]})
+                .to_string();
         let start = Instant::now();
         let verdict = check(&certificate, &rows, None).expect("a certificate").remove(1);
         println!("{:8.2} s  {name}: {} ({})", start.elapsed().as_secs_f64(), verdict.holds, verdict.detail);

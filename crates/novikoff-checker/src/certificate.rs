@@ -1,6 +1,8 @@
-//! The certificate's file, version 4 (`docs/certificates.md`): JSON in which nothing is unknown, repeated or infinite.
+//! The certificate's file, version 4 (`docs/certificates.md`): JSON in which nothing is unknown, repeated or
+//! infinite.
 //!
-//! Parsing decides what is a certificate at all. Whether its claims hold is the business of the other modules.
+//! Parsing decides what is a certificate at all. Whether its claims hold is the business of the other
+//! modules.
 
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -39,7 +41,8 @@ pub struct Data {
     pub columns: u64,
 }
 
-/// A feature map; its fields are in the order of the alphabet, so that it is written as in the canonical form of rows.
+/// A feature map; its fields are in the order of the alphabet, so that it is written as in the canonical form
+/// of rows.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Map {
@@ -214,7 +217,8 @@ impl Certificate {
             format: String,
             version: u64,
         }
-        let no_certificate = |error: serde_json::Error| format!("this is no certificate: {}", one_line(&error));
+        let no_certificate =
+            |error: serde_json::Error| format!("this is no certificate: {}", one_line(&error));
         let head: Head = serde_json::from_str(text).map_err(no_certificate)?;
         match (head.format.as_str(), head.version) {
             (FORMAT, VERSION) => {}
@@ -225,7 +229,9 @@ impl Certificate {
                     head.version
                 ));
             }
-            (FORMAT, other) => return Err(format!("version {other} of certificates is not known here, only {VERSION}")),
+            (FORMAT, other) => {
+                return Err(format!("version {other} of certificates is not known here, only {VERSION}"));
+            }
             (other, _) => return Err(format!("this is no certificate: its format is {other:?}")),
         }
         let certificate: Self = serde_json::from_str(text).map_err(no_certificate)?;
@@ -246,7 +252,8 @@ impl Map {
     }
 }
 
-/// What is wrong with JSON, in which names of fields come from outside: without line breaks, nobody can add a line to what is printed.
+/// What is wrong with JSON, in which names of fields come from outside: without line breaks, nobody can add a
+/// line to what is printed.
 pub fn one_line(error: &serde_json::Error) -> String {
     error.to_string().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -303,7 +310,9 @@ impl<'de, T: Number> Visitor<'de> for ListVisitor<T> {
         let mut numbers = Vec::new();
         while let Some(number) = list.next_element()? {
             if numbers.len() == LONGEST_LIST {
-                return Err(A::Error::custom(format!("a list of more than {LONGEST_LIST} numbers must be packed")));
+                return Err(A::Error::custom(format!(
+                    "a list of more than {LONGEST_LIST} numbers must be packed"
+                )));
             }
             numbers.push(number);
         }
@@ -315,7 +324,8 @@ impl<'de, T: Number> Visitor<'de> for ListVisitor<T> {
             return Err(A::Error::custom(format!("packed numbers that are not {}", T::NAME)));
         }
         let text: std::borrow::Cow<'de, str> = map.next_value()?;
-        let numbers = unpack(&text).ok_or_else(|| A::Error::custom(format!("these are no packed finite {}", T::NAME)))?;
+        let numbers = unpack(&text)
+            .ok_or_else(|| A::Error::custom(format!("these are no packed finite {}", T::NAME)))?;
         if map.next_key::<String>()?.is_some() {
             return Err(A::Error::custom("packed numbers have one field"));
         }
@@ -323,7 +333,8 @@ impl<'de, T: Number> Visitor<'de> for ListVisitor<T> {
     }
 }
 
-/// The numbers whose bytes these are in base64 (RFC 4648 with padding, and with zeros where a last digit has bits to spare).
+/// The numbers whose bytes these are in base64 (RFC 4648 with padding, and with zeros where a last digit has
+/// bits to spare).
 fn unpack<T: Number>(text: &str) -> Option<Vec<T>> {
     let (groups, []) = text.as_bytes().as_chunks::<4>() else { return None };
     let mut bytes = Vec::with_capacity(groups.len() * 3);
@@ -368,7 +379,17 @@ mod tests {
         assert_eq!(unpack::<u32>("AQAAAA=="), Some(vec![1]));
         assert_eq!(unpack::<u32>(""), Some(vec![]));
         assert_eq!(unpack::<f64>("AAAAAAAA8D8="), Some(vec![1.0]));
-        for wrong in ["AQAAAA", "AQAAAA=", "AQAAAB==", "AQAA====", "AQ==AAAA", "AQAAA-==", "AQAA", "AQAAAA==\n", " AQAAAA=="] {
+        for wrong in [
+            "AQAAAA",
+            "AQAAAA=",
+            "AQAAAB==",
+            "AQAA====",
+            "AQ==AAAA",
+            "AQAAA-==",
+            "AQAA",
+            "AQAAAA==\n",
+            " AQAAAA==",
+        ] {
             assert_eq!(unpack::<u32>(wrong), None, "{wrong:?}");
         }
         // Infinity and a NaN.

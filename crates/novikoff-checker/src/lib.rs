@@ -1,8 +1,9 @@
 //! Checks certificates of linear learning in exact arithmetic, and believes nothing in them.
 //!
-//! `docs/certificates.md` says what a certificate is, what each claim means and what proves it. This crate shares no code with the one that writes
-//! certificates. A claim holds if an inequality between dyadic rationals does, which is computed without rounding, or rounded to the side
-//! that can only refuse a claim. There is no floating-point arithmetic.
+//! `docs/certificates.md` says what a certificate is, what each claim means and what proves it. This crate
+//! shares no code with the one that writes certificates. A claim holds if an inequality between dyadic
+//! rationals does, which is computed without rounding, or rounded to the side that can only refuse a claim.
+//! There is no floating-point arithmetic.
 //!
 //! ```
 //! use novikoff_checker::{Rows, check};
@@ -61,7 +62,8 @@ impl Verdict {
     }
 }
 
-/// Checks that a certificate is about these rows, that it is about this model if there is one, and then every claim.
+/// Checks that a certificate is about these rows, that it is about this model if there is one, and then every
+/// claim.
 ///
 /// An error means that this is no certificate, or no model.
 ///
@@ -75,7 +77,8 @@ pub fn check(certificate: &str, rows: &Rows, model: Option<&[u8]>) -> Result<Vec
     let certificate = Certificate::parse(certificate)?;
     let data = &certificate.data;
     let about = json!({"claim": "about-rows", "hash": data.hash, "rows": data.rows, "columns": data.columns});
-    let mut verdicts = vec![Verdict::new("the certificate is about these rows", about, is_about(&certificate, rows))];
+    let mut verdicts =
+        vec![Verdict::new("the certificate is about these rows", about, is_about(&certificate, rows))];
     if let Some(bytes) = model {
         let question = json!({"claim": "about-model", "model": certificate.model});
         let found = Model::read(bytes)?.check(&certificate, rows);
@@ -86,7 +89,8 @@ pub fn check(certificate: &str, rows: &Rows, model: Option<&[u8]>) -> Result<Vec
     Ok(verdicts)
 }
 
-/// Checks only the claims with these positions, from 0, and that the certificate is about these rows: otherwise none of them holds.
+/// Checks only the claims with these positions, from 0, and that the certificate is about these rows:
+/// otherwise none of them holds.
 ///
 /// ```
 /// # use novikoff_checker::{Rows, check_claims};
@@ -103,7 +107,9 @@ pub fn check(certificate: &str, rows: &Rows, model: Option<&[u8]>) -> Result<Vec
 /// ```
 pub fn check_claims(certificate: &str, rows: &Rows, which: &[usize]) -> Result<Vec<Verdict>, String> {
     let certificate = Certificate::parse(certificate)?;
-    let claim = |at: &usize| certificate.claims.get(*at).ok_or_else(|| format!("there is no claim number {at} (from 0)"));
+    let claim = |at: &usize| {
+        certificate.claims.get(*at).ok_or_else(|| format!("there is no claim number {at} (from 0)"))
+    };
     which.iter().map(|at| Ok(verdict(claim(at)?, &certificate, rows))).collect()
 }
 

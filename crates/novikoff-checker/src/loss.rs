@@ -1,7 +1,8 @@
 //! Losses `ℓ(y, s)` and their conjugates `ℓ*(y, u) = sup over s of u·s − ℓ(y, s)`.
 //!
-//! Both are needed from above alone. All are exact but for the logistic and the exponential loss, whose exponentials and logarithms
-//! are the upper ends of enclosures. The label `y` is 1 or −1, or any number for the squared and the absolute loss.
+//! Both are needed from above alone. All are exact but for the logistic and the exponential loss, whose
+//! exponentials and logarithms are the upper ends of enclosures. The label `y` is 1 or −1, or any number for
+//! the squared and the absolute loss.
 
 use crate::certificate::Loss;
 use crate::number::{Dyadic, LARGEST_EXPONENT, Round, exp, ln, ln_1p};
@@ -85,7 +86,8 @@ fn times_its_logarithm(p: &Dyadic) -> Dyadic {
     if p.is_zero() { Dyadic::default() } else { p * ln(p).high }
 }
 
-/// A number that is not below `ln(1 + e^z) = max(0, z) + ln(1 + e^−|z|)`. The logarithm increases, so that of the exponential's upper end will do.
+/// A number that is not below `ln(1 + e^z) = max(0, z) + ln(1 + e^−|z|)`. The logarithm increases, so that of
+/// the exponential's upper end will do.
 fn softplus(z: &Dyadic) -> Dyadic {
     positive_part(z.clone()) + ln_1p(&exp_below(&-z.abs())).high
 }

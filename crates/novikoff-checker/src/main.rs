@@ -44,15 +44,21 @@ fn main() -> ExitCode {
 /// Whether all claims hold.
 fn run() -> Result<bool, String> {
     let mut arguments = Arguments::default();
-    let mut given = std::env::args_os().skip(1).map(|argument| argument.into_string().map_err(|_| "an argument is not UTF-8"));
+    let mut given = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.into_string().map_err(|_| "an argument is not UTF-8"));
     while let Some(argument) = given.next().transpose()? {
         match argument.as_str() {
             "--help" => return print(HELP).map(|()| true),
-            "--version" => return print(&format!("novikoff-check {}\n", env!("CARGO_PKG_VERSION"))).map(|()| true),
+            "--version" => {
+                return print(&format!("novikoff-check {}\n", env!("CARGO_PKG_VERSION"))).map(|()| true);
+            }
             "--zero-based" => arguments.zero_based = true,
             "--json" => arguments.json = true,
             "--label" => arguments.label = Some(given.next().ok_or("--label needs the name of a column")??),
-            option if option.starts_with("--") => return Err(format!("there is no option {option:?}; see --help")),
+            option if option.starts_with("--") => {
+                return Err(format!("there is no option {option:?}; see --help"));
+            }
             _ => arguments.files.push(argument),
         }
     }
@@ -101,7 +107,9 @@ fn as_text(verdicts: &[Verdict], unchecked: Option<String>) -> String {
         lines += &format!("{word}  {}\n       {}\n", verdict.claim, verdict.detail);
     }
     if let Some(model) = unchecked {
-        lines += &format!("not checked: whether the weights are those of the model {model}; give its file to see\n");
+        lines += &format!(
+            "not checked: whether the weights are those of the model {model}; give its file to see\n"
+        );
     }
     let all = verdicts.iter().all(|verdict| verdict.holds);
     lines + if all { "the certificate holds\n" } else { "the certificate does NOT hold\n" }

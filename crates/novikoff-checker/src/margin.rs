@@ -11,8 +11,8 @@ const MOST_DIGITS: usize = 50_000;
 
 /// `y·(<w, x> + b) ≥ margin·‖u‖` for every row that counts, and `‖u‖ > 0`.
 ///
-/// The signed square `t·|t|` increases with `t`. So with `a` the smallest of the left sides, the inequality is
-/// `a·|a| ≥ margin·|margin|·‖u‖²`, in which nothing is rounded.
+/// The signed square `t·|t|` increases with `t`. So with `a` the smallest of the left sides, the inequality
+/// is `a·|a| ≥ margin·|margin|·‖u‖²`, in which nothing is rounded.
 pub fn at_least(claim: &MarginAtLeast, rows: &Rows) -> Result<String, String> {
     let sides = claim.sides.by_row(rows)?;
     let directions = std::slice::from_ref(&claim.direction);
@@ -34,7 +34,8 @@ pub fn at_least(claim: &MarginAtLeast, rows: &Rows) -> Result<String, String> {
     }
 }
 
-/// The sums of rows of each side in every column: `Σ₊ λx` and `Σ₋ λx`, and where it is a coordinate, of the bias's `1`.
+/// The sums of rows of each side in every column: `Σ₊ λx` and `Σ₋ λx`, and where it is a coordinate, of the
+/// bias's `1`.
 fn combine(rows: &Rows, chosen: &[u32], multipliers: &[Dyadic], sides: &[i8]) -> Vec<[Dyadic; 2]> {
     let mut found = Vec::new();
     for column in rows.by_column(chosen.iter().map(|row| *row as usize)).columns() {
@@ -70,11 +71,12 @@ fn totals(chosen: &[u32], multipliers: &[Dyadic], sides: &[i8]) -> Result<[Dyadi
     Ok(sums.map(|sum| sum.value()))
 }
 
-/// `‖Σ λyx‖ ≤ margin·Σλ`, with the coordinate `Σ λy` of a penalised bias: for a unit vector `u`, the smallest `y<u, x>` is at most the mean
-/// `<u, Σ λyx>/Σλ`, which is at most `‖Σ λyx‖/Σλ`.
+/// `‖Σ λyx‖ ≤ margin·Σλ`, with the coordinate `Σ λy` of a penalised bias: for a unit vector `u`, the smallest
+/// `y<u, x>` is at most the mean `<u, Σ λyx>/Σλ`, which is at most `‖Σ λyx‖/Σλ`.
 ///
-/// With a free bias, `‖Λ₋·Σ₊λx − Λ₊·Σ₋λx‖ ≤ 2·margin·Λ₊Λ₋` with `Λ` the sums of multipliers, both positive: if all rows have a margin of at least
-/// `γ`, so have the means of the sides, which are therefore `2γ` apart. All of it is squared, and nothing is rounded.
+/// With a free bias, `‖Λ₋·Σ₊λx − Λ₊·Σ₋λx‖ ≤ 2·margin·Λ₊Λ₋` with `Λ` the sums of multipliers, both positive:
+/// if all rows have a margin of at least `γ`, so have the means of the sides, which are therefore `2γ` apart.
+/// All of it is squared, and nothing is rounded.
 pub fn at_most(claim: &MarginAtMost, rows: &Rows) -> Result<String, String> {
     let sides = claim.sides.by_row(rows)?;
     let chosen = &claim.combination.rows.0;
@@ -104,12 +106,14 @@ pub fn at_most(claim: &MarginAtMost, rows: &Rows) -> Result<String, String> {
     }
 }
 
-/// `Σ m·y·x = 0` in every column and, unless there is no bias, `Σ m·y = 0`, for whole numbers `m > 0`, not none: if a hyperplane had all rows
-/// strictly on their sides, `Σ m·y·(<w, x> + b)` would be positive, and it is zero.
+/// `Σ m·y·x = 0` in every column and, unless there is no bias, `Σ m·y = 0`, for whole numbers `m > 0`, not
+/// none: if a hyperplane had all rows strictly on their sides, `Σ m·y·(<w, x> + b)` would be positive, and it
+/// is zero.
 pub fn not_separable(claim: &NotSeparable, rows: &Rows) -> Result<String, String> {
     let sides = claim.sides.by_row(rows)?;
     let chosen = &claim.combination.rows.0;
-    let multipliers = claim.combination.multipliers.iter().map(|text| whole(text)).collect::<Result<Vec<_>, _>>()?;
+    let multipliers =
+        claim.combination.multipliers.iter().map(|text| whole(text)).collect::<Result<Vec<_>, _>>()?;
     let [positive, negative] = totals(chosen, &multipliers, &sides)?;
     if claim.bias != Bias::None && positive != negative {
         return Err("the multipliers of the two sides do not add up to the same".into());
@@ -123,7 +127,8 @@ pub fn not_separable(claim: &NotSeparable, rows: &Rows) -> Result<String, String
 
 /// A positive whole number in decimal digits.
 fn whole(text: &str) -> Result<Dyadic, String> {
-    let plain = text.len() <= MOST_DIGITS && !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain =
+        text.len() <= MOST_DIGITS && !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if plain { BigUint::parse_bytes(text.as_bytes(), 10) } else { None };
     number.map(Dyadic::whole).ok_or_else(|| "a multiplier is no whole number in decimal digits".into())
 }

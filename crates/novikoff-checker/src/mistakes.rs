@@ -5,18 +5,23 @@ use crate::number::{Dyadic, Round, Sum};
 use crate::rows::Rows;
 use crate::weights::{Weights, classes, square_length};
 
-/// `m ≤ B` for every whole number `m` that is at most `B` means `B < mistakes + 1`, for the bound `B` of a theorem.
+/// `m ≤ B` for every whole number `m` that is at most `B` means `B < mistakes + 1`, for the bound `B` of a
+/// theorem.
 ///
-/// A perceptron starts at zero and adds `z = y·x` (for classes: `x` in the block of the true class, `−x` in that of its best rival) when
-/// `<v, z> ≤ 0`. After `k` mistakes `‖v‖² ≤ k·R²`, and `<v, u> ≥ kγ − Σ dᵢ` over the mistakes, for a unit vector `u` and `dᵢ = max(0, γ − <u, zᵢ>)`.
+/// A perceptron starts at zero and adds `z = y·x` (for classes: `x` in the block of the true class, `−x` in
+/// that of its best rival) when `<v, z> ≤ 0`. After `k` mistakes `‖v‖² ≤ k·R²`, and `<v, u> ≥ kγ − Σ dᵢ` over
+/// the mistakes, for a unit vector `u` and `dᵢ = max(0, γ − <u, zᵢ>)`.
 /// - Novikoff: without any `d`, `k ≤ (R/γ)²`.
-/// - Freund and Schapire: row `i` is met `T` times at most, so `Σ dᵢ ≤ √k·√T·D` with `D² = Σ dᵢ²`, and `√k·γ ≤ R + √T·D`.
-/// - A feature `Δ` of each row's own: let `kᵢ` be the mistakes on row `i`. Then `‖v‖² ≥ <v, u>² + Δ²Σkᵢ²` and `‖v‖² ≤ k(R² + Δ²)`. For classes the own
-///   features take `Δ²Σ(kᵢ² + Σ_r kᵢᵣ²) ≥ Δ²Σ(kᵢ² + kᵢ)` on the left and `2kΔ²` on the right: the same. By Cauchy and Schwarz
-///   `kγ ≤ <v, u> + Σ kᵢdᵢ ≤ √(<v, u>² + Δ²Σkᵢ²)·√(1 + D²/Δ²)`, so `k ≤ (R² + Δ²)(1 + D²/Δ²)/γ²`.
+/// - Freund and Schapire: row `i` is met `T` times at most, so `Σ dᵢ ≤ √k·√T·D` with `D² = Σ dᵢ²`, and `√k·γ
+///   ≤ R + √T·D`.
+/// - A feature `Δ` of each row's own: let `kᵢ` be the mistakes on row `i`. Then `‖v‖² ≥ <v, u>² + Δ²Σkᵢ²` and
+///   `‖v‖² ≤ k(R² + Δ²)`. For classes the own features take `Δ²Σ(kᵢ² + Σ_r kᵢᵣ²) ≥ Δ²Σ(kᵢ² + kᵢ)` on the left
+///   and `2kΔ²` on the right: the same. By Cauchy and Schwarz `kγ ≤ <v, u> + Σ kᵢdᵢ ≤ √(<v, u>² + Δ²Σkᵢ²)·√(1
+///   + D²/Δ²)`, so `k ≤ (R² + Δ²)(1 + D²/Δ²)/γ²`.
 ///
-/// With weights `w = ‖w‖·u`, `N = ‖w‖²`, and `S = N·D²`, what is checked is, in this order, `R² < γ²(M + 1)`; `(R + √(T·S/N))² < γ²(M + 1)`; and
-/// `(R² + Δ²)(Δ²N + S) < γ²Δ²N(M + 1)`. Whether a row has `d = 0` is decided exactly; `S` and roots are rounded up.
+/// With weights `w = ‖w‖·u`, `N = ‖w‖²`, and `S = N·D²`, what is checked is, in this order, `R² < γ²(M + 1)`;
+/// `(R + √(T·S/N))² < γ²(M + 1)`; and `(R² + Δ²)(Δ²N + S) < γ²Δ²N(M + 1)`. Whether a row has `d = 0` is
+/// decided exactly; `S` and roots are rounded up.
 pub fn check(claim: &MistakesAtMost, rows: &Rows) -> Result<String, String> {
     let proof = &claim.proof;
     let margin = Dyadic::of(proof.margin);
@@ -74,8 +79,9 @@ struct Met {
 }
 
 impl Met {
-    /// With `a` the lead `<w, z>` of a row and `X = ‖x‖²` (1 unless rows are normalised), a row does not fall short if
-    /// `a·|a| ≥ γ²·N·X`. Otherwise its part is `γ√N − a/√X`, the root rounded up and the quotient down.
+    /// With `a` the lead `<w, z>` of a row and `X = ‖x‖²` (1 unless rows are normalised), a row does not fall
+    /// short if `a·|a| ≥ γ²·N·X`. Otherwise its part is `γ√N − a/√X`, the root rounded up and the quotient
+    /// down.
     fn new(claim: &MistakesAtMost, rows: &Rows, margin: &Dyadic, length: &Dyadic) -> Result<Self, String> {
         let proof = &claim.proof;
         let leads = Leads::new(&proof.target, rows)?;
@@ -88,7 +94,9 @@ impl Met {
         let (mut radius, mut shortfall) = (Dyadic::default(), Sum::default());
         let (mut sums, mut counted) = (Vec::new(), false);
         for row in 0..rows.len() {
-            let Some(own) = rows.label(row).filter(|_| rows.weight(row) > 0.0).and_then(|label| leads.by_label[label]) else {
+            let Some(own) =
+                rows.label(row).filter(|_| rows.weight(row) > 0.0).and_then(|label| leads.by_label[label])
+            else {
                 continue;
             };
             counted = true;

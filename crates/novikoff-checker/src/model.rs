@@ -95,7 +95,9 @@ impl<'a> Model<'a> {
         let length = bytes.first_chunk().map(|length| u64::from_le_bytes(*length)).unwrap_or(u64::MAX);
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let header = bytes.get(8..).filter(|_| length <= LONGEST_HEADER).and_then(|rest| rest.get(..length));
-        let Some(header) = header.filter(|header| header.starts_with(PREFIX) && header.len() > PREFIX.len() + DIGITS) else {
+        let Some(header) =
+            header.filter(|header| header.starts_with(PREFIX) && header.len() > PREFIX.len() + DIGITS)
+        else {
             return Err("this is no model of novikoff, or it was cut short".into());
         };
         let mut hasher = blake3::Hasher::new();
@@ -114,7 +116,8 @@ impl<'a> Model<'a> {
                 _ => return Err(format!("{key:?} in the header of the model is not what it should be")),
             }
         }
-        let model = Self { checksum: format!("blake3:{digits}"), metadata, tensors, numbers: &bytes[8 + length..] };
+        let model =
+            Self { checksum: format!("blake3:{digits}"), metadata, tensors, numbers: &bytes[8 + length..] };
         match (model.text("format"), model.text("format_version")) {
             (Some("novikoff-model"), Some("1")) => Ok(model),
             _ => Err("this is no model of novikoff in format version 1".into()),
@@ -130,7 +133,9 @@ impl<'a> Model<'a> {
             }
             Some(_) => {}
         }
-        if self.text("map").unwrap_or("") != certificate.map.as_ref().map_or_else(String::new, |map| map.text()) {
+        if self.text("map").unwrap_or("")
+            != certificate.map.as_ref().map_or_else(String::new, |map| map.text())
+        {
             return Err("the model has another feature map".into());
         }
         self.check_names(rows)?;
@@ -149,7 +154,8 @@ impl<'a> Model<'a> {
                 }
                 Claim::MarginAtLeast(claim) => {
                     let weights = weights()?;
-                    let output = output_of_sides(&claim.sides.positive, &claim.sides.negative, &labels, &weights)?;
+                    let output =
+                        output_of_sides(&claim.sides.positive, &claim.sides.negative, &labels, &weights)?;
                     weights.check(&[output], std::slice::from_ref(&claim.direction))?;
                 }
                 Claim::MarginAtMost(_) | Claim::NotSeparable(_) | Claim::MistakesAtMost(_) => {}
@@ -164,7 +170,8 @@ impl<'a> Model<'a> {
 
     fn json<T: for<'de> Deserialize<'de>>(&self, key: &str) -> Result<T, String> {
         let text = self.text(key).ok_or_else(|| format!("the model has no `{key}`"))?;
-        serde_json::from_str(text).map_err(|error| format!("`{key}` of the model cannot be read: {}", one_line(&error)))
+        serde_json::from_str(text)
+            .map_err(|error| format!("`{key}` of the model cannot be read: {}", one_line(&error)))
     }
 
     /// The labels; none of a model that predicts numbers.
@@ -202,7 +209,9 @@ impl<'a> Model<'a> {
         let schema: Value = self.json("schema")?;
         let number = |key: &str| schema[key].as_u64();
         let same = match &rows.column_names {
-            ColumnNames::Numbers(first) => schema["kind"] == "indexed" && number("base") == Some(u64::from(*first)),
+            ColumnNames::Numbers(first) => {
+                schema["kind"] == "indexed" && number("base") == Some(u64::from(*first))
+            }
             ColumnNames::Hashes(bits) => number("bits") == Some(u64::from(*bits)),
             ColumnNames::Names(names) => {
                 let mut own = table_names(&schema["table"]);
@@ -318,12 +327,15 @@ impl<'a> Outputs<'a> {
 
     /// The directions are these outputs', number by number.
     fn check(&self, outputs: &[usize], directions: &[Direction]) -> Result<(), String> {
-        let same = outputs.len() == directions.len() && outputs.iter().zip(directions).all(|(output, own)| self.is(*output, own));
+        let same = outputs.len() == directions.len()
+            && outputs.iter().zip(directions).all(|(output, own)| self.is(*output, own));
         if same { Ok(()) } else { Err("the weights of a claim are not the model's".into()) }
     }
 
     fn is(&self, output: usize, direction: &Direction) -> bool {
-        let number = |bytes: &[u8], at: usize| bytes.as_chunks::<8>().0.get(at).map(|bytes| f64::from_le_bytes(*bytes));
+        let number = |bytes: &[u8], at: usize| {
+            bytes.as_chunks::<8>().0.get(at).map(|bytes| f64::from_le_bytes(*bytes))
+        };
         let own = (0..self.weights.len() / 8 / self.count).filter_map(|at| {
             let column = match self.columns {
                 Some(columns) => u32::from_le_bytes(*columns.as_chunks::<4>().0.get(at)?),
@@ -333,7 +345,8 @@ impl<'a> Outputs<'a> {
         });
         let weighing = |(_, w): &(u32, f64)| *w != 0.0;
         let Ok(claimed) = direction.entries(self.width) else { return false };
-        number(self.biases, output) == Some(direction.bias) && own.filter(weighing).eq(claimed.filter(weighing))
+        number(self.biases, output) == Some(direction.bias)
+            && own.filter(weighing).eq(claimed.filter(weighing))
     }
 }
 
@@ -343,24 +356,41 @@ fn outputs(target: &Target, labels: &Labels, weights: &Outputs<'_>) -> Result<Ve
     match target {
         Target::Numbers if labels.names().is_empty() && weights.count == 1 => Ok(vec![0]),
         Target::Classes(names) => {
-            let same =
-                names.len() == labels.names().len() && names.iter().enumerate().all(|(at, name)| labels.find(name) == Some(at));
+            let same = names.len() == labels.names().len()
+                && names.iter().enumerate().all(|(at, name)| labels.find(name) == Some(at));
             if same && weights.count == names.len() { Ok((0..names.len()).collect()) } else { wrong() }
         }
-        Target::Sides(sides) => output_of_sides(&sides.positive, &sides.negative, labels, weights).map(|output| vec![output]),
+        Target::Sides(sides) => {
+            output_of_sides(&sides.positive, &sides.negative, labels, weights).map(|output| vec![output])
+        }
         Target::Numbers => wrong(),
     }
 }
 
 /// The output that tells one label from all others. One output is that of the second of two labels.
-fn output_of_sides(positive: &[String], negative: &[String], labels: &Labels, weights: &Outputs<'_>) -> Result<usize, String> {
+fn output_of_sides(
+    positive: &[String],
+    negative: &[String],
+    labels: &Labels,
+    weights: &Outputs<'_>,
+) -> Result<usize, String> {
     let class = if let [only] = positive { labels.find(only) } else { None };
     let mut others: Vec<usize> = negative.iter().filter_map(|name| labels.find(name)).collect();
     others.sort_unstable();
     let expected: Vec<usize> = (0..labels.names().len()).filter(|label| Some(*label) != class).collect();
     match class {
-        Some(1) if weights.count == 1 && others == [0] && negative.len() == 1 && labels.names().len() == 2 => Ok(0),
-        Some(class) if weights.count == labels.names().len() && others == expected && negative.len() == others.len() => Ok(class),
+        Some(1)
+            if weights.count == 1 && others == [0] && negative.len() == 1 && labels.names().len() == 2 =>
+        {
+            Ok(0)
+        }
+        Some(class)
+            if weights.count == labels.names().len()
+                && others == expected
+                && negative.len() == others.len() =>
+        {
+            Ok(class)
+        }
         _ => Err("the model does not decide by weights between the sides of a claim".into()),
     }
 }

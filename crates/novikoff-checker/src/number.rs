@@ -1,8 +1,9 @@
 //! Numbers: whole numbers times powers of two, which is what every stored number is.
 //!
-//! Sums, products and comparisons of such numbers are exact. Quotients and square roots are not numbers of this kind: they are
-//! rounded, down or up as the caller says. Exponentials and logarithms are enclosed between two numbers. No floating-point operation
-//! is used anywhere: an `f64` is taken apart by its bits, or put together for a message.
+//! Sums, products and comparisons of such numbers are exact. Quotients and square roots are not numbers of
+//! this kind: they are rounded, down or up as the caller says. Exponentials and logarithms are enclosed
+//! between two numbers. No floating-point operation is used anywhere: an `f64` is taken apart by its bits, or
+//! put together for a message.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
@@ -34,7 +35,8 @@ const PRECISION: u64 = 192;
 fn parts(x: f64) -> (bool, u64, i64) {
     let bits = x.to_bits();
     let (fraction, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i64 & 0x7ff);
-    let (mantissa, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let (mantissa, exponent) =
+        if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
     (x.is_sign_negative(), mantissa, exponent)
 }
 
@@ -116,8 +118,8 @@ impl Dyadic {
         Self::new(mantissa, self.exponent + surplus as i64)
     }
 
-    /// The quotient, exact if it has at most [`PRECISION`] bits or the divisor is a power of two, else rounded with a relative error of
-    /// at most `2^(1−PRECISION)`. The divisor must be positive.
+    /// The quotient, exact if it has at most [`PRECISION`] bits or the divisor is a power of two, else
+    /// rounded with a relative error of at most `2^(1−PRECISION)`. The divisor must be positive.
     pub fn divided(&self, divisor: &Dyadic, to: Round) -> Self {
         if divisor.mantissa.trailing_zeros().is_some_and(|zeros| zeros + 1 == divisor.mantissa.bits()) {
             return self.shifted(1 - divisor.magnitude());
@@ -128,8 +130,8 @@ impl Dyadic {
         Self::new(mantissa, self.exponent - divisor.exponent - shift as i64)
     }
 
-    /// The square root, exact if it has at most [`PRECISION`] bits, else rounded with a relative error of at most `2^(1−PRECISION)`.
-    /// The number must not be negative.
+    /// The square root, exact if it has at most [`PRECISION`] bits, else rounded with a relative error of at
+    /// most `2^(1−PRECISION)`. The number must not be negative.
     pub fn root(&self, to: Round) -> Self {
         let mut shift = (2 * PRECISION).saturating_sub(self.mantissa.bits());
         if (self.exponent - shift as i64).is_odd() {
@@ -155,7 +157,8 @@ impl Dyadic {
         if away && Dyadic::new(units.clone(), place) < size {
             units += 1;
         }
-        // 2^53 in the last place is 2^52 in the next one, and the bits of doubles are in the order of their sizes.
+        // 2^53 in the last place is 2^52 in the next one, and the bits of doubles are in the order of their
+        // sizes.
         let bits = match u64::try_from(units) {
             Ok(units) if place <= 971 => units + ((place + 1074) as u64) * (1 << 52),
             _ if away => f64::INFINITY.to_bits(),
@@ -174,8 +177,12 @@ impl Ord for Dyadic {
         }
         let sizes = self.magnitude().cmp(&other.magnitude());
         let sizes = sizes.then_with(|| match self.exponent.cmp(&other.exponent) {
-            Ordering::Less => self.mantissa.magnitude().cmp(&(other.mantissa.magnitude() << (other.exponent - self.exponent))),
-            _ => (self.mantissa.magnitude() << (self.exponent - other.exponent)).cmp(other.mantissa.magnitude()),
+            Ordering::Less => self
+                .mantissa
+                .magnitude()
+                .cmp(&(other.mantissa.magnitude() << (other.exponent - self.exponent))),
+            _ => (self.mantissa.magnitude() << (self.exponent - other.exponent))
+                .cmp(other.mantissa.magnitude()),
         });
         if self.is_negative() { sizes.reverse() } else { sizes }
     }
@@ -259,8 +266,8 @@ impl Neg for Dyadic {
 
 /// An exact sum of many numbers and products, in digits to the base `2^32` whose carries wait.
 ///
-/// Digit `k` stands for `limbs[k]·2^(32·(low + k))`. A term adds at most four parts below `2^32` to a digit, so after `2^28` terms a
-/// digit is below `2^62` in size, and fits. Then carries are moved.
+/// Digit `k` stands for `limbs[k]·2^(32·(low + k))`. A term adds at most four parts below `2^32` to a digit,
+/// so after `2^28` terms a digit is below `2^62` in size, and fits. Then carries are moved.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     low: i64,
@@ -283,7 +290,12 @@ impl Sum {
     /// Adds `x·y`.
     pub fn add_product(&mut self, x: &Dyadic, y: f64) {
         let (negative, factor, exponent) = parts(y);
-        self.add_digits(negative != x.is_negative(), x.mantissa.iter_u32_digits(), x.exponent + exponent, factor);
+        self.add_digits(
+            negative != x.is_negative(),
+            x.mantissa.iter_u32_digits(),
+            x.exponent + exponent,
+            factor,
+        );
     }
 
     /// Adds `x·y`.
@@ -298,8 +310,15 @@ impl Sum {
         self.add_digits(x.is_negative(), x.mantissa.iter_u32_digits(), x.exponent + exponent, factor);
     }
 
-    /// Adds the number of these digits, the lowest first, times `2^exponent·factor`. The factor has at most 64 bits.
-    fn add_digits(&mut self, negative: bool, digits: impl ExactSizeIterator<Item = u32>, exponent: i64, factor: u64) {
+    /// Adds the number of these digits, the lowest first, times `2^exponent·factor`. The factor has at most
+    /// 64 bits.
+    fn add_digits(
+        &mut self,
+        negative: bool,
+        digits: impl ExactSizeIterator<Item = u32>,
+        exponent: i64,
+        factor: u64,
+    ) {
         if factor == 0 || digits.len() == 0 {
             return;
         }
@@ -397,11 +416,16 @@ impl Enclosure {
         Self { low: Dyadic::whole(1) - &self.high, high: Dyadic::whole(1) - &self.low }
     }
 
-    /// The product with a value that is not negative. The smallest product has the lower end of `self` in it, and of `other` the end that
-    /// makes it smaller; the largest likewise.
+    /// The product with a value that is not negative. The smallest product has the lower end of `self` in it,
+    /// and of `other` the end that makes it smaller; the largest likewise.
     pub fn times(&self, other: &Enclosure) -> Self {
-        let pick = |end: &Dyadic, least: &Dyadic, most: &Dyadic| if end.is_negative() { end * most } else { end * least };
-        Self { low: pick(&self.low, &other.low, &other.high), high: pick(&self.high, &other.high, &other.low) }
+        let pick = |end: &Dyadic, least: &Dyadic, most: &Dyadic| {
+            if end.is_negative() { end * most } else { end * least }
+        };
+        Self {
+            low: pick(&self.low, &other.low, &other.high),
+            high: pick(&self.high, &other.high, &other.low),
+        }
     }
 
     /// No value in it is farther from zero.
@@ -412,14 +436,18 @@ impl Enclosure {
     /// Around an approximation with a relative error below `2^-160`.
     fn around(x: Dyadic) -> Self {
         let off = (x.mantissa.abs() >> 160u32) + 1;
-        Self { low: Dyadic::new(&x.mantissa - &off, x.exponent), high: Dyadic::new(&x.mantissa + &off, x.exponent) }
+        Self {
+            low: Dyadic::new(&x.mantissa - &off, x.exponent),
+            high: Dyadic::new(&x.mantissa + &off, x.exponent),
+        }
     }
 }
 
 /// Fixed-point numbers have so many bits behind the point. In what follows, `ulp` is `2^-FRACTION`.
 const FRACTION: i64 = 192;
 
-/// Larger arguments of the exponential have no enclosure here; for smaller ones than minus this, zero and `2^-LARGEST_EXPONENT` are one.
+/// Larger arguments of the exponential have no enclosure here; for smaller ones than minus this, zero and
+/// `2^-LARGEST_EXPONENT` are one.
 pub const LARGEST_EXPONENT: i64 = 8192;
 
 fn one() -> BigInt {
@@ -441,9 +469,10 @@ fn logarithms() -> &'static Logarithms {
 
 /// `ln((1 + z)/(1 − z)) = 2·artanh z = 2·(z + z³/3 + z⁵/5 + …)` for `0 ≤ z ≤ 1/3` in fixed point, from below.
 ///
-/// Error below `2^9` ulp, if `z` was rounded down by less than one: that is worth 2.25 ulp. The powers `z^(2k+1)` are rounded down by at
-/// most 1.3 ulp each (`e' ≤ e/9 + z^(2k−1) + 1`), their quotients by one more, there are at most 62 (each is a ninth of
-/// the one before at most), and what is left out once a power is below one ulp is less than 3 ulp: `2·(62·2.3 + 3) + 2.25 < 512`.
+/// Error below `2^9` ulp, if `z` was rounded down by less than one: that is worth 2.25 ulp. The powers
+/// `z^(2k+1)` are rounded down by at most 1.3 ulp each (`e' ≤ e/9 + z^(2k−1) + 1`), their quotients by one
+/// more, there are at most 62 (each is a ninth of the one before at most), and what is left out once a power
+/// is below one ulp is less than 3 ulp: `2·(62·2.3 + 3) + 2.25 < 512`.
 fn twice_artanh(z: &BigInt) -> BigInt {
     let square: BigInt = (z * z) >> FRACTION;
     let (mut power, mut sum, mut odd) = (z.clone(), BigInt::zero(), 1u32);
@@ -457,17 +486,21 @@ fn twice_artanh(z: &BigInt) -> BigInt {
 
 /// `e^x`, with a relative error below `2^-159` on either side; none above [`LARGEST_EXPONENT`].
 ///
-/// `x = k·ln 2 + r` with `|r| ≤ 0.35`, and `e^r = (e^(r/256))^256` by Taylor's series. Errors: `x` is rounded by 1 ulp, `k·ln 2` by
-/// `2^14·2^9` ulp, so `r` by less than `2^24`. The series up to the power 16 leaves out less than `(2^-9.5)^17/17! < 2^-209`;
-/// each of its 16 steps rounds by at most 2 ulp, and `r/256` by one: less than `2^6` in all. Each of 8 squarings doubles the relative error and
-/// adds one of at most 2 ulp: less than `2^15`. Together below `2^25` ulp of a number not below 0.7: `2^-166`.
+/// `x = k·ln 2 + r` with `|r| ≤ 0.35`, and `e^r = (e^(r/256))^256` by Taylor's series. Errors: `x` is rounded
+/// by 1 ulp, `k·ln 2` by `2^14·2^9` ulp, so `r` by less than `2^24`. The series up to the power 16 leaves out
+/// less than `(2^-9.5)^17/17! < 2^-209`; each of its 16 steps rounds by at most 2 ulp, and `r/256` by one:
+/// less than `2^6` in all. Each of 8 squarings doubles the relative error and adds one of at most 2 ulp: less
+/// than `2^15`. Together below `2^25` ulp of a number not below 0.7: `2^-166`.
 pub fn exp(x: &Dyadic) -> Option<Enclosure> {
     let limit = Dyadic::whole(LARGEST_EXPONENT);
     if *x > limit {
         return None;
     }
     if *x < -limit {
-        return Some(Enclosure { low: Dyadic::default(), high: Dyadic::new(BigInt::one(), -LARGEST_EXPONENT) });
+        return Some(Enclosure {
+            low: Dyadic::default(),
+            high: Dyadic::new(BigInt::one(), -LARGEST_EXPONENT),
+        });
     }
     let (x, two) = (x.floor_to(FRACTION), &logarithms().two);
     let k = (&x + (two >> 1u32)).div_floor(two);
@@ -500,8 +533,9 @@ pub fn ln_1p(x: &Dyadic) -> Enclosure {
 
 /// `ln(1 + x) = 2z·(1 + z²/3 + z⁴/5 + …)` with `z = x/(2 + x)`, for `|x| < 2^-8`.
 ///
-/// `z` has a relative error of `2^-191`. The sum in brackets is in fixed point: `z² < 2^-17` is rounded by 1 ulp, twelve powers by 2 and their quotients
-/// by one each, and what is left out is below 1: less than `2^6` ulp of a number above 1. Together below `2^-185`.
+/// `z` has a relative error of `2^-191`. The sum in brackets is in fixed point: `z² < 2^-17` is rounded by 1
+/// ulp, twelve powers by 2 and their quotients by one each, and what is left out is below 1: less than `2^6`
+/// ulp of a number above 1. Together below `2^-185`.
 fn ln_near_one(x: &Dyadic) -> Enclosure {
     if x.is_zero() {
         return Enclosure { low: Dyadic::default(), high: Dyadic::default() };
@@ -517,12 +551,12 @@ fn ln_near_one(x: &Dyadic) -> Enclosure {
     Enclosure::around(z * Dyadic::new(sum, 1 - FRACTION))
 }
 
-/// `ln x = e·ln 2 + ln(1 + i/128) + 2·artanh z` with `x = m·2^e`, `1 ≤ m < 2`, `i` the first seven bits behind the point of `m`, and
-/// `z = (m − c)/(m + c) < 2^-8` for `c = 1 + i/128`.
+/// `ln x = e·ln 2 + ln(1 + i/128) + 2·artanh z` with `x = m·2^e`, `1 ≤ m < 2`, `i` the first seven bits
+/// behind the point of `m`, and `z = (m − c)/(m + c) < 2^-8` for `c = 1 + i/128`.
 ///
-/// Errors: `m` is rounded by 1 ulp, and each of the `|e| + 2` logarithms has one below `2^9` ulp: below `(|e| + 3)·2^9` in all. The logarithm
-/// of an `x` farther than `2^-8` from 1 is not below `2^-9` in size, and not below `0.34·|e|` where `e` is neither 0 nor −1: together
-/// below `2^-172` of it.
+/// Errors: `m` is rounded by 1 ulp, and each of the `|e| + 2` logarithms has one below `2^9` ulp: below `(|e|
+/// + 3)·2^9` in all. The logarithm of an `x` farther than `2^-8` from 1 is not below `2^-9` in size, and not
+/// below `0.34·|e|` where `e` is neither 0 nor −1: together below `2^-172` of it.
 fn ln_far_from_one(x: &Dyadic) -> Enclosure {
     let e = x.magnitude() - 1;
     let m = x.shifted(-e).floor_to(FRACTION);
@@ -539,9 +573,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `10^70·2^2000` times a number in decimal digits, as a whole number (rounded), and the same of a dyadic one.
+    /// `10^70·2^2000` times a number in decimal digits, as a whole number (rounded), and the same of a dyadic
+    /// one.
     fn scaled_decimal(text: &str) -> BigInt {
-        let (digits, exponent) = text.split_once('e').map_or((text, 0), |(digits, e)| (digits, e.parse::<i64>().unwrap()));
+        let (digits, exponent) =
+            text.split_once('e').map_or((text, 0), |(digits, e)| (digits, e.parse::<i64>().unwrap()));
         let (whole, fraction) = digits.split_once('.').unwrap();
         let number: BigInt = format!("{whole}{fraction}").parse().unwrap();
         let power = 400 + exponent - fraction.len() as i64;
@@ -572,7 +608,10 @@ mod tests {
             (20.25, "622964442.198445483653938291384898950415878263212810121250222156552511813133"),
             (-700.0, "9.85967654375977085670537294784946510511560018140094171058646676779318679659e-305"),
             (1e-9, "1.00000000100000000050000006244825818676978124115938945711961568266738083554"),
-            (-36.6, "0.000000000000000127298111942341824259226766530004221675011018334340247409808838406040106423"),
+            (
+                -36.6,
+                "0.000000000000000127298111942341824259226766530004221675011018334340247409808838406040106423",
+            ),
             (700.5, "1.67218596206749855724103607930212031114494226137130413524964159477634929202e304"),
         ] {
             is_around(&exp(&Dyadic::of(x)).unwrap(), digits);
@@ -589,12 +628,18 @@ mod tests {
             (0.1, "-2.30258509299404562850684022342653872716347359387638277683520000207135033398"),
             (3.0, "1.09861228866810969139524523692252570464749055782274945173469433363749429322"),
             (1e-300, "-690.775527898213705180338344570100502908613341583641344062547201790087135449"),
-            (0.9999999, "-0.000000100000004947364743290162628832054270750855853086373079736135199033770190177"),
+            (
+                0.9999999,
+                "-0.000000100000004947364743290162628832054270750855853086373079736135199033770190177",
+            ),
             (1.5e300, "691.180993006321869639880209775978030287231980864955725748008390807315409384"),
             (1.00390625, "0.0038986404156573230139373430958429070107237541049028050776797502699872088638"),
             (0.99609375, "-0.00391389932113632909231778364357266484270615020503007202086011295318311903036"),
             (5e-324, "-744.440071921381262314107298446081634113087144302914142925610330195904749995"),
-            (1.0000000000000002, "0.000000000000000222044604925031283432823045461548792598233180790111470255693426654403462711"),
+            (
+                1.0000000000000002,
+                "0.000000000000000222044604925031283432823045461548792598233180790111470255693426654403462711",
+            ),
         ] {
             is_around(&ln(&Dyadic::of(x)), digits);
         }
@@ -615,7 +660,18 @@ mod tests {
         prop_oneof![
             any::<f64>().prop_filter("finite", |x| x.is_finite()),
             -10.0..10.0f64,
-            prop::sample::select(vec![0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, f64::MAX, f64::MIN, f64::MIN_POSITIVE, 0.1]),
+            prop::sample::select(vec![
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                5e-324,
+                -5e-324,
+                f64::MAX,
+                f64::MIN,
+                f64::MIN_POSITIVE,
+                0.1
+            ]),
         ]
     }
 

@@ -1,4 +1,5 @@
-//! Claims about regularised risks: what the objective comes to at some weights, from above, and what no weights fall below.
+//! Claims about regularised risks: what the objective comes to at some weights, from above, and what no
+//! weights fall below.
 
 use crate::certificate::{Bias, Direction, NearOptimal, Objective, Scale, Target};
 use crate::joint;
@@ -6,7 +7,8 @@ use crate::number::{Dyadic, Enclosure, Round, Sum};
 use crate::rows::Rows;
 use crate::weights::Weights;
 
-/// The objective is at most `value` at the weights and, if that is claimed, at least `lower_bound` everywhere.
+/// The objective is at most `value` at the weights and, if that is claimed, at least `lower_bound`
+/// everywhere.
 pub fn check(claim: &NearOptimal, rows: &Rows) -> Result<String, String> {
     if claim.lower_bound.is_some_and(|bound| claim.value < bound) {
         return Err("the value is below the lower bound".into());
@@ -19,7 +21,9 @@ pub fn check(claim: &NearOptimal, rows: &Rows) -> Result<String, String> {
     let value = problem.check_value(&losses)?;
     match (claim.lower_bound, duals) {
         // No loss and no penalty is negative.
-        (Some(claimed), _) if claimed <= 0.0 => Ok(format!("the objective is at most {value:e}, and nowhere below zero")),
+        (Some(claimed), _) if claimed <= 0.0 => {
+            Ok(format!("the objective is at most {value:e}, and nowhere below zero"))
+        }
         (Some(claimed), Some(duals)) => {
             let bound = problem.check_lower_bound(&duals, claimed)?;
             Ok(format!("the objective is at most {value:e}, and nowhere below {bound:e}"))
@@ -41,7 +45,8 @@ pub struct Problem<'a> {
     pub weights: Weights,
 }
 
-/// Duals in the domain of the conjugates that fit the bias, times a number `F > 0`. Terms are those of the lower bound.
+/// Duals in the domain of the conjugates that fit the bias, times a number `F > 0`. Terms are those of the
+/// lower bound.
 pub struct Duals {
     /// `F`.
     pub factor: Dyadic,
@@ -108,7 +113,12 @@ impl<'a> Problem<'a> {
                 let of = |side: i8| (side != 0).then(|| Dyadic::whole(side));
                 sides.by_label(self.rows)?.into_iter().map(of).collect()
             }
-            _ => self.rows.label_names().iter().map(|name| crate::labels::number(name).map(Dyadic::of)).collect(),
+            _ => self
+                .rows
+                .label_names()
+                .iter()
+                .map(|name| crate::labels::number(name).map(Dyadic::of))
+                .collect(),
         };
         let of = |row: usize| match self.rows.label(row).and_then(|label| target[label].clone()) {
             Some(target) => Ok(target),
@@ -148,10 +158,11 @@ impl<'a> Problem<'a> {
 
     /// Makes duals `uᵢ` fit the bias.
     ///
-    /// With a free bias, `Σ cᵢuᵢ = 0` is needed, for otherwise the infimum over `b` is −∞. With `A` and `B` the sums of either sign, the positive duals are
-    /// multiplied by `B/F` and the negative ones by `A/F`, `F = max(A, B)`: one of these is 1 and the other at most 1, so they stay in the domain, which is
-    /// convex and has 0 in it. The gradient is computed times `F`, exactly. The conjugate is convex, so between two ends of a factor it is no
-    /// larger than at one of them.
+    /// With a free bias, `Σ cᵢuᵢ = 0` is needed, for otherwise the infimum over `b` is −∞. With `A` and `B`
+    /// the sums of either sign, the positive duals are multiplied by `B/F` and the negative ones by `A/F`, `F
+    /// = max(A, B)`: one of these is 1 and the other at most 1, so they stay in the domain, which is convex
+    /// and has 0 in it. The gradient is computed times `F`, exactly. The conjugate is convex, so between two
+    /// ends of a factor it is no larger than at one of them.
     fn fitted(&self, targets: &[Dyadic], raw: &[Dyadic]) -> Duals {
         let duals: Vec<Dyadic> = raw.iter().zip(&self.counts).map(|(dual, count)| count * dual).collect();
         let mut sums = [Sum::default(), Sum::default()];
@@ -162,7 +173,8 @@ impl<'a> Problem<'a> {
         let (of_positive, of_negative) = if balanced { (&one, &one) } else { (&negative, &positive) };
         let combined = |p: &Dyadic, n: &Dyadic| p * of_positive + n * of_negative;
         let factor = of_positive.max(of_negative).clone();
-        let ends = [of_positive, of_negative].map(|of| [Round::Down, Round::Up].map(|to| of.divided(&factor, to)));
+        let ends =
+            [of_positive, of_negative].map(|of| [Round::Down, Round::Up].map(|to| of.divided(&factor, to)));
         let loss = self.claim.objective.loss;
         let mut conjugates = Sum::default();
         for (row, count) in self.counts.iter().enumerate().filter(|(_, count)| count.is_positive()) {
@@ -188,7 +200,8 @@ impl<'a> Problem<'a> {
         Duals { conjugates: conjugates.value() * &factor, factor, gradient }
     }
 
-    /// `Σ cᵢℓᵢ + n·((λ/2) Σ vⱼ² + l1·Σ|vⱼ|) ≤ n·value`. On the left losses and scales are rounded up; a scale of 1 or of a largest value is exact.
+    /// `Σ cᵢℓᵢ + n·((λ/2) Σ vⱼ² + l1·Σ|vⱼ|) ≤ n·value`. On the left losses and scales are rounded up; a scale
+    /// of 1 or of a largest value is exact.
     fn check_value(&self, losses: &Dyadic) -> Result<f64, String> {
         let objective = &self.claim.objective;
         let (mut squares, mut sizes) = (Sum::default(), Sum::default());
@@ -198,7 +211,8 @@ impl<'a> Problem<'a> {
                 sizes.add(&v.abs());
             }
         }
-        let penalty = Dyadic::of(objective.lambda).shifted(-1) * squares.value() + Dyadic::of(objective.l1) * sizes.value();
+        let penalty = Dyadic::of(objective.lambda).shifted(-1) * squares.value()
+            + Dyadic::of(objective.l1) * sizes.value();
         let left = losses + &self.total * penalty;
         let found = left.divided(&self.total, Round::Up).to_f64(Round::Up);
         if left <= &self.total * Dyadic::of(self.claim.value) {
@@ -219,17 +233,20 @@ impl<'a> Problem<'a> {
         Ok(direction.entries(self.rows.width())?.filter(|(_, w)| *w != 0.0).map(v).chain(bias))
     }
 
-    /// The bound of Fenchel and Young, `−(1/n) Σ cᵢℓ*(yᵢ, uᵢ) − sup over v of (Σ gⱼvⱼ − penalty(v))`, is at least the one that is claimed.
+    /// The bound of Fenchel and Young, `−(1/n) Σ cᵢℓ*(yᵢ, uᵢ) − sup over v of (Σ gⱼvⱼ − penalty(v))`, is at
+    /// least the one that is claimed.
     ///
     /// With `C` the conjugates, `F` the factor and `pⱼ = F·n·|gⱼ|` of [`Duals`], the bound is
     /// - with λ: `−C/(nF) − (1/2λ) Σ max(0, pⱼ/(nF) − l1)² = (−2λnF·C − Σ max(0, pⱼ − nF·l1)²)/(2λ(nF)²)`;
-    /// - with l1 alone: `−C/(nF)` if all `pⱼ ≤ nF·l1`, else duals and bound are multiplied by `nF·l1/P`, `P = max pⱼ`: `−C·l1/P`;
+    /// - with l1 alone: `−C/(nF)` if all `pⱼ ≤ nF·l1`, else duals and bound are multiplied by `nF·l1/P`, `P =
+    ///   max pⱼ`: `−C·l1/P`;
     /// - with neither: `−C/(nF) − within·√(Σ pⱼ²)/(nF)`, for `‖v‖ ≤ within`. Compared by squaring.
     ///
     /// `C` and `pⱼ` are rounded up, which lowers all of these. The comparisons themselves are exact.
     fn check_lower_bound(&self, duals: &Duals, claimed: f64) -> Result<f64, String> {
         let objective = &self.claim.objective;
-        let (lambda, l1, claimed) = (Dyadic::of(objective.lambda), Dyadic::of(objective.l1), Dyadic::of(claimed));
+        let (lambda, l1, claimed) =
+            (Dyadic::of(objective.lambda), Dyadic::of(objective.l1), Dyadic::of(claimed));
         let unit = &self.total * &duals.factor;
         let conjugates = -&duals.conjugates;
         let (holds, numerator, denominator) = if lambda.is_positive() {
@@ -254,7 +271,11 @@ impl<'a> Problem<'a> {
             (holds, conjugates - within * squares.root(Round::Up), unit)
         };
         let found = numerator.divided(&denominator, Round::Down).to_f64(Round::Down);
-        if holds { Ok(found) } else { Err(format!("all that follows is that no weights make it less than {found:e}")) }
+        if holds {
+            Ok(found)
+        } else {
+            Err(format!("all that follows is that no weights make it less than {found:e}"))
+        }
     }
 }
 
@@ -270,14 +291,16 @@ fn counts(objective: &Objective, rows: &Rows, row_weights: Vec<Dyadic>) -> Resul
             return Err(format!("the label {name:?} has two weights"));
         }
     }
-    let of = |(row, weight): (usize, Dyadic)| match rows.label(row).and_then(|label| by_label[label].as_ref()) {
+    let of = |(row, weight): (usize, Dyadic)| match rows.label(row).and_then(|label| by_label[label].as_ref())
+    {
         Some(factor) => weight * factor,
         None => weight,
     };
     Ok(row_weights.into_iter().enumerate().map(of).collect())
 }
 
-/// `mⱼ` of every used column. A standard deviation is `√(n·Σrx² − (Σrx)²)/n`: exact under the root, and rounded both ways.
+/// `mⱼ` of every used column. A standard deviation is `√(n·Σrx² − (Σrx)²)/n`: exact under the root, and
+/// rounded both ways.
 fn scales(objective: &Objective, rows: &Rows, weights: &[Dyadic], total: &Dyadic) -> Vec<Enclosure> {
     let one = || Enclosure::exactly(Dyadic::whole(1));
     let Some(scale) = objective.scale else { return rows.used().iter().map(|_| one()).collect() };
@@ -289,7 +312,11 @@ fn scales(objective: &Objective, rows: &Rows, weights: &[Dyadic], total: &Dyadic
             return one();
         }
         if scale == Scale::MaxAbs {
-            return entries.iter().map(|(_, x)| Dyadic::of(*x).abs()).max().map_or_else(one, Enclosure::exactly);
+            return entries
+                .iter()
+                .map(|(_, x)| Dyadic::of(*x).abs())
+                .max()
+                .map_or_else(one, Enclosure::exactly);
         }
         let (mut squares, mut sum) = (Sum::default(), Sum::default());
         for (turn, x) in entries {

@@ -1,7 +1,8 @@
-//! Rows in their canonical form, the bytes that a certificate names by their BLAKE3 hash (`docs/certificates.md`).
+//! Rows in their canonical form, the bytes that a certificate names by their BLAKE3 hash
+//! (`docs/certificates.md`).
 //!
-//! Every sequence of rows has one such form: whatever is not written as that says is refused. Tables and svmlight text are brought
-//! into it first ([`crate::text`]), so that there is one way into [`Rows`].
+//! Every sequence of rows has one such form: whatever is not written as that says is refused. Tables and
+//! svmlight text are brought into it first ([`crate::text`]), so that there is one way into [`Rows`].
 
 use crate::labels::Labels;
 
@@ -80,7 +81,8 @@ impl Rows {
                 break;
             }
             let row = rows.len();
-            rows.read_row(kind, &mut seen, &mut from).map_err(|what| format!("row {row} (from 0): {what}"))?;
+            rows.read_row(kind, &mut seen, &mut from)
+                .map_err(|what| format!("row {row} (from 0): {what}"))?;
         }
         rows.read_end(seen, &mut from)?;
         rows.number_columns();
@@ -102,11 +104,15 @@ impl Rows {
         let columns = from.take(count.checked_mul(4).ok_or(TOO_EARLY)?)?;
         self.columns.extend(columns.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)));
         match kind {
-            0 => self.values.extend(from.take(8 * count)?.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes))),
+            0 => self.values.extend(
+                from.take(8 * count)?.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)),
+            ),
             1 => self.values.resize(start + count, from.f64()?),
             2 => {
                 let bytes = from.take(4 * count)?;
-                self.values.extend(bytes.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))));
+                self.values.extend(
+                    bytes.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))),
+                );
             }
             _ => return Err(format!("there is no way {kind} of storing values")),
         }
@@ -280,7 +286,14 @@ pub(crate) fn write_row(label: u32, weight: f64, entries: &[(u32, f64)], to: &mu
 }
 
 /// Adds what stands behind the last row. How the input was read is `reading`.
-pub(crate) fn write_end(rows: u64, columns: u64, labels: &Labels, names: &ColumnNames, reading: &str, to: &mut Vec<u8>) {
+pub(crate) fn write_end(
+    rows: u64,
+    columns: u64,
+    labels: &Labels,
+    names: &ColumnNames,
+    reading: &str,
+    to: &mut Vec<u8>,
+) {
     let string = |text: &str, to: &mut Vec<u8>| {
         to.extend((text.len() as u32).to_le_bytes());
         to.extend(text.as_bytes());

@@ -32,7 +32,9 @@ fn near_optimal(claim: &NearOptimal, rows: &Rows) -> String {
     let below = match (claim.lower_bound, claim.within) {
         (None, _) => String::new(),
         (Some(bound), None) => format!(", and no weights make it less than {bound:e}"),
-        (Some(bound), Some(within)) => format!(", and no weights with ‖v‖ ≤ {within:e} make it less than {bound:e}"),
+        (Some(bound), Some(within)) => {
+            format!(", and no weights with ‖v‖ ≤ {within:e} make it less than {bound:e}")
+        }
     };
     let of = &claim.objective;
     let target = match &of.target {
@@ -45,8 +47,10 @@ fn near_optimal(claim: &NearOptimal, rows: &Rows) -> String {
         Bias::Penalised => "a penalised bias",
         Bias::None => "no bias",
     };
-    let weights: Vec<String> = of.class_weights.iter().map(|(name, weight)| format!("{} = {weight:e}", label(name))).collect();
-    let weights = if weights.is_empty() { String::new() } else { format!(", class weights {}", weights.join(", ")) };
+    let weights: Vec<String> =
+        of.class_weights.iter().map(|(name, weight)| format!("{} = {weight:e}", label(name))).collect();
+    let weights =
+        if weights.is_empty() { String::new() } else { format!(", class weights {}", weights.join(", ")) };
     format!(
         "the weights make the objective at most {:e}{below}; objective: mean {} loss, {target}, {bias}, λ = {:e}, l1 = {:e}{weights}{}",
         claim.value,
@@ -70,7 +74,9 @@ fn scale(objective: &Objective) -> String {
 fn mistakes(claim: &MistakesAtMost, rows: &Rows) -> String {
     let proof = &claim.proof;
     let kind = if proof.normalised { "normalised perceptron" } else { "perceptron" };
-    let own = proof.own_feature.map_or_else(String::new, |own| format!(" and a feature of {own:e} of each row's own"));
+    let own = proof
+        .own_feature
+        .map_or_else(String::new, |own| format!(" and a feature of {own:e} of each row's own"));
     let passes = match proof.passes {
         None => "any number of passes".into(),
         Some(1) => "1 pass".into(),
@@ -83,7 +89,9 @@ fn mistakes(claim: &MistakesAtMost, rows: &Rows) -> String {
     };
     let plane = hyperplane(proof.bias);
     let count = claim.mistakes;
-    format!("a {kind} {plane}{own} makes at most {count} mistakes in {passes} over the rows, in any order, in telling {target}")
+    format!(
+        "a {kind} {plane}{own} makes at most {count} mistakes in {passes} over the rows, in any order, in telling {target}"
+    )
 }
 
 fn hyperplane(bias: Bias) -> &'static str {
@@ -133,7 +141,9 @@ pub fn question(claim: &Claim, map: &str) -> Value {
         Claim::MarginAtMost(claim) => {
             json!({"claim": "margin-at-most", "sides": claim.sides, "bias": claim.bias, "margin": claim.margin})
         }
-        Claim::NotSeparable(claim) => json!({"claim": "not-separable", "sides": claim.sides, "bias": claim.bias}),
+        Claim::NotSeparable(claim) => {
+            json!({"claim": "not-separable", "sides": claim.sides, "bias": claim.bias})
+        }
         Claim::NearOptimal(claim) => {
             let of = &claim.objective;
             json!({

@@ -1,7 +1,8 @@
 //! Rows out of text: the plain kinds of svmlight files and of tables, brought into the canonical form.
 //!
-//! What is accepted here is read by `novikoff` to the same rows. What it reads besides (unsorted entries, query numbers, quotes, missing
-//! values, categories, compressed files, …) is refused, with the advice to write the rows in their canonical form first.
+//! What is accepted here is read by `novikoff` to the same rows. What it reads besides (unsorted entries,
+//! query numbers, quotes, missing values, categories, compressed files, …) is refused, with the advice to
+//! write the rows in their canonical form first.
 
 use crate::labels::Labels;
 use crate::rows::{ColumnNames, MAGIC, Rows, write_end, write_row};
@@ -14,7 +15,8 @@ fn refused(line: usize, what: impl std::fmt::Display) -> String {
 }
 
 impl Rows {
-    /// Reads svmlight text: `label column:value column:value … # comment`, columns increasing, every row of weight 1.
+    /// Reads svmlight text: `label column:value column:value … # comment`, columns increasing, every row of
+    /// weight 1.
     pub fn from_svmlight(text: &str, zero_based: bool) -> Result<Self, String> {
         let base = u32::from(!zero_based);
         let (mut bytes, mut names) = (MAGIC.to_vec(), Labels::default());
@@ -49,19 +51,26 @@ impl Rows {
         Rows::from_canonical(&bytes).map_err(|what| refused(1, what))
     }
 
-    /// Reads a plain table: a header, commas, no quotes, numbers in every field; labels may be words. The label's column is meant by
-    /// its name or its number from 1; if it is not given, it is the one called label, target, class or y.
+    /// Reads a plain table: a header, commas, no quotes, numbers in every field; labels may be words. The
+    /// label's column is meant by its name or its number from 1; if it is not given, it is the one called
+    /// label, target, class or y.
     pub fn from_csv(text: &str, label: Option<&str>) -> Result<Self, String> {
         let mut lines = lines(text).filter(|(_, text)| !text.trim_matches([' ', '\t', '\r']).is_empty());
         let (at, header) = lines.next().ok_or_else(|| refused(1, "the table is empty"))?;
         let header = fields(header).and_then(header_names).map_err(|what| refused(at, what))?;
-        let own = label_column(&header, label).map_err(|what| format!("line {at}: {what}\nhint: say which: --label COLUMN"))?;
-        let (mut bytes, mut names, mut rows, mut entries) = (MAGIC.to_vec(), Labels::default(), 0, Vec::new());
+        let own = label_column(&header, label)
+            .map_err(|what| format!("line {at}: {what}\nhint: say which: --label COLUMN"))?;
+        let (mut bytes, mut names, mut rows, mut entries) =
+            (MAGIC.to_vec(), Labels::default(), 0, Vec::new());
         for (line, text) in lines {
             let fail = |what: String| refused(line, what);
             let mut fields = fields(text).map_err(fail)?;
             if fields.len() != header.len() {
-                return Err(fail(format!("this row has {} fields, the table has {} columns", fields.len(), header.len())));
+                return Err(fail(format!(
+                    "this row has {} fields, the table has {} columns",
+                    fields.len(),
+                    header.len()
+                )));
             }
             let name = fields.remove(own);
             if is_missing(name) {
@@ -70,7 +79,8 @@ impl Rows {
             let class = class(name, &mut names).map_err(fail)?;
             entries.clear();
             for (column, field) in (0..).zip(fields) {
-                let value = decimal(field).ok_or_else(|| fail(format!("the field {field:?} is not a finite number")))?;
+                let value = decimal(field)
+                    .ok_or_else(|| fail(format!("the field {field:?} is not a finite number")))?;
                 if value != 0.0 {
                     entries.push((column, value));
                 }
@@ -82,7 +92,8 @@ impl Rows {
             return Err(refused(at, "the table has no rows"));
         }
         let reading = reading(&header, own);
-        let columns: Vec<String> = (0..).zip(&header).filter(|(j, _)| *j != own).map(|(_, name)| (*name).to_owned()).collect();
+        let columns: Vec<String> =
+            (0..).zip(&header).filter(|(j, _)| *j != own).map(|(_, name)| (*name).to_owned()).collect();
         write_end(rows, columns.len() as u64, &names, &ColumnNames::Names(columns), &reading, &mut bytes);
         Rows::from_canonical(&bytes).map_err(|what| refused(1, what))
     }
@@ -112,16 +123,19 @@ fn entry(token: &str, base: u32) -> Result<(u64, f64), String> {
         return Err(wrong("is not the entry of a numbered column"));
     }
     let column: u64 = column.parse().map_err(|_| wrong("is not the entry of a numbered column"))?;
-    let column = column.checked_sub(base.into()).ok_or_else(|| wrong("is of column 0, and columns count from 1"))?;
+    let column =
+        column.checked_sub(base.into()).ok_or_else(|| wrong("is of column 0, and columns count from 1"))?;
     if column >= u32::MAX.into() {
         return Err(wrong("is of a column that is too large"));
     }
     Ok((column, decimal(value).ok_or_else(|| wrong("has no finite number as its value"))?))
 }
 
-/// A finite number in decimal digits: `[+-]digits[.digits][e[+-]digits]`, with digits before or behind the point.
+/// A finite number in decimal digits: `[+-]digits[.digits][e[+-]digits]`, with digits before or behind the
+/// point.
 fn decimal(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
+    let plain =
+        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
     text.parse::<f64>().ok().filter(|value| plain && value.is_finite())
 }
 
@@ -156,16 +170,24 @@ fn header_names(names: Vec<&str>) -> Result<Vec<&str>, String> {
 
 fn label_column(names: &[&str], label: Option<&str>) -> Result<usize, String> {
     let Some(meant) = label else {
-        let known = |name: &&str| ["label", "target", "class", "y"].iter().any(|known| known.eq_ignore_ascii_case(name));
+        let known = |name: &&str| {
+            ["label", "target", "class", "y"].iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
         let found: Vec<usize> = (0..names.len()).filter(|&j| known(&names[j])).collect();
         return match found[..] {
             [only] => Ok(only),
             [] => Err("which column is the label?".into()),
-            [one, other, ..] => Err(format!("both {:?} and {:?} could be the label", names[one], names[other])),
+            [one, other, ..] => {
+                Err(format!("both {:?} and {:?} could be the label", names[one], names[other]))
+            }
         };
     };
     let numbered = || meant.parse::<usize>().ok()?.checked_sub(1).filter(|&j| j < names.len());
-    names.iter().position(|name| *name == meant).or_else(numbered).ok_or_else(|| format!("there is no column {meant:?}"))
+    names
+        .iter()
+        .position(|name| *name == meant)
+        .or_else(numbered)
+        .ok_or_else(|| format!("there is no column {meant:?}"))
 }
 
 /// How a plain table was read.
@@ -175,5 +197,8 @@ fn reading(names: &[&str], label: usize) -> String {
         format!("[\"{role}\",{}]", serde_json::Value::from(*name))
     };
     let columns: Vec<String> = names.iter().enumerate().map(column).collect();
-    format!(r#"{{"columns":[{}],"delimiter":",","header":true,"kind":"table","missing":"error"}}"#, columns.join(","))
+    format!(
+        r#"{{"columns":[{}],"delimiter":",","header":true,"kind":"table","missing":"error"}}"#,
+        columns.join(",")
+    )
 }

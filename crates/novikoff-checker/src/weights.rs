@@ -25,7 +25,8 @@ impl Sides {
     /// The side of each row: 0 for those that do not count, which are not all.
     pub fn by_row(&self, rows: &Rows) -> Result<Vec<i8>, String> {
         let sides = self.by_label(rows)?;
-        let of = |row: usize| rows.label(row).filter(|_| rows.weight(row) > 0.0).map_or(0, |label| sides[label]);
+        let of =
+            |row: usize| rows.label(row).filter(|_| rows.weight(row) > 0.0).map_or(0, |label| sides[label]);
         let sides: Vec<i8> = (0..rows.len()).map(of).collect();
         if sides.iter().all(|side| *side == 0) { Err("no row counts".into()) } else { Ok(sides) }
     }
@@ -33,7 +34,10 @@ impl Sides {
 
 /// The numbers of labels that the data must have.
 fn numbers(names: &[String], rows: &Rows) -> Result<Vec<usize>, String> {
-    names.iter().map(|name| rows.names.find(name).ok_or_else(|| format!("the data has no label {name:?}"))).collect()
+    names
+        .iter()
+        .map(|name| rows.names.find(name).ok_or_else(|| format!("the data has no label {name:?}")))
+        .collect()
 }
 
 /// The class of each label, if it has one. There are at least two classes.
@@ -70,7 +74,8 @@ impl Direction {
     }
 }
 
-/// Weight vectors, stored by the columns that rows have entries in. They take as much memory as the certificate's, and no more.
+/// Weight vectors, stored by the columns that rows have entries in. They take as much memory as the
+/// certificate's, and no more.
 pub struct Weights {
     starts: Vec<usize>,
     /// The vector and its weight, column by column.
@@ -88,7 +93,9 @@ impl Weights {
         let mut all = Vec::new();
         for (vector, direction) in (0..).zip(directions) {
             let weighing = direction.entries(rows.width())?.filter(|(_, w)| *w != 0.0);
-            all.extend(weighing.filter_map(|(column, w)| used.binary_search(&column).ok().map(|at| (at, vector, w))));
+            all.extend(
+                weighing.filter_map(|(column, w)| used.binary_search(&column).ok().map(|at| (at, vector, w))),
+            );
         }
         all.sort_unstable_by_key(|(at, vector, _)| (*at, *vector));
         let starts = (0..=used.len()).map(|at| all.partition_point(|entry| entry.0 < at)).collect();

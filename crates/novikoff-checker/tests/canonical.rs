@@ -9,7 +9,12 @@ use proptest::prelude::*;
 #[test]
 fn text_and_canonical_form_are_the_same_rows() {
     let bytes = canonical(
-        &[(0, 1.0, &[(0, 0.5), (2, 2.0)]), (1, 1.0, &[(1, 0.1), (2, 3.0)]), (0, 1.0, &[]), (0, 1.0, &[(0, 0.1)])],
+        &[
+            (0, 1.0, &[(0, 0.5), (2, 2.0)]),
+            (1, 1.0, &[(1, 0.1), (2, 3.0)]),
+            (0, 1.0, &[]),
+            (0, 1.0, &[(0, 0.1)]),
+        ],
         3,
         &["+1", "-1"],
     );
@@ -97,7 +102,11 @@ fn values_are_stored_in_one_way() {
     };
     let doubles = |x: f64, y: f64| [x.to_le_bytes(), y.to_le_bytes()].concat();
     let singles = |x: f32, y: f32| [x.to_le_bytes(), y.to_le_bytes()].concat();
-    assert!(row(0, &doubles(0.1, 0.2)).is_ok() && row(2, &singles(1.0, 2.0)).is_ok() && row(1, &0.1f64.to_le_bytes()).is_ok());
+    assert!(
+        row(0, &doubles(0.1, 0.2)).is_ok()
+            && row(2, &singles(1.0, 2.0)).is_ok()
+            && row(1, &0.1f64.to_le_bytes()).is_ok()
+    );
     for wrong in [row(0, &doubles(1.0, 2.0)), row(0, &doubles(0.1, 0.1)), row(2, &singles(1.0, 1.0))] {
         assert!(wrong.unwrap_err().contains("canonical way"));
     }
@@ -113,7 +122,8 @@ fn announced_sizes_are_not_believed() {
     bytes.extend(u32::MAX.to_le_bytes());
     assert!(Rows::from_canonical(&bytes).unwrap_err().contains("ends too early"));
     // Four billion columns, of which one occurs.
-    let wide = Rows::from_canonical(&canonical(&[(0, 1.0, &[(u32::MAX - 1, 1.0)])], 1 << 32, &["1"])).unwrap();
+    let wide =
+        Rows::from_canonical(&canonical(&[(0, 1.0, &[(u32::MAX - 1, 1.0)])], 1 << 32, &["1"])).unwrap();
     assert_eq!(wide.width(), 1 << 32);
     assert!(Rows::from_canonical(&canonical(&[(0, 1.0, &[])], (1 << 32) + 1, &["1"])).is_err());
 }

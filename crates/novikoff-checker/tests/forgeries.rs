@@ -1,4 +1,5 @@
-//! Certificates whose claims are false, or whose witnesses are none. Most of these once passed a checker in floating-point arithmetic.
+//! Certificates whose claims are false, or whose witnesses are none. Most of these once passed a checker in
+//! floating-point arithmetic.
 
 mod common;
 
@@ -85,8 +86,7 @@ fn margins_are_decided_at_equality() {
     fails(&rows, at_most(5.0, "penalised", [1.0, 2.0]));
     fails(&rows, at_most(5.0, "none", [1.0, 0.0]));
     fails(&rows, at_most(5.0, "none", [1.0, -1.0]));
-    let none =
-        json!({"margin-at-most": {"sides": two(), "bias": "none", "margin": 5, "combination": {"rows": [], "multipliers": []}}});
+    let none = json!({"margin-at-most": {"sides": two(), "bias": "none", "margin": 5, "combination": {"rows": [], "multipliers": []}}});
     fails(&rows, none);
     let one_side = json!({"margin-at-most": {"sides": two(), "bias": "free", "margin": 5, "combination": {"rows": [0], "multipliers": [1]}}});
     assert!(fails(&rows, one_side).contains("only one side"));
@@ -111,8 +111,28 @@ fn huge_rows_with_a_scale() {
     let scaled = with(objective("squared", "none", 1.0, 0.0), "scale", json!("max-abs"));
     // At w = 0 the objective is 1. The optimum is (1 − w·1e300)² + w²·1e600/2 with w·1e300 = 2/3: 1/3.
     fails(&rows, near(scaled.clone(), 9.1e23, json!(9e23), &[0.0, 0.0], 0.0, json!([-2, 2])));
-    fails(&rows, near(scaled.clone(), 1.0, json!(0.34), &[0.0, 0.0], 0.0, json!([-0.6666666666666666, 0.6666666666666666])));
-    holds(&rows, near(scaled.clone(), 1.0, json!(0.33333), &[0.0, 0.0], 0.0, json!([-0.6666666666666666, 0.6666666666666666])));
+    fails(
+        &rows,
+        near(
+            scaled.clone(),
+            1.0,
+            json!(0.34),
+            &[0.0, 0.0],
+            0.0,
+            json!([-0.6666666666666666, 0.6666666666666666]),
+        ),
+    );
+    holds(
+        &rows,
+        near(
+            scaled.clone(),
+            1.0,
+            json!(0.33333),
+            &[0.0, 0.0],
+            0.0,
+            json!([-0.6666666666666666, 0.6666666666666666]),
+        ),
+    );
     let overflow = svm("1 1:1e300; -1 1:1e300; 1 1:1");
     let squared = with(objective("squared", "none", 1e-300, 0.0), "scale", json!("max-abs"));
     fails(&overflow, near(squared, 1e24, json!(9e23), &[0.0], 0.0, json!([1e300, 1e300, 1e300])));
@@ -136,7 +156,8 @@ fn tiny_rows_that_contradict_one_another() {
 
 #[test]
 fn mistakes_at_whole_bounds() {
-    // Three orthogonal rows, u = (−1, 1, −1), γ = 1/√3: (R/γ)² is 3, but a γ below 1/√3 gives a little more than 3.
+    // Three orthogonal rows, u = (−1, 1, −1), γ = 1/√3: (R/γ)² is 3, but a γ below 1/√3 gives a little more
+    // than 3.
     let rows = svm("-1 1:1; 1 2:1; -1 3:1");
     let proof = |margin: f64, normalised: bool, mistakes: u64| {
         json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": normalised,
@@ -167,7 +188,8 @@ fn mistakes_with_own_features_and_of_classes() {
     fails(&rows, own(10, json!(1)));
     let three = svm("a 1:1; b 2:1; c 3:1");
     let joint = |mistakes: u64, margin: f64, classes: Value| {
-        let weights: Vec<Value> = (0..3).map(|c| json!({"columns": [c], "weights": [1], "bias": 0})).collect();
+        let weights: Vec<Value> =
+            (0..3).map(|c| json!({"columns": [c], "weights": [1], "bias": 0})).collect();
         json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"classes": classes}, "bias": "none", "normalised": true, "margin": margin, "weights": weights}}})
     };
     // ‖u‖² = 3, lead 1, R² = 2: 2·3 = 6.
@@ -241,10 +263,12 @@ fn halves_and_products_that_underflow() {
 #[test]
 fn claims_say_all_they_claim() {
     let rows = svm("1 1:2; -1 1:1");
-    let claim =
-        json!({"not-separable": {"sides": two(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}}});
+    let claim = json!({"not-separable": {"sides": two(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}}});
     let found = verdict(&rows, claim.clone());
-    assert_eq!((found.claim.as_str(), found.holds), ("no hyperplane through the origin separates 1 from -1", true));
+    assert_eq!(
+        (found.claim.as_str(), found.holds),
+        ("no hyperplane through the origin separates 1 from -1", true)
+    );
     let mut free = claim;
     free["not-separable"]["bias"] = json!("free");
     fails(&rows, free);
@@ -287,7 +311,8 @@ fn memory_is_not_asked_for_by_an_index() {
     let labels: Vec<String> = (0..60).map(|label| label.to_string()).collect();
     let text: Vec<String> = labels.iter().map(|label| format!("{label} 1:1")).collect();
     let rows = svm(&text.join("\n"));
-    let weights: Vec<Value> = labels.iter().map(|_| json!({"columns": [67_108_864], "weights": [1], "bias": 0})).collect();
+    let weights: Vec<Value> =
+        labels.iter().map(|_| json!({"columns": [67_108_864], "weights": [1], "bias": 0})).collect();
     let claim = json!({"near-optimal": {"objective": {"target": {"classes": labels}, "loss": "logistic", "lambda": 1, "l1": 0, "bias": "none"}, "value": 9, "lower_bound": 0, "weights": weights}});
     assert!(fails(&rows, claim).contains("behind the last"));
     // Rows that do have such a column: nothing is as wide as they are.
@@ -371,7 +396,10 @@ fn witnesses_that_do_not_fit_are_refused() {
     let rows = svm("1 1:1; -1 1:-1; 2 1:5");
     let hinge = objective("hinge", "none", 1.0, 0.0);
     // Row 2 is on neither side.
-    assert!(fails(&rows, near(hinge.clone(), 9.0, json!(null), &[1.0], 0.0, json!(null))).contains("neither side"));
+    assert!(
+        fails(&rows, near(hinge.clone(), 9.0, json!(null), &[1.0], 0.0, json!(null)))
+            .contains("neither side")
+    );
     let rows = svm("1 1:1; -1 1:-1");
     let fine = |objective: &Value| near(objective.clone(), 1.0, json!(0.0), &[1.0], 0.0, json!(null));
     holds(&rows, fine(&hinge));
@@ -402,13 +430,18 @@ fn witnesses_that_do_not_fit_are_refused() {
     fails(&rows, two);
     // Without a penalty nothing follows for all weights.
     assert!(
-        fails(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.1), &[1.0], 0.0, json!(null))).contains("within")
+        fails(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.1), &[1.0], 0.0, json!(null)))
+            .contains("within")
     );
     // But no objective is negative.
     holds(&rows, near(objective("hinge", "none", 0.0, 0.0), 1.0, json!(0.0), &[1.0], 0.0, json!(null)));
     for columns in [json!([1]), json!([0, 0]), json!([4_294_967_295u32])] {
-        let direction = json!({"columns": columns, "weights": vec![1; columns.as_array().unwrap().len()], "bias": 0});
-        fails(&rows, json!({"margin-at-least": {"sides": common::two(), "bias": "free", "margin": -9, "direction": direction}}));
+        let direction =
+            json!({"columns": columns, "weights": vec![1; columns.as_array().unwrap().len()], "bias": 0});
+        fails(
+            &rows,
+            json!({"margin-at-least": {"sides": common::two(), "bias": "free", "margin": -9, "direction": direction}}),
+        );
     }
     // Rows of weight zero do not count, and one must.
     let nobody = weighted(&[(0, 0.0, &[(0, 1.0)]), (1, 0.0, &[(0, -1.0)])], 1, &["1", "-1"]);
@@ -421,7 +454,10 @@ fn nothing_from_outside_adds_a_line() {
     let rows = svm("1 1:1; -1 1:-1");
     let text = certificate(&rows, &[at_least("none", 1.0, &[1.5], 0.0)]);
     let evil = "x\\nholds  all of it\\u2028";
-    for (old, new) in [("\"version\":4", format!("\"version\":4,\"{evil}\":1")), ("\"margin\":1.0", format!("\"{evil}\":1"))] {
+    for (old, new) in [
+        ("\"version\":4", format!("\"version\":4,\"{evil}\":1")),
+        ("\"margin\":1.0", format!("\"{evil}\":1")),
+    ] {
         let error = check(&text.replacen(old, &new, 1), &rows, None).unwrap_err();
         assert!(error.contains("holds") && !error.contains('\n'), "{error}");
     }
@@ -435,7 +471,8 @@ fn nothing_from_outside_adds_a_line() {
 }
 
 proptest! {
-    /// A certificate with a byte changed, or a number replaced by one from the ends of the range, is checked or refused.
+    /// A certificate with a byte changed, or a number replaced by one from the ends of the range, is checked
+    /// or refused.
     #[test]
     fn no_certificate_makes_it_panic(
         at in any::<prop::sample::Index>(), byte in any::<u8>(), which in 0usize..30,

@@ -1,4 +1,5 @@
-//! Lower bounds against minima found by search: what is true can be proved, and what is a little more than true cannot.
+//! Lower bounds against minima found by search: what is true can be proved, and what is a little more than
+//! true cannot.
 
 mod common;
 
@@ -6,11 +7,18 @@ use common::{verdict, weighted};
 use novikoff_checker::Rows;
 use serde_json::{Value, json};
 
-const LOSSES: [&str; 7] = ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
+const LOSSES: [&str; 7] =
+    ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
 
 /// Rows of one column: value, side, weight.
-const ROWS: [(f64, f64, f64); 6] =
-    [(1.0, 1.0, 1.0), (2.5, 1.0, 0.5), (-1.0, -1.0, 1.0), (0.75, -1.0, 2.0), (-0.5, 1.0, 1.0), (3.0, -1.0, 0.25)];
+const ROWS: [(f64, f64, f64); 6] = [
+    (1.0, 1.0, 1.0),
+    (2.5, 1.0, 0.5),
+    (-1.0, -1.0, 1.0),
+    (0.75, -1.0, 2.0),
+    (-0.5, 1.0, 1.0),
+    (3.0, -1.0, 0.25),
+];
 const CLASS_WEIGHTS: [f64; 2] = [0.75, 1.5];
 
 fn rows() -> Rows {
@@ -71,7 +79,9 @@ impl Case {
 
     fn value(&self, w: f64, b: f64, mu: f64) -> f64 {
         let n: f64 = ROWS.iter().map(|row| row.2).sum();
-        let losses = ROWS.iter().map(|(x, y, r)| r * CLASS_WEIGHTS[usize::from(*y < 0.0)] * loss(self.loss, *y, w * x + b, mu).0);
+        let losses = ROWS
+            .iter()
+            .map(|(x, y, r)| r * CLASS_WEIGHTS[usize::from(*y < 0.0)] * loss(self.loss, *y, w * x + b, mu).0);
         let v = self.factor() * w;
         let b = if self.bias == "penalised" { b } else { 0.0 };
         losses.sum::<f64>() / n + self.lambda / 2.0 * (v * v + b * b) + self.l1 * (v.abs() + b.abs())
@@ -111,17 +121,20 @@ fn minima_are_proved_and_nothing_above_them() {
             for (lambda, l1, within) in penalties {
                 for scale in [None, Some("max-abs"), Some("unit-variance")] {
                     let case = Case { loss: loss_name, bias, lambda, l1, within, scale };
-                    let name = format!("{loss_name}, {bias}, λ {lambda}, l1 {l1}, within {within:?}, {scale:?}");
+                    let name =
+                        format!("{loss_name}, {bias}, λ {lambda}, l1 {l1}, within {within:?}, {scale:?}");
                     let smooth = !["hinge", "absolute", "hinge-at-zero"].contains(&loss_name);
                     let mu = if smooth { 0.0 } else { 1e-3 };
                     let best = case.minimum(0.0);
                     let minimum = case.value(best.0, best.1, 0.0);
                     // Slopes of the rounded loss at its own minimum are nearly the best duals.
                     let at = case.minimum(mu);
-                    let duals: Option<Vec<f64>> =
-                        (!smooth).then(|| ROWS.iter().map(|(x, y, _)| loss(loss_name, *y, at.0 * x + at.1, mu).1).collect());
+                    let duals: Option<Vec<f64>> = (!smooth).then(|| {
+                        ROWS.iter().map(|(x, y, _)| loss(loss_name, *y, at.0 * x + at.1, mu).1).collect()
+                    });
                     let slack = if smooth { 1e-4 } else { 4e-3 };
-                    let proved = verdict(&rows, case.claim(best, minimum + 1e-9, minimum - slack, duals.clone()));
+                    let proved =
+                        verdict(&rows, case.claim(best, minimum + 1e-9, minimum - slack, duals.clone()));
                     assert!(proved.holds, "{name}: minimum {minimum}: {}", proved.detail);
                     // Neither these duals nor others prove more than the minimum.
                     let wild = ROWS.iter().map(|(x, y, _)| -y * (1.0 + x)).collect();
@@ -130,7 +143,10 @@ fn minima_are_proved_and_nothing_above_them() {
                         assert!(!verdict(&rows, claim).holds, "{name}: {duals:?}");
                     }
                     // The value at the weights, and a little less.
-                    assert!(!verdict(&rows, case.claim(best, minimum - 1e-9, minimum - 1.0, None)).holds, "{name}");
+                    assert!(
+                        !verdict(&rows, case.claim(best, minimum - 1e-9, minimum - 1.0, None)).holds,
+                        "{name}"
+                    );
                     let elsewhere = (best.0 + 0.5 / case.factor(), best.1);
                     let value = case.value(elsewhere.0, elsewhere.1, 0.0);
                     assert!(!verdict(&rows, case.claim(elsewhere, value - 1e-9, -1e9, None)).holds, "{name}");
@@ -147,8 +163,9 @@ fn numbers_are_predicted() {
     let rows = common::svm("2 1:1; 3.5 1:2; -1 1:-1; 0 1:0.5");
     let data = [(1.0, 2.0), (2.0, 3.5), (-1.0, -1.0), (0.5, 0.0)];
     for loss_name in ["squared", "absolute"] {
-        let value =
-            |w: f64, b: f64| data.iter().map(|(x, y)| loss(loss_name, *y, w * x + b, 0.0).0).sum::<f64>() / 4.0 + 0.05 * w * w;
+        let value = |w: f64, b: f64| {
+            data.iter().map(|(x, y)| loss(loss_name, *y, w * x + b, 0.0).0).sum::<f64>() / 4.0 + 0.05 * w * w
+        };
         let bias = |w: f64| search(-20.0, 20.0, &|b| value(w, b));
         let w = search(-20.0, 20.0, &|w| value(w, bias(w)));
         let minimum = value(w, bias(w));
@@ -168,16 +185,28 @@ fn numbers_are_predicted() {
     common::fails(&words, claim);
 }
 
-/// Gradient descent on the multinomial loss of three classes and one column, with a row weight and a class weight.
+/// Gradient descent on the multinomial loss of three classes and one column, with a row weight and a class
+/// weight.
 #[test]
 fn joint_minima_are_proved_and_nothing_above_them() {
-    let data = [(1.0, 0, 1.0), (0.5, 0, 1.0), (-1.0, 1, 2.0), (0.2, 1, 1.0), (2.0, 2, 0.5), (-0.3, 2, 1.0), (0.9, 2, 1.0)];
+    let data = [
+        (1.0, 0, 1.0),
+        (0.5, 0, 1.0),
+        (-1.0, 1, 2.0),
+        (0.2, 1, 1.0),
+        (2.0, 2, 0.5),
+        (-0.3, 2, 1.0),
+        (0.9, 2, 1.0),
+    ];
     let class_weights = [1.0, 0.5, 2.0];
     let entries: Vec<[(u32, f64); 1]> = data.iter().map(|row| [(0, row.0)]).collect();
-    let list: Vec<common::Row<'_>> = data.iter().zip(&entries).map(|(row, entry)| (row.1 as u32, row.2, &entry[..])).collect();
+    let list: Vec<common::Row<'_>> =
+        data.iter().zip(&entries).map(|(row, entry)| (row.1 as u32, row.2, &entry[..])).collect();
     let rows = weighted(&list, 1, &["a", "b", "c"]);
     let n: f64 = data.iter().map(|row| row.2).sum();
-    for (bias, lambda, factor) in [("free", 0.1, 1.0), ("penalised", 0.1, 1.0), ("none", 0.2, 1.0), ("free", 0.1, 2.0)] {
+    for (bias, lambda, factor) in
+        [("free", 0.1, 1.0), ("penalised", 0.1, 1.0), ("none", 0.2, 1.0), ("free", 0.1, 2.0)]
+    {
         let gradient = |w: [f64; 3], b: [f64; 3]| {
             let (mut value, mut gw, mut gb) = (0.0, [0.0; 3], [0.0; 3]);
             for (x, y, r) in data {
@@ -211,7 +240,8 @@ fn joint_minima_are_proved_and_nothing_above_them() {
         }
         let minimum = gradient(w, b).0;
         let claim = |shift: f64, value: f64, lower_bound: f64, within: Option<f64>| {
-            let weights: Vec<Value> = (0..3).map(|c| json!({"weights": [w[c] + shift * c as f64], "bias": b[c]})).collect();
+            let weights: Vec<Value> =
+                (0..3).map(|c| json!({"weights": [w[c] + shift * c as f64], "bias": b[c]})).collect();
             let scale = if factor == 2.0 { json!("max-abs") } else { json!(null) };
             let lambda = if within.is_some() { 0.0 } else { lambda };
             json!({"near-optimal": {"objective": {"target": {"classes": ["a", "b", "c"]}, "loss": "logistic", "lambda": lambda, "l1": 0, "bias": bias, "scale": scale,
@@ -227,9 +257,12 @@ fn joint_minima_are_proved_and_nothing_above_them() {
         }
         let near = verdict(&rows, claim(0.01, minimum + 0.1, minimum - 0.01, None));
         assert!(near.holds, "{bias}: {}", near.detail);
-        // The minimum with a penalty is one within the length of its weights without: less than the value there.
-        let length =
-            (0..3).map(|c| (factor * w[c]).powi(2) + if bias == "penalised" { b[c] * b[c] } else { 0.0 }).sum::<f64>().sqrt();
+        // The minimum with a penalty is one within the length of its weights without: less than the value
+        // there.
+        let length = (0..3)
+            .map(|c| (factor * w[c]).powi(2) + if bias == "penalised" { b[c] * b[c] } else { 0.0 })
+            .sum::<f64>()
+            .sqrt();
         let value = minimum - lambda / 2.0 * length * length;
         let found = verdict(&rows, claim(0.0, value + 1e-9, value - 1e-6, Some(length)));
         assert!(found.holds, "{bias} {value}: {}", found.detail);
@@ -237,7 +270,8 @@ fn joint_minima_are_proved_and_nothing_above_them() {
     }
 }
 
-/// Rows without entries: the minimum is the entropy of the classes, which uniform probabilities must be made to fit.
+/// Rows without entries: the minimum is the entropy of the classes, which uniform probabilities must be made
+/// to fit.
 #[test]
 fn joint_duals_are_made_to_fit_free_biases() {
     let rows = common::svm("a; a; b; c");

@@ -35,7 +35,11 @@ impl Drop for Folder {
 /// Exit code, standard output and standard error.
 fn run(arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_novikoff-check")).args(arguments).output().unwrap();
-    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
 }
 
 const ROWS: &str = "+1 1:3\n-1 1:-2\n";
@@ -61,7 +65,9 @@ fn it_prints_what_holds_and_exits_accordingly() {
     let (code, out, _) = run(&[&bad, &data]);
     assert_eq!(code, 1);
     assert!(out.contains("FAILS  a hyperplane through the origin separates 1 from -1 with a margin of at least 2.5e0\n       the smallest margin is 2e0\n"));
-    assert!(out.contains("holds  a hyperplane through the origin has a margin of at least -1e0 in separating 1 from -1\n"));
+    assert!(out.contains(
+        "holds  a hyperplane through the origin has a margin of at least -1e0 in separating 1 from -1\n"
+    ));
     assert!(out.ends_with("the certificate does NOT hold\n"));
     let (code, out, _) = run(&["--json", &bad, &data]);
     let found: Value = serde_json::from_str(&out).unwrap();
@@ -84,8 +90,10 @@ fn it_prints_what_holds_and_exits_accordingly() {
 fn what_cannot_be_read_is_exit_code_2() {
     let folder = Folder::new("unread");
     let rows = svm(ROWS);
-    let (data, good) = (folder.write("rows.svm", ROWS), folder.write("good.proof", certificate(&rows, &[at_least(2.0)])));
-    let old = folder.write("old.proof", certificate(&rows, &[at_least(2.0)]).replace("\"version\":4", "\"version\":3"));
+    let (data, good) =
+        (folder.write("rows.svm", ROWS), folder.write("good.proof", certificate(&rows, &[at_least(2.0)])));
+    let old = folder
+        .write("old.proof", certificate(&rows, &[at_least(2.0)]).replace("\"version\":4", "\"version\":3"));
     let damaged = folder.write("damaged.rows", b"novikoff rows 1\n\x07");
     let binary = folder.write("binary.svm", b"\xff\xfe");
     let odd = folder.write("odd.svm", "1 2:1 1:1\n");
@@ -104,12 +112,18 @@ fn what_cannot_be_read_is_exit_code_2() {
         &[&good, &data, &data, &data],
     ] {
         let (code, out, err) = run(arguments);
-        assert!(code == 2 && out.is_empty() && err.starts_with("novikoff-check: "), "{arguments:?}: {code} {out} {err}");
+        assert!(
+            code == 2 && out.is_empty() && err.starts_with("novikoff-check: "),
+            "{arguments:?}: {code} {out} {err}"
+        );
     }
     assert!(run(&[&old, &data]).2.contains("hint: write the certificate again"));
     assert!(run(&[&good, &odd]).2.contains("hint: write the rows with `novikoff rows DATA FILE` first"));
     assert!(run(&["--help"]).1.contains("Exit codes"));
-    assert_eq!(run(&["--version"]), (0, format!("novikoff-check {}\n", env!("CARGO_PKG_VERSION")), String::new()));
+    assert_eq!(
+        run(&["--version"]),
+        (0, format!("novikoff-check {}\n", env!("CARGO_PKG_VERSION")), String::new())
+    );
 }
 
 #[test]
@@ -132,7 +146,8 @@ fn all_kinds_of_rows_are_read() {
 
 #[test]
 fn sentences_have_every_part_of_the_question() {
-    let text: Vec<String> = ["a", "b", "c", "d", "\"e\" f"].iter().map(|label| format!("{label},1,2")).collect();
+    let text: Vec<String> =
+        ["a", "b", "c", "d", "\"e\" f"].iter().map(|label| format!("{label},1,2")).collect();
     let rows = novikoff_checker::Rows::from_csv(&format!("y,u,v\n{}\n", text[..4].join("\n")), None).unwrap();
     let words = |claim: Value| check(&certificate(&rows, &[claim]), &rows, None).unwrap().remove(1).claim;
     let sides = json!({"positive": ["a"], "negative": ["b", "c", "d"]});
@@ -144,7 +159,11 @@ fn sentences_have_every_part_of_the_question() {
             .into_iter()
             .flatten()
             .for_each(|(key, value)| claim["near-optimal"]["objective"][key] = value.clone());
-        more["claim"].as_object().into_iter().flatten().for_each(|(key, value)| claim["near-optimal"][key] = value.clone());
+        more["claim"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .for_each(|(key, value)| claim["near-optimal"][key] = value.clone());
         words(claim)
     };
     assert_eq!(
@@ -161,7 +180,10 @@ fn sentences_have_every_part_of_the_question() {
          columns scaled by their standard deviation (the first 1)"
     );
     assert_eq!(
-        near(json!("numbers"), json!({"objective": {"scale": "max-abs", "bias": "penalised"}, "claim": {"lower_bound": -1}})),
+        near(
+            json!("numbers"),
+            json!({"objective": {"scale": "max-abs", "bias": "penalised"}, "claim": {"lower_bound": -1}})
+        ),
         "the weights make the objective at most 1.5e0, and no weights make it less than -1e0; objective: mean squared hinge loss, \
          to predict numbers, a penalised bias, λ = 5e-1, l1 = 0e0, columns scaled by their largest absolute value"
     );
@@ -191,7 +213,10 @@ fn sentences_have_every_part_of_the_question() {
 }
 
 /// A model's file with these metadata and tensors, as `docs/model-format.md` describes it.
-fn model(metadata: &BTreeMap<&str, String>, tensors: &[(&str, &str, Vec<u64>, Vec<u8>)]) -> (Vec<u8>, String) {
+fn model(
+    metadata: &BTreeMap<&str, String>,
+    tensors: &[(&str, &str, Vec<u64>, Vec<u8>)],
+) -> (Vec<u8>, String) {
     let mut header = format!("{{\"__metadata__\":{{\"checksum\":\"blake3:{}\"", "0".repeat(64));
     metadata.iter().for_each(|(key, value)| header += &format!(",{}:{}", json!(key), json!(value)));
     header += "}";
@@ -199,8 +224,11 @@ fn model(metadata: &BTreeMap<&str, String>, tensors: &[(&str, &str, Vec<u64>, Ve
     for (name, dtype, shape, bytes) in tensors {
         let start = numbers.len();
         numbers.extend(bytes);
-        header +=
-            &format!(",{}:{}", json!(name), json!({"dtype": dtype, "shape": shape, "data_offsets": [start, numbers.len()]}));
+        header += &format!(
+            ",{}:{}",
+            json!(name),
+            json!({"dtype": dtype, "shape": shape, "data_offsets": [start, numbers.len()]})
+        );
     }
     header += "}";
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
@@ -229,7 +257,11 @@ fn metadata(settings: &Value) -> BTreeMap<&'static str, String> {
 }
 
 /// Whether the certificate, with the model's checksum in it, is about the model.
-fn is_about(certificate: &str, rows: &novikoff_checker::Rows, (file, checksum): &(Vec<u8>, String)) -> Result<(), String> {
+fn is_about(
+    certificate: &str,
+    rows: &novikoff_checker::Rows,
+    (file, checksum): &(Vec<u8>, String),
+) -> Result<(), String> {
     let named = certificate.replace("\"version\":4", &format!("\"version\":4,\"model\":\"{checksum}\""));
     let verdict = check(&named, rows, Some(file)).unwrap().remove(1);
     assert_eq!(verdict.claim, "the certificate is about this model");
@@ -240,7 +272,8 @@ fn is_about(certificate: &str, rows: &novikoff_checker::Rows, (file, checksum): 
 fn a_model_is_compared_with_the_claims() {
     let rows = svm("1 1:1 2:2; -1 1:-1");
     let settings = json!({"loss": "hinge", "lambda": 0.5, "bias": "free", "tolerance": 0.1, "solver": "x"});
-    let dense = vec![("bias", "F64", vec![1], bytes(&[0.25])), ("weights", "F64", vec![2, 1], bytes(&[0.0, 1.5]))];
+    let dense =
+        vec![("bias", "F64", vec![1], bytes(&[0.25])), ("weights", "F64", vec![2, 1], bytes(&[0.0, 1.5]))];
     let good = model(&metadata(&settings), &dense);
     let near = json!({"near-optimal": {"objective": {"target": {"sides": two()}, "loss": "hinge", "lambda": 0.5, "l1": 0, "bias": "free"}, "value": 9,
         "weights": [{"columns": [1], "weights": [1.5], "bias": 0.25}]}});
@@ -282,11 +315,19 @@ fn a_model_is_compared_with_the_claims() {
         let why = is_about(&text, &rows, &model(&metadata(&other), &dense)).unwrap_err();
         assert!(why.contains("do not confirm"), "{key}: {why}");
     }
-    for (bias, weights) in
-        [([0.0], [0.0, 1.5]), ([0.25], [1e-300, 1.5]), ([0.25], [0.0, 1.5000000000000002]), ([0.25], [1.5, 0.0])]
-    {
-        let other = vec![("bias", "F64", vec![1], bytes(&bias)), ("weights", "F64", vec![2, 1], bytes(&weights))];
-        assert!(is_about(&text, &rows, &model(&metadata(&settings), &other)).unwrap_err().contains("not the model's"));
+    for (bias, weights) in [
+        ([0.0], [0.0, 1.5]),
+        ([0.25], [1e-300, 1.5]),
+        ([0.25], [0.0, 1.5000000000000002]),
+        ([0.25], [1.5, 0.0]),
+    ] {
+        let other =
+            vec![("bias", "F64", vec![1], bytes(&bias)), ("weights", "F64", vec![2, 1], bytes(&weights))];
+        assert!(
+            is_about(&text, &rows, &model(&metadata(&settings), &other))
+                .unwrap_err()
+                .contains("not the model's")
+        );
     }
     // Class weights that agree, by any spelling.
     let mut weighed = settings.clone();
@@ -297,7 +338,8 @@ fn a_model_is_compared_with_the_claims() {
     // Another model, a damaged one, and a certificate about none.
     let verdict = check(&text, &rows, Some(&good.0)).unwrap().remove(1);
     assert!(!verdict.holds && verdict.detail.contains("about no model"));
-    let named = text.replace("\"version\":4", &format!("\"version\":4,\"model\":\"blake3:{}\"", "0".repeat(64)));
+    let named =
+        text.replace("\"version\":4", &format!("\"version\":4,\"model\":\"blake3:{}\"", "0".repeat(64)));
     assert!(!check(&named, &rows, Some(&good.0)).unwrap()[1].holds);
     for at in 0..good.0.len() {
         let mut damaged = good.0.clone();
@@ -311,7 +353,8 @@ fn a_model_is_compared_with_the_claims() {
 fn names_of_columns_are_compared_with_the_model() {
     let rows = novikoff_checker::Rows::from_csv("y,u,v\n1,1,2\n-1,3,4\n", None).unwrap();
     let settings = json!({});
-    let dense = vec![("bias", "F64", vec![1], bytes(&[0.25])), ("weights", "F64", vec![2, 1], bytes(&[0.0, 1.5]))];
+    let dense =
+        vec![("bias", "F64", vec![1], bytes(&[0.25])), ("weights", "F64", vec![2, 1], bytes(&[0.0, 1.5]))];
     let margin = json!({"margin-at-least": {"sides": two(), "bias": "free", "margin": -9, "direction": {"weights": [0, 1.5], "bias": 0.25}}});
     let text = certificate(&rows, &[margin]);
     let column = |name: &str| json!({"name": name, "role": {"numeric": {"feature": 0, "indicator": false, "mean": 0}}});
@@ -322,13 +365,22 @@ fn names_of_columns_are_compared_with_the_model() {
     };
     let label = json!({"name": "y", "role": "label"});
     assert_eq!(is_about(&text, &rows, &table(json!([label, column("u"), column("v")]))), Ok(()));
-    assert!(is_about(&text, &rows, &table(json!([label, column("v"), column("u")]))).unwrap_err().contains("other names"));
+    assert!(
+        is_about(&text, &rows, &table(json!([label, column("v"), column("u")])))
+            .unwrap_err()
+            .contains("other names")
+    );
     let mut named = metadata(&settings);
     named.insert("schema", json!({"kind": "named"}).to_string());
     let with_names = |names: &[u8], ends: [u64; 2]| {
         let mut tensors = dense.clone();
         tensors.push(("feature_names", "U8", vec![names.len() as u64], names.to_vec()));
-        tensors.push(("feature_name_ends", "U64", vec![2], ends.iter().flat_map(|end| end.to_le_bytes()).collect()));
+        tensors.push((
+            "feature_name_ends",
+            "U64",
+            vec![2],
+            ends.iter().flat_map(|end| end.to_le_bytes()).collect(),
+        ));
         model(&named, &tensors)
     };
     assert_eq!(is_about(&text, &rows, &with_names(b"uv", [1, 2])), Ok(()));

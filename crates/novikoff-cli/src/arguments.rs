@@ -30,7 +30,8 @@ pub enum Command {
     Predict(Predict),
     /// Choose λ, or the smoothing of bayes, by cross-validation, and learn with it.
     Tune(Box<Tune>),
-    /// Set the perceptron's variants side by side, epoch by epoch and kernel by kernel, and other learners with them.
+    /// Set the perceptron's variants side by side, epoch by epoch and kernel by kernel, and other learners
+    /// with them.
     Compare(Box<Compare>),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
@@ -77,12 +78,13 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// What learns [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an option asks for
-    /// passes over the rows, as --online, --epochs and --validation do].
+    /// What learns [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an
+    /// option asks for passes over the rows, as --online, --epochs and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
-    /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a gap within the
-    /// tolerance does) [default: 30 passes, or as many steps as solvers usually need and some].
+    /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a
+    /// gap within the tolerance does) [default: 30 passes, or as many steps as solvers usually need and
+    /// some].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
     pub epochs: Option<usize>,
     /// Learn from each row once, as it comes, and store none: memory stays constant.
@@ -100,45 +102,65 @@ pub struct Train {
     /// The model's bytes depend on it, and on nothing else but data and settings.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
     pub seed: u64,
-    /// Make features of features first: poly:D (all products of up to D of them) or fourier:COUNT:GAMMA (random cosines and
-    /// sines, for the kernel exp(−γ‖x − z‖²)).
+    /// Make features of features first: poly:D (all products of up to D of them) or fourier:COUNT:GAMMA
+    /// (random cosines and sines, for the kernel exp(−γ‖x − z‖²)).
     #[arg(long, value_name = "MAP", help_heading = "Learning")]
     pub map: Option<String>,
-    /// A constant term in the score; penalised: as the weight of a feature that is 1 in every row (perceptrons make no
-    /// difference between free and penalised).
+    /// A constant term in the score; penalised: as the weight of a feature that is 1 in every row
+    /// (perceptrons make no difference between free and penalised).
     #[arg(long, value_enum, default_value_t = BiasName::Free, help_heading = "Learning")]
     pub bias: BiasName,
 
     /// The loss to minimise, in place of a learner, or for --learner network.
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub loss: Option<LossArgument>,
-    /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by those].
+    /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by
+    /// those].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub penalty: Option<PenaltyArgument>,
     /// How to minimise.
     #[arg(long, value_enum, default_value_t = SolverArgument::Auto, help_heading = "Minimising a loss")]
     pub solver: SolverArgument,
     /// λ of the objective (1/n) Σ loss + (λ/2)‖w‖².
-    #[arg(long, value_name = "X", conflicts_with = "cost", allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    #[arg(
+        long,
+        value_name = "X",
+        conflicts_with = "cost",
+        allow_negative_numbers = true,
+        help_heading = "Minimising a loss"
+    )]
     pub lambda: Option<f64>,
     /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1].
     #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub cost: Option<f64>,
     /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
-    #[arg(long, value_name = "X", default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        help_heading = "Minimising a loss"
+    )]
     pub l1: f64,
-    /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs where no learner
-    /// and no loss is named, and for networks].
+    /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs
+    /// where no learner and no loss is named, and for networks].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub scale: Option<ScaleName>,
     /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub schedule: Option<ScheduleName>,
-    /// The stochastic gradient and networks: rows of a step [default: 1; networks: 128, and fewer where rows are few].
+    /// The stochastic gradient and networks: rows of a step [default: 1; networks: 128, and fewer where rows
+    /// are few].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Minimising a loss")]
     pub batch: Option<usize>,
     /// The relative duality gap at which to stop: (objective − dual)/objective.
-    #[arg(long, value_name = "E", default_value_t = 1e-4, allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    #[arg(
+        long,
+        value_name = "E",
+        default_value_t = 1e-4,
+        allow_negative_numbers = true,
+        help_heading = "Minimising a loss"
+    )]
     pub tolerance: f64,
 
     /// Networks: hidden units [default: 128].
@@ -154,8 +176,8 @@ pub struct Train {
     /// Bayes: what is added to every count; positive [default: 1].
     #[arg(long, value_name = "A", allow_negative_numbers = true, help_heading = "Bayes' rule")]
     pub smoothing: Option<f64>,
-    /// Bayes: how probable classes are before a row is seen: learned (as frequent as their rows), uniform, or LABEL=P,… for all
-    /// labels, which sum to 1 [default: learned].
+    /// Bayes: how probable classes are before a row is seen: learned (as frequent as their rows), uniform, or
+    /// LABEL=P,… for all labels, which sum to 1 [default: learned].
     #[arg(long, value_name = "PRIORS", allow_hyphen_values = true, help_heading = "Bayes' rule")]
     pub priors: Option<String>,
 
@@ -172,31 +194,40 @@ pub struct Train {
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub class_weight: Option<String>,
 
-    /// Perceptrons and passive-aggressive: what compares rows: linear, poly:D for (1 + <x, z>)^D, rbf:G for exp(−G‖x − z‖²).
+    /// Perceptrons and passive-aggressive: what compares rows: linear, poly:D for (1 + <x, z>)^D, rbf:G for
+    /// exp(−G‖x − z‖²).
     #[arg(long, value_name = "KERNEL", default_value = "linear", help_heading = "Details of the rules")]
     pub kernel: String,
-    /// With --kernel and --online: most rows that are kept to compare others with; the row that counts least goes [default: 1000].
+    /// With --kernel and --online: most rows that are kept to compare others with; the row that counts least
+    /// goes [default: 1000].
     #[arg(long, value_name = "ROWS", help_heading = "Details of the rules")]
     pub budget: Option<usize>,
     /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
     #[arg(long, help_heading = "Details of the rules")]
     pub normalise: bool,
-    /// Perceptrons: give every row a feature of its own with this value while learning: any rows can be separated then, and
-    /// mistakes come to an end.
+    /// Perceptrons: give every row a feature of its own with this value while learning: any rows can be
+    /// separated then, and mistakes come to an end.
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub own_feature: Option<f64>,
     /// Perceptrons: what a score of exactly zero is while learning.
     #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
     pub tie: TieName,
-    /// Perceptrons: the constant step (any gives the same predictions) [default: 1]. Gradient solvers: what the schedule is a
-    /// multiple of. Networks: the length of Adam's steps in the first epoch [default: 0.002].
+    /// Perceptrons: the constant step (any gives the same predictions) [default: 1]. Gradient solvers: what
+    /// the schedule is a multiple of. Networks: the length of Adam's steps in the first epoch [default:
+    /// 0.002].
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub step: Option<f64>,
     /// Passive-aggressive: go all the way (pa), at most C (pa-i), or damped by C (pa-ii).
     #[arg(long, value_enum, default_value_t = VariantName::PaI, help_heading = "Details of the rules")]
     pub variant: VariantName,
     /// Passive-aggressive: C.
-    #[arg(long, value_name = "C", default_value_t = 1.0, allow_negative_numbers = true, help_heading = "Details of the rules")]
+    #[arg(
+        long,
+        value_name = "C",
+        default_value_t = 1.0,
+        allow_negative_numbers = true,
+        help_heading = "Details of the rules"
+    )]
     pub aggressiveness: f64,
 
     #[command(flatten)]
@@ -228,10 +259,22 @@ pub struct Tune {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
     pub folds: usize,
     /// The values of λ to try [default: those of costs from 0.001 to 1000, two a decade].
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
+    #[arg(
+        long,
+        value_name = "X,Y",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        help_heading = "Tuning"
+    )]
     pub lambdas: Option<Vec<f64>>,
     /// Bayes: the values of the smoothing to try [default: from 10 to 0.0001, two a decade].
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Tuning")]
+    #[arg(
+        long,
+        value_name = "X,Y",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        help_heading = "Tuning"
+    )]
     pub smoothings: Option<Vec<f64>>,
 }
 
@@ -257,8 +300,8 @@ pub struct Compare {
     /// Labelled rows to test on [default: a fifth of DATA, held back by the seed].
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
-    /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train` that tells classes apart
-    /// [default: random,perceptron,averaged,voted,svm,logistic,bayes].
+    /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train`
+    /// that tells classes apart [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
     /// After how many epochs to look; parts of one are fine.
@@ -323,8 +366,8 @@ pub struct Predict {
     /// The N best labels, each with its score; with --probabilities or --log-probabilities, each with that.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
-    /// After the label the N features that decided most, each with what it added to the label's score (for more than two
-    /// classes: more than to the score of the second best) [default of N: 5].
+    /// After the label the N features that decided most, each with what it added to the label's score (for
+    /// more than two classes: more than to the score of the second best) [default of N: 5].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
     pub explain: Option<usize>,
     #[command(flatten)]
@@ -373,8 +416,8 @@ pub struct MarginCommand {
     /// Where to write the proof.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
-    /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as a perceptron with
-    /// a bias sees them; none: hyperplanes through the origin.
+    /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as
+    /// a perceptron with a bias sees them; none: hyperplanes through the origin.
     #[arg(long, value_enum, default_value_t = BiasName::Free)]
     pub bias: BiasName,
     /// How much wider than the margin the interval may be, relatively.
@@ -408,12 +451,12 @@ pub struct Pictures {
     /// Write a page with every picture that applies: one file, which fetches nothing.
     #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
     pub report: Option<PathBuf>,
-    /// Write one picture as a file of its own; may be given several times. NAME is one of points, losses, errors, mistakes,
-    /// interval, descent, confusion, roc, calibration, predictions, weights, image.
+    /// Write one picture as a file of its own; may be given several times. NAME is one of points, losses,
+    /// errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
     #[arg(long, value_name = "NAME=FILE.svg", value_parser = named_picture, group = "drawing", help_heading = "Pictures")]
     pub picture: Vec<(PictureName, PathBuf)>,
-    /// Draw the rows by these two columns, names or numbers from 1 [default: along the normal vector, and the direction at
-    /// right angles to it in which rows differ most].
+    /// Draw the rows by these two columns, names or numbers from 1 [default: along the normal vector, and the
+    /// direction at right angles to it in which rows differ most].
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "drawing", help_heading = "Pictures")]
     pub columns: Vec<String>,
     /// Rows are images of W by H pixels: draw the weights as such [default: as an IDX file says].
@@ -544,14 +587,15 @@ pub struct Reading {
     /// The largest index or number of features allowed.
     #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
     pub max_index: u32,
-    /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps the names
-    /// [default: 0, with --online 22, so that memory stays constant].
+    /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps
+    /// the names [default: 0, with --online 22, so that memory stays constant].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=30), help_heading = "Reading")]
     pub hash_bits: Option<u8>,
     /// idx: the labels' file [default: found beside the images].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,
-    /// Tables: the label's column, by name or number from 1; JSON lines: its key [default: label, target, class or y].
+    /// Tables: the label's column, by name or number from 1; JSON lines: its key [default: label, target,
+    /// class or y].
     #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
     pub label: Option<String>,
     /// Tables: columns that hold documents, beside the others; JSON lines: their keys [default: text].

@@ -10,8 +10,8 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether there has been anything to watch yet.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first if nothing has
-/// been read yet.
+/// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first
+/// if nothing has been read yet.
 pub fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, and files are still whole.
     let _ = ctrlc::set_handler(|| {
@@ -52,8 +52,11 @@ impl Watch<fn(Progress)> {
 impl<F: FnMut(Progress)> Watch<F> {
     /// Watches, and tells `on_event` of epochs, of a stream's doublings, and of intervals around a margin.
     pub fn telling(on_event: F) -> Self {
-        let target =
-            if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(10)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         Self { bar: ProgressBar::with_draw_target(None, target), phase: Phase::Idle, on_event }
     }
 
@@ -96,18 +99,22 @@ impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
                 self.enter(Phase::Learning, "learning {bar:30} {msg}, {eta} left", Some(all));
                 self.bar.set_position(of * (epoch as u64 - 1) + rows);
                 let share = 100.0 * errors as f64 / rows.max(1) as f64;
-                self.bar.set_message(format!("epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %"));
+                self.bar.set_message(format!(
+                    "epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %"
+                ));
             }
             Progress::Solving { output, outputs, step, objective, gap } if !self.bar.is_hidden() => {
                 self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
-                let of = if outputs > 1 { format!("class {} of {outputs}, ", output + 1) } else { String::new() };
+                let of =
+                    if outputs > 1 { format!("class {} of {outputs}, ", output + 1) } else { String::new() };
                 let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
                 self.bar.set_message(format!("{of}step {step}, objective {objective:.6}{gap}"));
             }
             Progress::Margin { round, lower, upper } if !self.bar.is_hidden() => {
                 self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
                 let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
-                let known = if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };
+                let known =
+                    if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };
                 self.bar.set_message(format!("round {round}{known}"));
             }
             Progress::Testing { rows, of } if !self.bar.is_hidden() => {

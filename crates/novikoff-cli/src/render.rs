@@ -33,7 +33,9 @@ impl Lines {
 /// Columns aligned to the right, but for the first.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
@@ -75,13 +77,21 @@ pub fn percent(share: f64) -> String {
 /// A number with four digits that count, or a little more.
 pub fn number_up(value: f64) -> String {
     let text = number(value);
-    if text.parse::<f64>().is_ok_and(|shown| shown < value) { number(value + half_a_unit(value)) } else { text }
+    if text.parse::<f64>().is_ok_and(|shown| shown < value) {
+        number(value + half_a_unit(value))
+    } else {
+        text
+    }
 }
 
 /// A number with four digits that count, or a little less.
 pub fn number_down(value: f64) -> String {
     let text = number(value);
-    if text.parse::<f64>().is_ok_and(|shown| shown > value) { number(value - half_a_unit(value)) } else { text }
+    if text.parse::<f64>().is_ok_and(|shown| shown > value) {
+        number(value - half_a_unit(value))
+    } else {
+        text
+    }
 }
 
 /// A little more than half of what the last digit counts: enough to be rounded to the next.
@@ -129,7 +139,10 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(number(0.012345), "0.01235");
-        assert_eq!((number(0.99999), number(0.9999), number(1.0)), ("1.000".into(), "0.9999".into(), "1.000".into()));
+        assert_eq!(
+            (number(0.99999), number(0.9999), number(1.0)),
+            ("1.000".into(), "0.9999".into(), "1.000".into())
+        );
         assert_eq!(number(-12345.6), "-12346");
         assert_eq!(number(1e-9), "1.000e-9");
         assert_eq!(percent(0.1512), "15.12 %");

@@ -3,9 +3,9 @@
 mod network;
 
 use crate::arguments::{
-    BiasName, CalibrationName, Compare, CountingName, Documents, FormatName, LearnerName, LikelihoodName, LossArgument,
-    MissingName, OrderName, PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName, SolverArgument, TieName, Train,
-    VariantName, YesNo,
+    BiasName, CalibrationName, Compare, CountingName, Documents, FormatName, LearnerName, LikelihoodName,
+    LossArgument, MissingName, OrderName, PenaltyArgument, Reading, ScaleName, ScheduleName, SchemeName,
+    SolverArgument, TieName, Train, VariantName, YesNo,
 };
 use clap::ValueEnum;
 use novikoff::bayes::{Bayes, Likelihood, Priors};
@@ -51,8 +51,8 @@ pub fn options(reading: &Reading) -> Result<Options> {
     Ok(options)
 }
 
-/// How to read rows to learn from: where they are documents, they become features by what is asked for, and for the rest by
-/// the usual recipe.
+/// How to read rows to learn from: where they are documents, they become features by what is asked for, and
+/// for the rest by the usual recipe.
 pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRecipe) -> Result<Options> {
     let lengths = |(from, to)| Lengths { from, to };
     let is_yes = |answer: YesNo| answer == YesNo::Yes;
@@ -83,12 +83,15 @@ fn stop_words(documents: &Documents) -> Result<Vec<String>> {
         return Ok(ENGLISH_STOP_WORDS.map(str::to_owned).to_vec());
     }
     let name = path.display().to_string();
-    let listed = std::fs::read(path).map_err(|error| Error::io(&name, &error).hint("english is a list of its own"))?;
-    let listed = String::from_utf8(listed).map_err(|_| Error::input("this list of words is not UTF-8").at(&name, 0, 0))?;
+    let listed =
+        std::fs::read(path).map_err(|error| Error::io(&name, &error).hint("english is a list of its own"))?;
+    let listed = String::from_utf8(listed)
+        .map_err(|_| Error::input("this list of words is not UTF-8").at(&name, 0, 0))?;
     Ok(listed.lines().map(str::trim).filter(|word| !word.is_empty()).map(in_case).collect())
 }
 
-/// The recipe where nobody asks for another: Bayes' rule is about counts, and streams are not seen as a whole.
+/// The recipe where nobody asks for another: Bayes' rule is about counts, and streams are not seen as a
+/// whole.
 pub fn usual_recipe(learner: Learner, online: bool) -> TextRecipe {
     match learner {
         Learner::Bayes => TextRecipe::counts(),
@@ -99,9 +102,9 @@ pub fn usual_recipe(learner: Learner, online: bool) -> TextRecipe {
 
 fn table_options(reading: &Reading) -> Result<TableOptions> {
     let delimiter = match reading.delimiter {
-        Some(c) => {
-            Some(u8::try_from(c).map_err(|_| Error::usage(format!("{c:?} cannot separate fields")).hint("use , or ; or a tab"))?)
-        }
+        Some(c) => Some(u8::try_from(c).map_err(|_| {
+            Error::usage(format!("{c:?} cannot separate fields")).hint("use , or ; or a tab")
+        })?),
         None => None,
     };
     Ok(TableOptions {
@@ -124,8 +127,8 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
     })
 }
 
-/// What learns where nobody says: what serves best on the most data sets, or on documents, or, where an option speaks of
-/// passes over the rows, what best makes use of them.
+/// What learns where nobody says: what serves best on the most data sets, or on documents, or, where an
+/// option speaks of passes over the rows, what best makes use of them.
 fn usual(train: &Train, contents: Contents) -> LearnerName {
     let passes = [
         train.online,
@@ -171,7 +174,8 @@ fn bayes_option(train: &Train) -> Option<&'static str> {
     given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
 }
 
-/// An option that was given and that says how weights are corrected, or what is known of it: nothing for who counts.
+/// An option that was given and that says how weights are corrected, or what is known of it: nothing for who
+/// counts.
 fn correcting_option(train: &Train) -> Option<&'static str> {
     let given = [
         ("--epochs", train.epochs.is_some()),
@@ -203,7 +207,10 @@ pub fn settings_with(train: &Train, usual: LearnerName, contents: Contents) -> R
     if let (Some(named), Some(_)) = (train.learner, train.loss)
         && !matches!(named, LearnerName::Network)
     {
-        let what = format!("--loss stands in place of a learner, and --learner {} is given", learner_named(named).name());
+        let what = format!(
+            "--loss stands in place of a learner, and --learner {} is given",
+            learner_named(named).name()
+        );
         return Err(Error::usage(what).hint("leave out one of them; --learner network takes a loss"));
     }
     network::check(train, learner)?;
@@ -337,7 +344,11 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
         let end = match end.map(str::parse::<f64>) {
             None => most,
             Some(Ok(end)) if end > 0.0 => end.min(most),
-            Some(_) => return Err(Error::usage(format!("--kernels {text:?}: what follows @ is a number of epochs"))),
+            Some(_) => {
+                return Err(Error::usage(format!(
+                    "--kernels {text:?}: what follows @ is a number of epochs"
+                )));
+            }
         };
         let kernel: Kernel = name.parse()?;
         if kernels.iter().any(|(other, _)| *other == kernel) {
@@ -347,13 +358,15 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
     }
     let usual = ["random", "perceptron", "averaged", "voted", "svm", "logistic", "bayes"].map(str::to_owned);
     let names = if arguments.learners.is_empty() { &usual[..] } else { &arguments.learners };
-    let forms: Vec<Form> = Form::ALL.into_iter().filter(|form| names.iter().any(|name| name == form.name())).collect();
+    let forms: Vec<Form> =
+        Form::ALL.into_iter().filter(|form| names.iter().any(|name| name == form.name())).collect();
     let mut others = Vec::new();
     for name in names.iter().filter(|name| Form::ALL.iter().all(|form| form.name() != name.as_str())) {
         match LearnerName::from_str(name, false).map(learner_named) {
             Ok(learner) if !learner.predicts_numbers() => others.push(learner),
             _ => {
-                let hint = "random, perceptron, averaged, voted, or a learner of `train` that tells classes apart";
+                let hint =
+                    "random, perceptron, averaged, voted, or a learner of `train` that tells classes apart";
                 return Err(Error::usage(format!("there is no {name:?} to compare")).hint(hint));
             }
         }
@@ -382,7 +395,10 @@ fn risk(train: &Train, contents: Contents) -> Result<Risk> {
     let refuse = |what: &str, hint: &str| Err(Error::usage(format!("--penalty {what}")).hint(hint));
     match train.penalty {
         Some(PenaltyArgument::None) if l1 != 0.0 || given => {
-            return refuse("none, but a strength is given", "leave out --lambda, --cost and --l1, or --penalty");
+            return refuse(
+                "none, but a strength is given",
+                "leave out --lambda, --cost and --l1, or --penalty",
+            );
         }
         Some(PenaltyArgument::None) => strength = Some(Strength::Lambda(0.0)),
         Some(PenaltyArgument::L2) if l1 != 0.0 => {
@@ -416,7 +432,9 @@ fn risk(train: &Train, contents: Contents) -> Result<Risk> {
         },
         scale: match train.scale {
             // Who names what is minimised means the columns as they are.
-            None if train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents => Scale::None,
+            None if train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents => {
+                Scale::None
+            }
             None | Some(ScaleName::MaxAbs) => Scale::MaxAbs,
             Some(ScaleName::None) => Scale::None,
             Some(ScaleName::UnitVariance) => Scale::UnitVariance,
@@ -470,8 +488,9 @@ pub fn map(text: &str, seed: u64) -> Result<Map> {
         _ => None,
     };
     let hint = "for example --map poly:2 or --map fourier:500:0.1";
-    let map =
-        parsed.ok_or_else(|| Error::usage(format!("--map {text:?} is neither poly:D nor fourier:COUNT:GAMMA")).hint(hint))?;
+    let map = parsed.ok_or_else(|| {
+        Error::usage(format!("--map {text:?} is neither poly:D nor fourier:COUNT:GAMMA")).hint(hint)
+    })?;
     map.validate().map_err(|what| Error::usage(what).hint(hint))?;
     Ok(map)
 }

@@ -1,5 +1,6 @@
-//! The command line, shown by example: every file under `tests/cmd` holds commands with their exit code and what they print.
-//! `TRYCMD=overwrite cargo test --test cli` writes down what they print now; then mind the times, which are `[..]`.
+//! The command line, shown by example: every file under `tests/cmd` holds commands with their exit code and
+//! what they print. `TRYCMD=overwrite cargo test --test cli` writes down what they print now; then mind the
+//! times, which are `[..]`.
 
 #[test]
 fn commands_do_what_their_examples_show() {

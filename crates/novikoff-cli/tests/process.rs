@@ -10,7 +10,12 @@ use std::time::{Duration, Instant};
 
 fn novikoff(arguments: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_novikoff"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -56,7 +61,13 @@ fn rows(count: u64, seed: u64) -> String {
     for _ in 0..count {
         let (a, b, c) = (next() % 1000, next() % 1000, next() % 1000);
         let label = if (a + b > 1000) ^ (c % 10 == 0) { "+1" } else { "-1" };
-        text.push_str(&format!("{label} 1:{} 2:{} {}:{}\n", a as f64 / 1000.0, b as f64 / 1000.0, 3 + c % 50, c as f64 / 1000.0));
+        text.push_str(&format!(
+            "{label} 1:{} 2:{} {}:{}\n",
+            a as f64 / 1000.0,
+            b as f64 / 1000.0,
+            3 + c % 50,
+            c as f64 / 1000.0
+        ));
     }
     text
 }
@@ -79,7 +90,8 @@ fn an_interrupt_while_training_keeps_the_model_so_far() {
         end(child)
     };
     let too_early = |output: &Output| String::from_utf8_lossy(&output.stderr).contains("nothing was written");
-    let output = [500, 2000, 8000].into_iter().map(interrupted_after).find(|output| !too_early(output)).unwrap();
+    let output =
+        [500, 2000, 8000].into_iter().map(interrupted_after).find(|output| !too_early(output)).unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}{}", String::from_utf8_lossy(&output.stderr));
     assert!(said.contains("interrupted after") && said.contains("the best so far is kept"), "{said}");
@@ -100,7 +112,8 @@ fn an_interrupt_while_a_stream_is_open_keeps_the_model_so_far() {
     for threads in ["1", "2"] {
         let folder = folder();
         let here = folder.path();
-        let arguments = ["train", "-", "--format", "svmlight", "--online", "--threads", threads, "-o", "rows.model"];
+        let arguments =
+            ["train", "-", "--format", "svmlight", "--online", "--threads", threads, "-o", "rows.model"];
         let (mut child, input) = open_stream(&arguments, here);
         // By the row numbered 4,096 the stream is being learned from.
         let mut told = BufReader::new(child.stdout.take().unwrap());
@@ -144,7 +157,8 @@ fn a_kill_at_any_moment_leaves_a_whole_model() {
     let here = folder.path();
     fs::write(here.join("rows.svm"), rows(300, 3)).unwrap();
     // Many classes × features, so that writing takes a while.
-    let wide: String = (0..200).map(|i| format!("{} {}:1 {}:0.5\n", i % 20, i + 1, 20_000 + 100 * i)).collect();
+    let wide: String =
+        (0..200).map(|i| format!("{} {}:1 {}:0.5\n", i % 20, i + 1, 20_000 + 100 * i)).collect();
     fs::write(here.join("wide.svm"), wide).unwrap();
     let started = Instant::now();
     succeed(&["train", "wide.svm", "--learner", "averaged", "-o", "it.model"], here);
@@ -152,9 +166,12 @@ fn a_kill_at_any_moment_leaves_a_whole_model() {
     let mut kinds = [0, 0];
     for round in 0..60u64 {
         let data = ["rows.svm", "wide.svm"][round as usize % 2];
-        let mut child = novikoff(&["train", data, "--learner", "averaged", "--seed", &round.to_string(), "-o", "it.model"], here)
-            .spawn()
-            .unwrap();
+        let mut child = novikoff(
+            &["train", data, "--learner", "averaged", "--seed", &round.to_string(), "-o", "it.model"],
+            here,
+        )
+        .spawn()
+        .unwrap();
         std::thread::sleep(whole.mul_f64((round * 7919 % 60) as f64 / 40.0));
         let _ = child.kill();
         child.wait().unwrap();
@@ -164,14 +181,21 @@ fn a_kill_at_any_moment_leaves_a_whole_model() {
     assert!(kinds[0] > 0 && kinds[1] > 0, "old and new models: {kinds:?}");
 }
 
-/// One file of every format, with more than two blocks of bytes each, so that threads have something to share.
+/// One file of every format, with more than two blocks of bytes each, so that threads have something to
+/// share.
 fn files_of_every_format(here: &Path) -> [&'static str; 6] {
     let text = rows(25_000, 4);
     let (mut csv, mut vw) = ("a,b,c,label\n".to_owned(), String::new());
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let value = |entry: &str| entry.split_once(':').unwrap().1.to_owned();
-        csv.push_str(&format!("{},{},{},{}\n", value(words[1]), value(words[2]), words[3].split(':').next().unwrap(), words[0]));
+        csv.push_str(&format!(
+            "{},{},{},{}\n",
+            value(words[1]),
+            value(words[2]),
+            words[3].split(':').next().unwrap(),
+            words[0]
+        ));
         vw.push_str(&format!("{} |f a:{} b:{} c{}\n", words[0], value(words[1]), value(words[2]), words[3]));
     }
     fs::write(here.join("rows.tsv"), csv.replace(',', "\t")).unwrap();
@@ -181,7 +205,8 @@ fn files_of_every_format(here: &Path) -> [&'static str; 6] {
     let pixels: Vec<u8> = (0..3000u32 * 196).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8).collect();
     let labels: Vec<u8> = pixels.chunks(196).map(|image| image[7] % 3).collect();
     let idx = |sizes: &[u32], body: &[u8]| {
-        let header = [0, 0, 8, sizes.len() as u8].into_iter().chain(sizes.iter().flat_map(|size| size.to_be_bytes()));
+        let header =
+            [0, 0, 8, sizes.len() as u8].into_iter().chain(sizes.iter().flat_map(|size| size.to_be_bytes()));
         header.chain(body.iter().copied()).collect::<Vec<u8>>()
     };
     fs::write(here.join("x-images-idx3-ubyte"), idx(&[3000, 14, 14], &pixels)).unwrap();
@@ -194,7 +219,14 @@ fn the_number_of_threads_changes_no_byte_of_a_model() {
     let folder = folder();
     let here = folder.path();
     for data in files_of_every_format(here) {
-        for how in ["perceptron", "averaged", "voted", "passive-aggressive", "averaged --online", "perceptron --validation 0.3"] {
+        for how in [
+            "perceptron",
+            "averaged",
+            "voted",
+            "passive-aggressive",
+            "averaged --online",
+            "perceptron --validation 0.3",
+        ] {
             let train = |threads: &str| {
                 let mut arguments = vec!["train"];
                 arguments.extend(data.split(' '));
@@ -221,7 +253,8 @@ fn how_a_stream_comes_in_changes_no_byte_of_a_model() {
     fs::write(here.join("rows.svm"), text).unwrap();
     for learner in ["perceptron", "averaged", "passive-aggressive"] {
         succeed(&["train", "rows.svm", "--online", "--learner", learner, "-o", "file.model"], here);
-        let arguments = ["train", "-", "--format", "svmlight", "--online", "--learner", learner, "-o", "drops.model"];
+        let arguments =
+            ["train", "-", "--format", "svmlight", "--online", "--learner", learner, "-o", "drops.model"];
         let mut child = novikoff(&arguments, here).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         for line in text.split_inclusive('\n') {
@@ -240,12 +273,15 @@ fn how_a_stream_comes_in_changes_no_byte_of_a_model() {
 fn a_line_of_text_is_answered_before_the_next_one_comes() {
     let folder = folder();
     let here = folder.path();
-    fs::write(here.join("mail.tsv"), "ham\tsee you at five\nspam\tyou won a prize\nham\tcook at five\n").unwrap();
+    fs::write(here.join("mail.tsv"), "ham\tsee you at five\nspam\tyou won a prize\nham\tcook at five\n")
+        .unwrap();
     succeed(&["train", "mail.tsv", "-o", "it.model", "--format", "text"], here);
     let mut child = novikoff(&["predict", "it.model", "-"], here).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut told = BufReader::new(child.stdout.take().unwrap());
-    for (line, label) in [("a prize", "spam"), ("see you", "ham"), ("spam\tcook for five", "ham"), ("won", "spam")] {
+    for (line, label) in
+        [("a prize", "spam"), ("see you", "ham"), ("spam\tcook for five", "ham"), ("won", "spam")]
+    {
         input.write_all(format!("{line}\n").as_bytes()).unwrap();
         input.flush().unwrap();
         let mut answer = String::new();
@@ -310,9 +346,13 @@ fn memory_stays_constant_while_a_stream_is_learned_from() {
     let here = folder.path();
     let svmlight = rows(40_000, 6);
     let table = svmlight.replace([':', ' '], ",");
-    for (part, how) in [(svmlight, &["--format", "svmlight"][..]), (table, &["--format", "csv", "--no-header", "--label", "1"])] {
+    for (part, how) in [
+        (svmlight, &["--format", "svmlight"][..]),
+        (table, &["--format", "csv", "--no-header", "--label", "1"]),
+    ] {
         let arguments = [&["train", "-", "--online", "-o", "it.model"], how].concat();
-        let mut child = novikoff(&arguments, here).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child =
+            novikoff(&arguments, here).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         let mut fed = 0;
         while fed < 200 << 20 {
@@ -333,7 +373,8 @@ fn memory_stays_constant_while_a_stream_brings_new_words_without_end() {
     let folder = folder();
     for (format, before) in [("vw", " |"), ("text", "\t")] {
         let arguments = ["train", "-", "--online", "--format", format, "-o", "it.model"];
-        let mut child = novikoff(&arguments, folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child =
+            novikoff(&arguments, folder.path()).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut input = std::io::BufWriter::new(child.stdin.take().unwrap());
         let (mut fed, mut word) = (0, 0u64);
         while fed < 50 << 20 {

@@ -1,4 +1,5 @@
-//! Real data, where there is some: `NOVIKOFF_DATA` names its folder, else `../shared/data` beside the project is looked for.
+//! Real data, where there is some: `NOVIKOFF_DATA` names its folder, else `../shared/data` beside the project
+//! is looked for.
 
 // A skip says why.
 #![allow(clippy::print_stdout)]
@@ -21,7 +22,10 @@ fn folder() -> Option<PathBuf> {
 /// The file of this name, compressed or not.
 fn file(name: &str) -> Option<PathBuf> {
     let folder = folder()?;
-    let found = ["", ".xz", ".gz"].iter().map(|ending| folder.join(format!("{name}{ending}"))).find(|path| path.is_file());
+    let found = ["", ".xz", ".gz"]
+        .iter()
+        .map(|ending| folder.join(format!("{name}{ending}")))
+        .find(|path| path.is_file());
     if found.is_none() {
         println!("skipped: there is no {name} in {}", folder.display());
     }
@@ -75,7 +79,11 @@ fn the_default_learner_does_well_on_news20b() {
 #[test]
 fn documents_need_no_option() {
     for (name, least) in [("r8", 0.970), ("20news", 0.82)] {
-        let (Some(rows), Some(test)) = (file(&format!("{name}.train.tsv")), file(&format!("{name}.test.tsv"))) else { return };
+        let (Some(rows), Some(test)) =
+            (file(&format!("{name}.train.tsv")), file(&format!("{name}.test.tsv")))
+        else {
+            return;
+        };
         let told = train(&rows, &["--test", test.to_str().unwrap()]);
         let accuracy = 1.0 - told["test_error"].as_f64().unwrap();
         println!("{name}: accuracy {accuracy}");
@@ -114,7 +122,8 @@ fn tables_run_to_a_model() {
 #[test]
 fn numbers_to_predict_are_refused_with_the_way_out() {
     let Some(rows) = file("california_housing.csv") else { return };
-    let output = novikoff(&["train", rows.to_str().unwrap(), "--label", "median_house_value", "--missing", "mean"]);
+    let output =
+        novikoff(&["train", rows.to_str().unwrap(), "--label", "median_house_value", "--missing", "mean"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("look like numbers") && said.contains("regression learner"), "{said}");

@@ -24,7 +24,10 @@ fn report(folder: &TempDir, arguments: &[&str]) -> String {
 fn browser() -> Option<PathBuf> {
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
+    names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|path| path.is_file())
 }
 
 /// Looks at the page from inside and writes down what is wrong with it.
@@ -61,7 +64,13 @@ window.addEventListener('load', () => {
 
 /// What the browser makes of an address. It is given a minute.
 fn show(browser: &Path, folder: &TempDir, option: &str, address: &str) -> Output {
-    let flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
+    let flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+    ];
     Command::new("timeout")
         .arg("60")
         .arg(browser)
@@ -90,21 +99,35 @@ fn look(browser: &Path, html: &str, width: u32) -> (usize, String) {
     let end = start + html[start..].find('\n').unwrap();
     let page = folder.path().join("looked-at.html");
     fs::write(&page, format!("{}{LOOK}{}", &html[..start], &html[end..])).unwrap();
-    let output = show(browser, &folder, &format!("--window-size={width},900"), &format!("file://{}", page.display()));
+    let output =
+        show(browser, &folder, &format!("--window-size={width},900"), &format!("file://{}", page.display()));
     let dom = String::from_utf8_lossy(&output.stdout);
     let seen = dom.split("<pre id=\"seen\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    let seen = seen.unwrap_or_else(|| panic!("nothing was seen: {}", String::from_utf8_lossy(&output.stderr)));
+    let seen =
+        seen.unwrap_or_else(|| panic!("nothing was seen: {}", String::from_utf8_lossy(&output.stderr)));
     let seen: serde_json::Value =
         serde_json::from_str(&seen.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")).unwrap();
-    (seen["pictures"].as_u64().unwrap() as usize, seen["wrong"].as_array().unwrap().iter().map(|w| format!("{w}\n")).collect())
+    (
+        seen["pictures"].as_u64().unwrap() as usize,
+        seen["wrong"].as_array().unwrap().iter().map(|w| format!("{w}\n")).collect(),
+    )
 }
 
 /// Two classes and three features, whose names mean harm.
 fn hostile(folder: &TempDir) -> String {
-    let mut rows = format!("\"<script>alert(1)</script>\",\"\u{202e}x\"\"'><img src=//a>\",{},class\n", "long".repeat(2500));
+    let mut rows = format!(
+        "\"<script>alert(1)</script>\",\"\u{202e}x\"\"'><img src=//a>\",{},class\n",
+        "long".repeat(2500)
+    );
     for i in 0..40 {
         let label = if i % 2 == 0 { "</title><script>" } else { "&amp;\u{7}\"'" };
-        rows.push_str(&format!("{},{},{},\"{}\"\n", i % 7, (i * 5) % 11, i % 2 * 3 + i % 3, label.replace('"', "\"\"")));
+        rows.push_str(&format!(
+            "{},{},{},\"{}\"\n",
+            i % 7,
+            (i * 5) % 11,
+            i % 2 * 3 + i % 3,
+            label.replace('"', "\"\"")
+        ));
     }
     let path = folder.path().join("hostile.csv");
     fs::write(&path, rows).unwrap();
@@ -126,7 +149,17 @@ fn pages_are_whole_in_a_browser_at_every_width_and_fetch_nothing() {
         (&["train", &cancer, "--learner", "max-margin", "--columns", "1,2"], 6),
         (&["train", &hostile, "--loss", "logistic", "--solver", "gradient", "--epochs", "30"], 7),
         (&["margin", &iris, "--bias", "penalised"], 2),
-        (&["compare", &digits, "--kernels", "linear,poly:2,rbf:0.001@1,poly:4@2,poly:5@1", "--epochs", "0.1,1,2,4"], 2),
+        (
+            &[
+                "compare",
+                &digits,
+                "--kernels",
+                "linear,poly:2,rbf:0.001@1,poly:4@2,poly:5@1",
+                "--epochs",
+                "0.1,1,2,4",
+            ],
+            2,
+        ),
         (&["compare", &hostile, "--kernels", "linear", "--epochs", "1", "--learners", "voted"], 2),
     ];
     for (arguments, expected) in pages {
@@ -153,7 +186,8 @@ fn a_page_names_nothing_that_would_have_to_be_fetched() {
 fn the_same_run_gives_the_same_page_but_for_the_seconds() {
     let folder = TempDir::new().unwrap();
     let page = |threads: &str| {
-        let html = report(&folder, &["train", &examples("iris.csv"), "--learner", "averaged", "--threads", threads]);
+        let html =
+            report(&folder, &["train", &examples("iris.csv"), "--learner", "averaged", "--threads", threads]);
         let timed = |line: &&str| !(line.contains("read in") || line.contains("<dt>stopped"));
         html.lines().filter(timed).map(|line| format!("{line}\n")).collect::<String>()
     };

@@ -1,5 +1,5 @@
-//! How long work is watched and stopped: the one hook for progress bars, Ctrl-C, deadlines and foreign runtimes.
-//! The library itself never prints.
+//! How long work is watched and stopped: the one hook for progress bars, Ctrl-C, deadlines and foreign
+//! runtimes. The library itself never prints.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Where in an input something stands. Lines and columns count from 1; a line of 0 means "the file as a whole".
+/// Where in an input something stands. Lines and columns count from 1; a line of 0 means "the file as a
+/// whole".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file as the user named it (`-` is standard input).

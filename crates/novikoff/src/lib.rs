@@ -1,12 +1,11 @@
 //! Linear learning with proofs: rows in, a linear model and what is known of it out.
 //!
-//! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into [`data`] by the
-//! recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of [`online`], of a [`solver`] that
-//! minimises a [`risk`], or of [`bayes`], and [`evaluate`] measures it. [`certificate`] says how far a model can at most be from the best one.
-//! [`margin`] decides whether rows can be separated at all, and proves it.
-//! [`compare`] sets the perceptron's variants side by side.
-//! [`plot`] draws what there is to see.
-//! [`control`] is how long work is watched and stopped; nothing here prints.
+//! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into
+//! [`data`] by the recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of
+//! [`online`], of a [`solver`] that minimises a [`risk`], or of [`bayes`], and [`evaluate`] measures it.
+//! [`certificate`] says how far a model can at most be from the best one. [`margin`] decides whether rows can
+//! be separated at all, and proves it. [`compare`] sets the perceptron's variants side by side. [`plot`]
+//! draws what there is to see. [`control`] is how long work is watched and stopped; nothing here prints.
 //!
 //! ```
 //! use novikoff::control::Unwatched;

@@ -1,10 +1,11 @@
 //! Can the rows be separated, and by what margin? An answer, an interval, and the witnesses that prove both.
 //!
-//! First two rows that are equal but for their labels are looked for: nothing can separate these. Then the point of the rows'
-//! hull that is nearest to the origin is found, on columns brought to one size, which changes no answer: either it is some way
-//! off and shows a direction that separates all rows, or it is the origin, and the few rows that it stands on are combined to
-//! zero exactly. Where there is a margin, its interval is closed on the rows as they are. All bounds that are told come out of
-//! [`crate::certificate`], from the witnesses alone.
+//! First two rows that are equal but for their labels are looked for: nothing can separate these. Then the
+//! point of the rows' hull that is nearest to the origin is found, on columns brought to one size, which
+//! changes no answer: either it is some way off and shows a direction that separates all rows, or it is the
+//! origin, and the few rows that it stands on are combined to zero exactly. Where there is a margin, its
+//! interval is closed on the rows as they are. All bounds that are told come out of [`crate::certificate`],
+//! from the witnesses alone.
 
 use crate::certificate::file::Claim;
 use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
@@ -25,8 +26,8 @@ use std::hash::Hasher;
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Free: the distance of the hyperplane `<w, x> + b = 0` from the rows. Penalised: the same with a coordinate of 1 in every
-    /// row, through the origin. None: through the origin.
+    /// Free: the distance of the hyperplane `<w, x> + b = 0` from the rows. Penalised: the same with a
+    /// coordinate of 1 in every row, through the origin. None: through the origin.
     pub bias: Bias,
     /// How much wider than the margin the interval may be, relatively.
     pub tolerance: f64,
@@ -60,12 +61,13 @@ pub enum Separable {
 pub struct Margin {
     /// Whether the rows can be separated.
     pub separable: Separable,
-    /// The margin lies between these: `max over unit w of min y·s`. The second is infinite where one side has no rows.
+    /// The margin lies between these: `max over unit w of min y·s`. The second is infinite where one side has
+    /// no rows.
     pub interval: (f64, f64),
     /// The length of the longest row, with the bias's coordinate where there is one, lies between these.
     pub radius: Between,
-    /// The interval of the margin through the origin, with the bias's coordinate where there is one: what mistake bounds speak
-    /// of.
+    /// The interval of the margin through the origin, with the bias's coordinate where there is one: what
+    /// mistake bounds speak of.
     pub homogeneous: (f64, f64),
     /// The same for rows of length 1 (each row divided by its length).
     pub normalised: (f64, f64),
@@ -87,12 +89,21 @@ pub struct Margin {
 const MOST_SUPPORT: usize = 2500;
 
 /// Brackets the margin between two sides of a data set.
-pub fn margin(data: &Dataset, sides: &Sides, settings: &Settings, observer: &mut dyn Observer) -> Result<Margin> {
+pub fn margin(
+    data: &Dataset,
+    sides: &Sides,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Margin> {
     if !(settings.tolerance > 0.0 && settings.tolerance < 1.0) {
-        return Err(Error::usage(format!("the tolerance must lie between 0 and 1, not {}", settings.tolerance)));
+        return Err(Error::usage(format!(
+            "the tolerance must lie between 0 and 1, not {}",
+            settings.tolerance
+        )));
     }
     let signs = sides.signs(data).map_err(Error::input)?;
-    range::rows(&data.rows).map_err(|unproved| Error::input(unproved).hint("scale the columns down first"))?;
+    range::rows(&data.rows)
+        .map_err(|unproved| Error::input(unproved).hint("scale the columns down first"))?;
     let watch = Watch::new(observer);
     let control = Control {
         tolerance: settings.tolerance,
@@ -104,7 +115,8 @@ pub fn margin(data: &Dataset, sides: &Sides, settings: &Settings, observer: &mut
     };
     let stand = Stand { rows: &data.rows, signs: &signs, bias: settings.bias };
     let search = Search { stand, control, decide: settings.decide, found: Margin::nothing() };
-    // Among the threads that share the work: from outside, every little part of it would be handed over to them and waited for.
+    // Among the threads that share the work: from outside, every little part of it would be handed over to
+    // them and waited for.
     rayon::scope(|_| search.run())
 }
 
@@ -125,17 +137,19 @@ impl Margin {
         }
     }
 
-    /// `[(R/upper)², (R/lower)²]`: between these lies the bound on the mistakes of a perceptron. The second is infinite where no
-    /// margin is proved.
+    /// `[(R/upper)², (R/lower)²]`: between these lies the bound on the mistakes of a perceptron. The second
+    /// is infinite where no margin is proved.
     pub fn mistake_bound(&self) -> (f64, f64) {
-        let bound = |radius: f64, margin: f64| if margin > 0.0 { (radius / margin).powi(2) } else { f64::INFINITY };
+        let bound =
+            |radius: f64, margin: f64| if margin > 0.0 { (radius / margin).powi(2) } else { f64::INFINITY };
         // Two operations, each off by half a unit in the last place at most.
         let least = bound(self.radius.low, self.homogeneous.1) * (1.0 - 4.0 * f64::EPSILON);
         (least, bound(self.radius.high, self.homogeneous.0) * (1.0 + 4.0 * f64::EPSILON))
     }
 
-    /// Weights under which every row has a margin of at least 1, `y·(<w, x> + b) ≥ 1`, where the rows can be separated: what the
-    /// linear program `Aw ≥ 1` asks for. They are longer by a power of two than those that were found, which rounds nothing.
+    /// Weights under which every row has a margin of at least 1, `y·(<w, x> + b) ≥ 1`, where the rows can be
+    /// separated: what the linear program `Aw ≥ 1` asks for. They are longer by a power of two than those
+    /// that were found, which rounds nothing.
     ///
     /// ```
     /// use novikoff::{certificate::proof::Sides, control::Unwatched, data::generate::Recipe};
@@ -180,7 +194,12 @@ impl Margin {
             claims.push(Claim::NotSeparable { sides: sides(), bias, combination: combination.clone() });
         } else if let (Some(combination), true) = (&self.combination, self.interval.1.is_finite()) {
             let margin = self.interval.1;
-            claims.push(Claim::MarginAtMost { sides: sides(), bias, margin, combination: combination.clone() });
+            claims.push(Claim::MarginAtMost {
+                sides: sides(),
+                bias,
+                margin,
+                combination: combination.clone(),
+            });
         }
         claims
     }
@@ -204,7 +223,9 @@ impl<'a> Search<'a> {
         let signed = Signed { rows: self.stand.rows, signs: self.stand.signs, extra };
         self.found.radius = self.through_origin().radius();
         if !self.found.radius.high.is_finite() {
-            return Err(Error::input("the values are so large that sums of their squares are no finite numbers"));
+            return Err(Error::input(
+                "the values are so large that sums of their squares are no finite numbers",
+            ));
         }
         if let Some(pair) = equal_rows(self.stand.rows, self.stand.signs) {
             self.take_zero(ExactCombination { rows: pair.to_vec(), multipliers: vec!["1".into(); 2] });
@@ -222,7 +243,8 @@ impl<'a> Search<'a> {
         Ok(self.finish(ended))
     }
 
-    /// Separable or not, on columns of one size. Returns whether the nearest point stands on few enough rows to tell.
+    /// Separable or not, on columns of one size. Returns whether the nearest point stands on few enough rows
+    /// to tell.
     fn decide(&mut self, signed: Signed<'_>) -> bool {
         let factors = powers_of_two(signed.rows, signed.extra);
         let scaled = factors.as_ref().map(|factors| signed.rows.scaled(factors));
@@ -235,7 +257,9 @@ impl<'a> Search<'a> {
         };
         if let Some(point) = quickly(rows, self.control.seed, &mut self.found.rounds) {
             self.take_direction(&unscaled(point));
-            if self.found.separable == Separable::Yes && (self.decide || scaled.is_some() || self.stand.bias == Bias::Free) {
+            if self.found.separable == Separable::Yes
+                && (self.decide || scaled.is_some() || self.stand.bias == Bias::Free)
+            {
                 return true;
             }
         }
@@ -245,15 +269,19 @@ impl<'a> Search<'a> {
             true => 0.9,
             false => self.control.tolerance,
         };
-        // With their columns scaled the rows have another margin: whoever watches is told of rounds, and of no interval.
+        // With their columns scaled the rows have another margin: whoever watches is told of rounds, and of
+        // no interval.
         let mut blind = |progress: Progress| match progress {
-            Progress::Margin { round, .. } if scaled.is_some() => {
-                self.control.watch.tell(Progress::Margin { round, lower: f64::NEG_INFINITY, upper: f64::INFINITY })
-            }
+            Progress::Margin { round, .. } if scaled.is_some() => self.control.watch.tell(Progress::Margin {
+                round,
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            }),
             other => self.control.watch.tell(other),
         };
         let watch = Watch::new(&mut blind);
-        let nearest = nearest_point(rows, MOST_SUPPORT, &Control { tolerance, watch: &watch, ..self.control });
+        let nearest =
+            nearest_point(rows, MOST_SUPPORT, &Control { tolerance, watch: &watch, ..self.control });
         self.found.rounds += nearest.steps;
         self.found.ended = nearest.ended;
         self.take_direction(&unscaled(nearest.point.clone()));
@@ -273,21 +301,28 @@ impl<'a> Search<'a> {
             match dependence(&rows) {
                 Ok(multipliers) => {
                     let needed = support.iter().zip(multipliers).filter(|(_, m)| !m.is_zero());
-                    let mut pairs: Vec<(u32, String)> = needed.map(|(&(i, _), m)| (i, m.to_string())).collect();
+                    let mut pairs: Vec<(u32, String)> =
+                        needed.map(|(&(i, _), m)| (i, m.to_string())).collect();
                     pairs.sort_unstable();
                     let (rows, multipliers) = pairs.into_iter().unzip();
                     self.take_zero(ExactCombination { rows, multipliers });
                     return;
                 }
                 // Shares that are next to nothing may be nothing.
-                Err(Obstacle::Several | Obstacle::Sign) if support.len() > 1 && support[support.len() - 1].1 < 1e-6 => {
+                Err(Obstacle::Several | Obstacle::Sign)
+                    if support.len() > 1 && support[support.len() - 1].1 < 1e-6 =>
+                {
                     support.pop();
                 }
                 Err(obstacle) => {
                     let what = match obstacle {
-                        Obstacle::Independent => "the rows that seem to combine to zero do not, to the last digit",
+                        Obstacle::Independent => {
+                            "the rows that seem to combine to zero do not, to the last digit"
+                        }
                         Obstacle::Several => "the rows that seem to combine to zero do so in several ways",
-                        Obstacle::Sign => "the rows that seem to combine to zero would need a negative multiplier",
+                        Obstacle::Sign => {
+                            "the rows that seem to combine to zero would need a negative multiplier"
+                        }
                     };
                     self.found.obstacle = Some(what.into());
                     return;
@@ -314,7 +349,8 @@ impl<'a> Search<'a> {
     /// The hyperplane with the largest margin, by the solver that goes through rows one by one.
     fn widen_margin(&mut self) {
         let counted: Vec<f64> = self.stand.signs.iter().map(|sign| sign.abs()).collect();
-        let targets: Vec<f64> = self.stand.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
+        let targets: Vec<f64> =
+            self.stand.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
         let total = counted.iter().sum();
         let every = counted.iter().all(|c| *c == 1.0);
         let problem = Problem {
@@ -348,7 +384,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A free bias alone has all rows on one side, but is no hyperplane: any that is far enough from the rows will do.
+    /// A free bias alone has all rows on one side, but is no hyperplane: any that is far enough from the rows
+    /// will do.
     fn with_weights(&self, direction: &Direction) -> Direction {
         let is_bias_alone = direction.bias != 0.0 && direction.weights.iter().all(|w| *w == 0.0);
         if !is_bias_alone || self.stand.bias != Bias::Free || self.stand.rows.columns() == 0 {
@@ -359,8 +396,11 @@ impl<'a> Search<'a> {
     }
 
     fn take_combination(&mut self, shares: &[(u32, f64)]) {
-        let mut shares: Vec<(u32, f64)> =
-            shares.iter().copied().filter(|(i, share)| *share > 0.0 && self.stand.signs[*i as usize] != 0.0).collect();
+        let mut shares: Vec<(u32, f64)> = shares
+            .iter()
+            .copied()
+            .filter(|(i, share)| *share > 0.0 && self.stand.signs[*i as usize] != 0.0)
+            .collect();
         shares.sort_unstable_by_key(|(i, _)| *i);
         let largest = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
         let count = shares.len();
@@ -403,7 +443,8 @@ impl<'a> Search<'a> {
         let through_origin = self.through_origin();
         if let Some(direction) = &self.found.direction {
             self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);
-            self.found.normalised.0 = through_origin.normalised_at_least(direction).unwrap_or(f64::NEG_INFINITY);
+            self.found.normalised.0 =
+                through_origin.normalised_at_least(direction).unwrap_or(f64::NEG_INFINITY);
         }
         if self.found.separable == Separable::No {
             (self.found.homogeneous.1, self.found.normalised.1) = (0.0, 0.0);
@@ -421,11 +462,12 @@ const EPOCHS: usize = 50;
 /// Rows after which it may be given up.
 const WINDOW: usize = 1 << 14;
 
-/// Weights that have all rows on their sides, if they are found by going over the rows a few times: passive-aggressive steps, in a
-/// seeded order, for as long as a twentieth of the rows are mistaken at most.
+/// Weights that have all rows on their sides, if they are found by going over the rows a few times:
+/// passive-aggressive steps, in a seeded order, for as long as a twentieth of the rows are mistaken at most.
 fn quickly(rows: Signed<'_>, seed: u64, rounds: &mut usize) -> Option<Point> {
     let mut point = Point::zero(rows.rows.columns());
-    let mut order: Vec<u32> = (0..rows.signs.len() as u32).filter(|&i| rows.signs[i as usize] != 0.0).collect();
+    let mut order: Vec<u32> =
+        (0..rows.signs.len() as u32).filter(|&i| rows.signs[i as usize] != 0.0).collect();
     let mut random = Random::new(seed);
     for epoch in 1..=EPOCHS {
         random.shuffle(&mut order);
@@ -467,8 +509,8 @@ fn entries(signed: Signed<'_>, i: u32) -> Vec<(u32, f64)> {
     entries
 }
 
-/// For every column a power of two that brings its largest value between 1/2 and 1; `None` if all, the bias's among them, are
-/// about as large already.
+/// For every column a power of two that brings its largest value between 1/2 and 1; `None` if all, the bias's
+/// among them, are about as large already.
 fn powers_of_two(rows: &Matrix, extra: f64) -> Option<Vec<f64>> {
     let mut largest = vec![0.0f64; rows.columns()];
     for i in 0..rows.rows() {
@@ -479,7 +521,8 @@ fn powers_of_two(rows: &Matrix, extra: f64) -> Option<Vec<f64>> {
     if most <= 16.0 * least {
         return None;
     }
-    let factor = |x: f64| if x > 0.0 { 2f64.powi(-(x.log2().ceil().clamp(-900.0, 900.0) as i32)) } else { 1.0 };
+    let factor =
+        |x: f64| if x > 0.0 { 2f64.powi(-(x.log2().ceil().clamp(-900.0, 900.0) as i32)) } else { 1.0 };
     Some(largest.into_iter().map(factor).collect())
 }
 

@@ -1,5 +1,5 @@
-//! A small seeded generator of this crate's own, so that a seed gives the same shuffle, and so the same model, in every
-//! version of it.
+//! A small seeded generator of this crate's own, so that a seed gives the same shuffle, and so the same
+//! model, in every version of it.
 
 /// xoshiro256++ (Blackman and Vigna), seeded through SplitMix64.
 #[derive(Clone, Debug)]

@@ -81,7 +81,8 @@ pub enum Learner {
 
 impl Learner {
     /// Those that learn from one row at a time.
-    pub const ONLINE: [Learner; 4] = [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
+    pub const ONLINE: [Learner; 4] =
+        [Learner::Perceptron, Learner::Averaged, Learner::Voted, Learner::PassiveAggressive];
     /// Those that minimise a mean loss over all rows, to tell classes apart.
     pub const BATCH: [Learner; 7] = [
         Learner::Svm,
@@ -119,7 +120,8 @@ impl Learner {
         matches!(self, Learner::LeastSquares | Learner::LeastAbsolute)
     }
 
-    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or count.
+    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or
+    /// count.
     pub fn loss(self) -> Option<LossName> {
         risk::loss_of(self)
     }
@@ -146,7 +148,8 @@ pub struct Settings {
     pub length: Length,
     /// Perceptrons: what a score of zero is.
     pub tie: Tie,
-    /// Perceptrons: what every row has as a feature of its own while learning, if it has one. It makes any rows separable.
+    /// Perceptrons: what every row has as a feature of its own while learning, if it has one. It makes any
+    /// rows separable.
     pub own_feature: Option<f64>,
     /// Perceptrons: the constant step.
     pub step: f64,
@@ -174,7 +177,8 @@ pub struct Settings {
     pub seed: u64,
     /// What makes features of features before anything is learned.
     pub map: Option<Map>,
-    /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn from.
+    /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn
+    /// from.
     pub calibrate: Option<CalibrationMethod>,
     /// What batch learners are told besides.
     pub risk: Risk,
@@ -218,7 +222,8 @@ impl Default for Settings {
 impl Settings {
     /// Whether numbers are predicted instead of labels.
     pub fn predicts_numbers(&self) -> bool {
-        self.learner.predicts_numbers() || (self.learner == Learner::Network && self.network.predicts_numbers())
+        self.learner.predicts_numbers()
+            || (self.learner == Learner::Network && self.network.predicts_numbers())
     }
 }
 
@@ -246,11 +251,11 @@ pub struct Fit {
     pub progressive_error: Option<f64>,
     /// How the model stands to the rows it learned from.
     pub geometry: Option<Geometry>,
-    /// How the weights that separated the rows stand to them, where the run ended separated: the model's own, or the last
-    /// ones of the run that the model averages or lets vote.
+    /// How the weights that separated the rows stand to them, where the run ended separated: the model's own,
+    /// or the last ones of the run that the model averages or lets vote.
     pub separation: Option<Geometry>,
-    /// No weights have a larger margin than this: a perceptron's weights are a sum of rows, one for each update, and no margin
-    /// is larger than the length of their mean.
+    /// No weights have a larger margin than this: a perceptron's weights are a sum of rows, one for each
+    /// update, and no margin is larger than the length of their mean.
     pub margin_upper: Option<f64>,
     /// What theory promises about the mistakes of a perceptron's run.
     pub promise: Option<Promise>,
@@ -276,7 +281,12 @@ const TRAIN_ERROR_COST: f64 = 4e9;
 /// assert_eq!(fit.stopped, novikoff::online::Stopped::Separated);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
-pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+pub fn train(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
     match settings.map {
         Some(map) => mapped::train_mapped(map, data, validation, settings, observer),
         None => train_as_given(data, validation, settings, observer),
@@ -284,7 +294,12 @@ pub fn train(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, 
 }
 
 /// Trains on rows that no map is to be applied to, or has been.
-fn train_as_given(data: &Dataset, validation: Option<&Dataset>, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+fn train_as_given(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
     let mut fit = train_uncalibrated(data, validation, settings, observer)?;
     if let (Some(method), false) = (settings.calibrate, fit.stopped == Stopped::Interrupted) {
         fit.model.probabilities = Some(calibrated(method, data, settings, &fit.model)?);
@@ -296,13 +311,17 @@ fn train_as_given(data: &Dataset, validation: Option<&Dataset>, settings: &Setti
 const FOLDS: usize = 5;
 
 /// Probabilities of a model's scores, by the scores that models of some folds give the others.
-fn calibrated(method: CalibrationMethod, data: &Dataset, settings: &Settings, model: &Model) -> Result<Calibration> {
+fn calibrated(
+    method: CalibrationMethod,
+    data: &Dataset,
+    settings: &Settings,
+    model: &Model,
+) -> Result<Calibration> {
     if model.task() == Task::Regression {
         return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out --calibrate"));
     }
     if settings.learner == Learner::Bayes && model.scorer.outputs() > 1 {
-        let what =
-            "the likelihood of a row in one class means nothing without those in the others: no class can be calibrated alone";
+        let what = "the likelihood of a row in one class means nothing without those in the others: no class can be calibrated alone";
         return Err(Error::usage(what).hint("leave out --calibrate: bayes has probabilities of its own"));
     }
     let classes = Classes::new(&data.names, settings)?;
@@ -328,7 +347,9 @@ fn train_uncalibrated(
     match settings.learner {
         Learner::Bayes => bayes::train_bayes(data, validation, settings),
         Learner::Network => network::train_network(data, validation, settings, observer),
-        Learner::PassiveAggressive => train_by(passive_aggressive(settings)?, data, validation, settings, observer),
+        Learner::PassiveAggressive => {
+            train_by(passive_aggressive(settings)?, data, validation, settings, observer)
+        }
         _ => train_by(perceptron(settings)?, data, validation, settings, observer),
     }
 }
@@ -336,14 +357,16 @@ fn train_uncalibrated(
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
     if settings.learner.loss().is_some() || settings.learner == Learner::Network {
-        let what = format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
-        return Err(
-            Error::usage(what).hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes")
-        );
+        let what =
+            format!("{} needs all rows at once: it cannot learn from a stream", settings.learner.name());
+        return Err(Error::usage(what)
+            .hint("leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes"));
     }
     if settings.own_feature.is_some() {
-        return Err(Error::usage("rows of a stream come once: a feature of their own would never be met again")
-            .hint("leave out --own-feature or --online"));
+        return Err(Error::usage(
+            "rows of a stream come once: a feature of their own would never be met again",
+        )
+        .hint("leave out --own-feature or --online"));
     }
     kernel::refuse_for_others(settings)?;
     let kernelised = settings.kernel != Kernel::Linear;
@@ -352,18 +375,36 @@ pub fn train_online(reader: Reader, settings: &Settings, observer: &mut dyn Obse
             let learner = bayes::CountedStream::new(settings, &reader)?;
             train_mapped_stream(learner, reader, settings, observer)
         }
-        Learner::PassiveAggressive if kernelised => {
-            train_mapped_stream(KernelStream::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
+        Learner::PassiveAggressive if kernelised => train_mapped_stream(
+            KernelStream::new(passive_aggressive(settings)?, settings)?,
+            reader,
+            settings,
+            observer,
+        ),
+        _ if kernelised => train_mapped_stream(
+            KernelStream::new(perceptron(settings)?, settings)?,
+            reader,
+            settings,
+            observer,
+        ),
+        Learner::PassiveAggressive => train_mapped_stream(
+            Corrected::new(passive_aggressive(settings)?, settings)?,
+            reader,
+            settings,
+            observer,
+        ),
+        _ => {
+            train_mapped_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer)
         }
-        _ if kernelised => train_mapped_stream(KernelStream::new(perceptron(settings)?, settings)?, reader, settings, observer),
-        Learner::PassiveAggressive => {
-            train_mapped_stream(Corrected::new(passive_aggressive(settings)?, settings)?, reader, settings, observer)
-        }
-        _ => train_mapped_stream(Corrected::new(perceptron(settings)?, settings)?, reader, settings, observer),
     }
 }
 
-fn train_mapped_stream(learner: impl Streaming, reader: Reader, settings: &Settings, observer: &mut dyn Observer) -> Result<Fit> {
+fn train_mapped_stream(
+    learner: impl Streaming,
+    reader: Reader,
+    settings: &Settings,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
     match settings.map {
         Some(map) => train_stream(MappedStream::new(map, learner)?, reader, settings, observer),
         None => train_stream(learner, reader, settings, observer),
@@ -375,7 +416,9 @@ pub(crate) fn perceptron(settings: &Settings) -> Result<Perceptron> {
         return Err(Error::usage(format!("the step must be a positive number, not {}", settings.step)));
     }
     if settings.own_feature.is_some() && settings.length == Length::Unit {
-        let error = Error::usage("rows with a feature of their own are not normalised: the theorem speaks of one or the other");
+        let error = Error::usage(
+            "rows with a feature of their own are not normalised: the theorem speaks of one or the other",
+        );
         return Err(error.hint("leave out --own-feature or --normalise"));
     }
     if let Some(own) = settings.own_feature.filter(|own| !(own.is_finite() && *own > 0.0)) {
@@ -392,11 +435,14 @@ fn passive_aggressive(settings: &Settings) -> Result<PassiveAggressive> {
         return Err(Error::usage(format!("the aggressiveness must be a positive number, not {c}")));
     }
     if settings.own_feature.is_some() {
-        let error = Error::usage("a feature of each row's own is for perceptrons: C does the same for passive-aggressive steps");
+        let error = Error::usage(
+            "a feature of each row's own is for perceptrons: C does the same for passive-aggressive steps",
+        );
         return Err(error.hint("leave out --own-feature, or use --learner perceptron, averaged or voted"));
     }
     if settings.length == Length::Unit {
-        let error = Error::usage("passive-aggressive steps do not depend on a row's length: nothing to normalise");
+        let error =
+            Error::usage("passive-aggressive steps do not depend on a row's length: nothing to normalise");
         return Err(error.hint("leave out --normalise, or use --learner perceptron, averaged or voted"));
     }
     Ok(PassiveAggressive { aggressiveness })
@@ -443,7 +489,8 @@ fn train_by<R: Rule>(
         own_feature: settings.own_feature,
     };
     let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
-    let validate = held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
+    let validate =
+        held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
     let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
     let validate = validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64);
     let (mut trained, comparisons) = match settings.kernel {
@@ -455,7 +502,8 @@ fn train_by<R: Rule>(
         }
     };
 
-    let Account { geometry, separation, margin_upper, promise, witness } = account(&mut trained, batch, scheme, settings)?;
+    let Account { geometry, separation, margin_upper, promise, witness } =
+        account(&mut trained, batch, scheme, settings)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let mut results = BTreeMap::from([
@@ -484,7 +532,13 @@ fn train_by<R: Rule>(
         results,
     };
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer: trained.scorer, probabilities: None },
+        model: Model {
+            about,
+            labels: classes.labels,
+            schema: data.schema.clone(),
+            scorer: trained.scorer,
+            probabilities: None,
+        },
         stopped: trained.stopped,
         epoch: trained.epoch,
         mistakes: trained.mistakes,

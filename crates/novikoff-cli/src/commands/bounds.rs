@@ -77,13 +77,20 @@ fn as_text(told: &Told, arguments: &Bounds) -> String {
         lines.add("", format!("fewer than {} {what}", count(too_few)));
     }
     let rows = counted(told.agnostic, "row");
-    lines.add("agnostic", format!("{rows} are enough: every training error is within {error} of the true one, {sure} sure"));
+    lines.add(
+        "agnostic",
+        format!("{rows} are enough: every training error is within {error} of the true one, {sure} sure"),
+    );
     let rows = counted(told.best, "row");
     lines.add("", format!("{rows}: whoever has the least training error is within {error} of the best"));
     lines.add("", "n ≥ (8/ε²)·ln(4((2n)^v + 1)/δ): Vapnik, Chervonenkis 1971");
     if let Some((rows, error, deviation)) = told.worth {
         let share = |x: f64| if x >= 1.0 { "nothing".to_owned() } else { percent(x) };
-        let what = format!("realizable: an error of at most {}; agnostic: within {}", share(error), share(deviation));
+        let what = format!(
+            "realizable: an error of at most {}; agnostic: within {}",
+            share(error),
+            share(deviation)
+        );
         lines.add(&counted(rows, "row"), what);
     }
     lines.add("ε, δ", format!("{}, {}", number(arguments.epsilon), number(arguments.delta)));

@@ -25,9 +25,12 @@ const HELD_BACK: f64 = 0.2;
 pub fn run(arguments: &Compare) -> Result<Ending> {
     let (comparison, forms) = comparison(arguments)?;
     if !arguments.pictures.columns.is_empty() || arguments.pictures.image.is_some() {
-        return Err(Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image"));
+        return Err(
+            Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image")
+        );
     }
-    let options = training_options(&arguments.reading, &arguments.documents, usual_recipe(Learner::Averaged, false))?;
+    let options =
+        training_options(&arguments.reading, &arguments.documents, usual_recipe(Learner::Averaged, false))?;
     let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
@@ -48,7 +51,8 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     if arguments.pictures.wanted() {
         let sections = report::comparison::sections(&comparison, &forms, &compared);
         let title = format!("perceptrons compared on {}", input.name());
-        Page { title, lines: summary(&comparison, &data, &test, &compared), sections }.write(&arguments.pictures)?;
+        Page { title, lines: summary(&comparison, &data, &test, &compared), sections }
+            .write(&arguments.pictures)?;
     }
     if !compared.interrupted {
         return Ok(Ending::Done);
@@ -73,7 +77,12 @@ fn resume(path: &Path) -> Result<State> {
 }
 
 /// The rows to learn from and those to test on.
-fn read<F>(arguments: &Compare, options: &Options, input: &Input, watch: &mut Watch<F>) -> Result<(Dataset, Dataset)>
+fn read<F>(
+    arguments: &Compare,
+    options: &Options,
+    input: &Input,
+    watch: &mut Watch<F>,
+) -> Result<(Dataset, Dataset)>
 where
     Watch<F>: novikoff::control::Observer,
 {
@@ -85,7 +94,8 @@ where
     };
     let data = reader.read(watch)?;
     warn(&input.name(), &data.report);
-    let purpose = Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
+    let purpose =
+        Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
     let input = Input::named(path);
     let test = Reader::open(&input, &of_another_file(options), &purpose)?.read(watch)?;
     warn(&input.name(), &test.report);
@@ -96,9 +106,16 @@ fn is_shown(entry: &Entry, forms: &[Form]) -> bool {
     entry.kernel.is_none() || forms.iter().any(|form| form.name() == entry.learner)
 }
 
-fn as_json(comparison: &Comparison, forms: &[Form], data: &Dataset, test: &Dataset, compared: &Compared) -> Value {
+fn as_json(
+    comparison: &Comparison,
+    forms: &[Form],
+    data: &Dataset,
+    test: &Dataset,
+    compared: &Compared,
+) -> Value {
     let rows: Vec<&Entry> = compared.entries.iter().filter(|entry| is_shown(entry, forms)).collect();
-    let left_out: Vec<Value> = compared.left_out.iter().map(|(name, why)| json!({"learner": name, "why": why})).collect();
+    let left_out: Vec<Value> =
+        compared.left_out.iter().map(|(name, why)| json!({"learner": name, "why": why})).collect();
     json!({
         "command": "compare",
         "train_rows": data.len(),
@@ -112,7 +129,13 @@ fn as_json(comparison: &Comparison, forms: &[Form], data: &Dataset, test: &Datas
     })
 }
 
-fn as_text(comparison: &Comparison, forms: &[Form], data: &Dataset, test: &Dataset, compared: &Compared) -> String {
+fn as_text(
+    comparison: &Comparison,
+    forms: &[Form],
+    data: &Dataset,
+    test: &Dataset,
+    compared: &Compared,
+) -> String {
     let mut text = summary(comparison, data, test, compared).text();
     for (kernel, _) in &comparison.kernels {
         let own = of_kernel(compared, *kernel);
@@ -164,7 +187,8 @@ pub fn kernel_table(entries: &[&Entry], forms: &[Form]) -> Vec<Vec<String>> {
     let epochs = epochs_of(entries);
     // As wide as times become, so that columns stand where they stand whatever the time.
     let line = |label: &str, cell: &dyn Fn(f64) -> String| {
-        [vec![label.to_owned()], epochs.iter().map(|epochs| format!("{:>7}", cell(*epochs))).collect()].concat()
+        [vec![label.to_owned()], epochs.iter().map(|epochs| format!("{:>7}", cell(*epochs))).collect()]
+            .concat()
     };
     let at = |epochs: f64| entries.iter().find(move |entry| entry.epochs == Some(epochs));
     let mut rows = vec![line("epochs", &|epochs| epochs.to_string())];
@@ -181,7 +205,9 @@ pub fn kernel_table(entries: &[&Entry], forms: &[Form]) -> Vec<Vec<String>> {
             }));
         }
     }
-    let counts = |of: fn(&Entry) -> Option<u64>| move |epochs| at(epochs).and_then(|entry| of(entry)).map_or("–".into(), count);
+    let counts = |of: fn(&Entry) -> Option<u64>| {
+        move |epochs| at(epochs).and_then(|entry| of(entry)).map_or("–".into(), count)
+    };
     rows.push(line("mistakes", &counts(|entry| entry.mistakes)));
     rows.push(line("support rows", &counts(|entry| entry.support)));
     rows.push(line("time", &|epochs| at(epochs).map_or("–".into(), |entry| seconds(entry.seconds))));

@@ -1,4 +1,5 @@
-//! `novikoff evaluate`: error with its interval, confusion, area under the curve, log loss; R² and its kin for regression.
+//! `novikoff evaluate`: error with its interval, confusion, area under the curve, log loss; R² and its kin
+//! for regression.
 
 use super::{for_evaluation, warn};
 use crate::arguments::Evaluate;
@@ -20,7 +21,8 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
-    let data = Reader::open(&input, &options(&arguments.reading)?, &for_evaluation(&model))?.read(&mut watch)?;
+    let data =
+        Reader::open(&input, &options(&arguments.reading)?, &for_evaluation(&model))?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let evaluation = evaluate(&model, &data)?;
@@ -53,7 +55,8 @@ fn as_json(model: &Model, evaluation: &Evaluation) -> Value {
     })
 }
 
-/// `15.12 % [14.57 %, 15.68 %] (2,462 of 16,281 rows)`, or for numbers `R² 0.8712, MAE 1.204, RMSE 1.873 (150 rows)`.
+/// `15.12 % [14.57 %, 15.68 %] (2,462 of 16,281 rows)`, or for numbers `R² 0.8712, MAE 1.204, RMSE 1.873 (150
+/// rows)`.
 pub fn error_text(evaluation: &Evaluation) -> String {
     match evaluation {
         Evaluation::Classes(measured) => class_error_text(measured),
@@ -85,7 +88,8 @@ fn as_text(model: &Model, evaluation: &Evaluation) -> String {
     let measured = match evaluation {
         Evaluation::Classes(measured) => measured,
         Evaluation::Numbers(measured) => {
-            let r2 = measured.r2.map_or_else(|| "–: all targets are the same".to_owned(), |r2| r2_text(Some(r2)));
+            let r2 =
+                measured.r2.map_or_else(|| "–: all targets are the same".to_owned(), |r2| r2_text(Some(r2)));
             lines.add("R²", r2);
             lines.add("MAE", number(measured.mae));
             lines.add("RMSE", number(measured.rmse));
@@ -111,7 +115,11 @@ fn as_text(model: &Model, evaluation: &Evaluation) -> String {
             let total: u64 = counts.iter().sum();
             let mut row = vec![names[class].clone()];
             row.extend(counts.iter().map(|c| count(*c)));
-            row.push(if total > 0 { percent((total - counts[class]) as f64 / total as f64) } else { "–".into() });
+            row.push(if total > 0 {
+                percent((total - counts[class]) as f64 / total as f64)
+            } else {
+                "–".into()
+            });
             rows.push(row);
         }
         text.push('\n');

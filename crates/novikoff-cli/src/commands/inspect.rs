@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 /// Runs the command.
 pub fn run(arguments: &Inspect) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
-    let text =
-        if arguments.output_form.json { format!("{}\n", as_json(&model, arguments.top)) } else { as_text(&model, arguments.top) };
+    let text = if arguments.output_form.json {
+        format!("{}\n", as_json(&model, arguments.top))
+    } else {
+        as_text(&model, arguments.top)
+    };
     print(&text)?;
     Ok(Ending::Done)
 }
@@ -43,7 +46,8 @@ pub fn output_label(model: &Model, output: usize) -> Option<&str> {
 
 /// What an output's weights add up to.
 fn output_text(model: &Model, output: usize) -> String {
-    output_label(model, output).map_or_else(|| "the number predicted".to_owned(), |label| format!("speaks for {label}"))
+    output_label(model, output)
+        .map_or_else(|| "the number predicted".to_owned(), |label| format!("speaks for {label}"))
 }
 
 /// How probabilities come about, in words.
@@ -73,7 +77,8 @@ fn calibration_json(calibration: &Calibration) -> Value {
             json!({"kind": calibration.name(), "outputs": outputs})
         }
         Calibration::Isotonic(all) => {
-            let outputs: Vec<_> = all.iter().map(|steps| json!({"scores": steps.scores, "values": steps.values})).collect();
+            let outputs: Vec<_> =
+                all.iter().map(|steps| json!({"scores": steps.scores, "values": steps.values})).collect();
             json!({"kind": calibration.name(), "outputs": outputs})
         }
     }
@@ -84,7 +89,9 @@ fn schema_text(schema: &Schema) -> String {
         Schema::Indexed { base } => format!("by index, from {base}"),
         Schema::Named(dictionary) => format!("{} by name", count(dictionary.len() as u64)),
         Schema::Hashed { bits } => format!("hashed to {bits} bits"),
-        Schema::Table(table) => format!("columns of a table: {}", counted(table.columns.len() as u64, "column")),
+        Schema::Table(table) => {
+            format!("columns of a table: {}", counted(table.columns.len() as u64, "column"))
+        }
         Schema::Text(text) => text_schema(text),
     }
 }
@@ -116,13 +123,15 @@ fn text_schema(text: &TextSchema) -> String {
     if !recipe.stop_words.is_empty() {
         parts.push(format!("without {}", counted(recipe.stop_words.len() as u64, "stop word")));
     }
-    let beside = text.table().map(|table| format!("{} of a table, and ", counted(table.features() as u64, "feature")));
+    let beside =
+        text.table().map(|table| format!("{} of a table, and ", counted(table.features() as u64, "feature")));
     format!("{}terms of documents: {}", beside.unwrap_or_default(), parts.join(", "))
 }
 
 pub fn settings_text(model: &Model) -> String {
     let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let all: Vec<String> = model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
+    let all: Vec<String> =
+        model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
     all.join(", ")
 }
 
@@ -152,18 +161,33 @@ fn as_text(model: &Model, top: usize) -> String {
                 lines.add("applies to", "what a row has: every value above 0 counts as 1");
             }
             let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
-            lines.add("weights", format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)));
+            lines.add(
+                "weights",
+                format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)),
+            );
             let mut text = lines.text();
             for output in 0..weights.outputs() {
-                text.push_str(&format!("\n{} (bias {})\n", output_text(model, output), number(weights.bias[output])));
+                text.push_str(&format!(
+                    "\n{} (bias {})\n",
+                    output_text(model, output),
+                    number(weights.bias[output])
+                ));
                 let heavy = heaviest(weights, output, top).into_iter();
-                let rows: Vec<_> = heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
+                let rows: Vec<_> =
+                    heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
                 text.push_str(&table(&rows));
             }
             text
         }
         Scorer::Kernel(expansion) => {
-            lines.add("kernel", format!("{}, with {}", expansion.kernel, counted(expansion.rows.rows() as u64, "support row")));
+            lines.add(
+                "kernel",
+                format!(
+                    "{}, with {}",
+                    expansion.kernel,
+                    counted(expansion.rows.rows() as u64, "support row")
+                ),
+            );
             lines.text()
         }
         Scorer::Voted(voted) => {
@@ -193,7 +217,9 @@ fn as_text(model: &Model, top: usize) -> String {
 pub fn map_text(map: Map, features: usize) -> String {
     let what = match map {
         Map::Poly { degree } => format!("all products of up to {degree} features"),
-        Map::Fourier { gamma, .. } => format!("random cosines and sines, for the kernel exp(−{}‖x − z‖²)", number(gamma)),
+        Map::Fourier { gamma, .. } => {
+            format!("random cosines and sines, for the kernel exp(−{}‖x − z‖²)", number(gamma))
+        }
     };
     format!("{map}: {}, {what}", counted(features as u64, "feature"))
 }
@@ -215,7 +241,8 @@ fn as_json(model: &Model, top: usize) -> Value {
         Some(weights) => {
             let outputs = (0..weights.outputs()).map(|output| {
                 let heavy = heaviest(weights, output, top).into_iter();
-                let named: Vec<_> = heavy.map(|(j, w)| json!({"feature": model.feature_name(j), "weight": w})).collect();
+                let named: Vec<_> =
+                    heavy.map(|(j, w)| json!({"feature": model.feature_name(j), "weight": w})).collect();
                 json!({"label": output_label(model, output), "bias": weights.bias[output], "heaviest": named})
             });
             json!(outputs.collect::<Vec<_>>())
@@ -223,11 +250,15 @@ fn as_json(model: &Model, top: usize) -> Value {
         None => Value::Null,
     };
     let votes = match model.scorer.behind_map() {
-        Scorer::Voted(voted) => json!({"mistakes": voted.mistakes.len(), "rows": voted.rows.rows(), "rounds": voted.rounds}),
+        Scorer::Voted(voted) => {
+            json!({"mistakes": voted.mistakes.len(), "rows": voted.rows.rows(), "rounds": voted.rounds})
+        }
         _ => Value::Null,
     };
     let kernel = match model.scorer.behind_map() {
-        Scorer::Kernel(expansion) => json!({"name": expansion.kernel.to_string(), "support": expansion.rows.rows()}),
+        Scorer::Kernel(expansion) => {
+            json!({"name": expansion.kernel.to_string(), "support": expansion.rows.rows()})
+        }
         Scorer::Voted(voted) => json!({"name": voted.kernel.to_string(), "support": voted.rows.rows()}),
         _ => Value::Null,
     };

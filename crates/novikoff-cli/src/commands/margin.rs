@@ -46,7 +46,8 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     let mut closings = Vec::new();
     for sides in all_sides(&data, arguments)? {
         let mut watch = Watch::telling(|progress| closing.note(progress));
-        let found = margin(&data, &sides, &settings, &mut watch).map_err(|error| super::train::place(error, &input))?;
+        let found = margin(&data, &sides, &settings, &mut watch)
+            .map_err(|error| super::train::place(error, &input))?;
         watch.clear();
         let interrupted = found.ended == Ended::Interrupted;
         closings.push(std::mem::take(&mut closing).until(found.rounds, found.interval));
@@ -57,10 +58,17 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     }
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
-        let claims: Vec<Claim> = parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
+        let claims: Vec<Claim> =
+            parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
         if claims.is_empty() {
             let interrupted = parts.iter().any(|(_, found)| found.ended == Ended::Interrupted);
-            let unproved = || Error::input("nothing could be proved: there is no certificate to write").at(input.name(), 0, 0);
+            let unproved = || {
+                Error::input("nothing could be proved: there is no certificate to write").at(
+                    input.name(),
+                    0,
+                    0,
+                )
+            };
             return Err(if interrupted { Error::interrupted() } else { unproved() });
         }
         atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
@@ -93,7 +101,8 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
 
 /// The sides to be told apart: two labels, or each against the rest, or pair by pair.
 fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
-    let names: Vec<String> = data.names.sorted().into_iter().map(|label| data.names.names()[label as usize].clone()).collect();
+    let names: Vec<String> =
+        data.names.sorted().into_iter().map(|label| data.names.names()[label as usize].clone()).collect();
     if names.len() < 2 {
         let what = "every row has the same label; a margin lies between two";
         return Err(Error::input(what).hint("is this the right label column, and the whole file?"));
@@ -104,7 +113,9 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
             None => false,
             Some(wanted) => match data.names.find(wanted).map(|label| &data.names.names()[label as usize]) {
                 Some(name) => name == negative,
-                None => return Err(Error::usage(format!("there is no label {wanted:?} to be the positive one"))),
+                None => {
+                    return Err(Error::usage(format!("there is no label {wanted:?} to be the positive one")));
+                }
             },
         };
         let (positive, negative) = if swap { (negative, positive) } else { (positive, negative) };
@@ -120,7 +131,11 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
         }
         PairsName::Pairs => {
             for (at, negative) in names.iter().enumerate() {
-                all.extend(names[at + 1..].iter().map(|positive| sides(vec![positive.clone()], vec![negative.clone()])));
+                all.extend(
+                    names[at + 1..]
+                        .iter()
+                        .map(|positive| sides(vec![positive.clone()], vec![negative.clone()])),
+                );
             }
         }
     }
@@ -183,8 +198,10 @@ pub fn support_rows(found: &Margin) -> Vec<u64> {
 }
 
 fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Value {
-    let mut least =
-        parts.iter().min_by(|a, b| a.1.interval.1.total_cmp(&b.1.interval.1)).map_or(Value::Null, |(s, f)| part_json(s, f));
+    let mut least = parts
+        .iter()
+        .min_by(|a, b| a.1.interval.1.total_cmp(&b.1.interval.1))
+        .map_or(Value::Null, |(s, f)| part_json(s, f));
     least["command"] = json!("margin");
     least["separable"] = json!(answer(overall(parts)));
     least["seconds"] = json!(spent);
@@ -207,9 +224,15 @@ fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
 }
 
 fn parts_table(parts: &[(Sides, Margin)]) -> String {
-    let mut rows = vec![vec!["positive", "negative", "separable", "margin", "support"].into_iter().map(str::to_owned).collect()];
+    let mut rows = vec![
+        vec!["positive", "negative", "separable", "margin", "support"]
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+    ];
     for (sides, found) in parts {
-        let negative = if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
+        let negative =
+            if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
         rows.push(vec![
             sides.positive.join(", "),
             negative,
@@ -242,7 +265,8 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         }
         (Separable::Unknown, _) => format!("unknown: no margin above {}", number_up(found.interval.1)),
     };
-    lines.add("separable", format!("{proof} ({}, {})", counted(found.rounds as u64, "round"), seconds(spent)));
+    lines
+        .add("separable", format!("{proof} ({}, {})", counted(found.rounds as u64, "round"), seconds(spent)));
     if let Some(obstacle) = &found.obstacle {
         lines.add("", obstacle);
     }
@@ -252,19 +276,27 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         BiasName::None => "hyperplanes through the origin",
     };
     lines.add("margin", format!("{}; {form}", interval(found.interval)));
-    let with = if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
+    let with =
+        if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
     lines.add("radius", format!("{}{with}", number(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {
         let (least, most) = (count(least.floor() as u64), count(most.floor() as u64));
-        lines.add("mistakes", format!("a perceptron makes at most {most}, however often it goes over the rows"));
-        let less = if least == "0" { String::new() } else { format!("; no margin can promise less than {least}") };
+        lines.add(
+            "mistakes",
+            format!("a perceptron makes at most {most}, however often it goes over the rows"),
+        );
+        let less =
+            if least == "0" { String::new() } else { format!("; no margin can promise less than {least}") };
         lines.add("", format!("(R/γ)², or R²‖w*‖² with the shortest w* that has margins of 1{less}"));
     }
     let low = found.normalised.0;
     if low > 0.0 && (1.0 / low).powi(2) < 1e15 {
         let most = count((1.0 / low).powi(2).next_up().floor() as u64);
-        lines.add("normalised", format!("{} with rows of length 1: at most {most} mistakes, 1/γ²", interval(found.normalised)));
+        lines.add(
+            "normalised",
+            format!("{} with rows of length 1: at most {most} mistakes, 1/γ²", interval(found.normalised)),
+        );
     }
     if support(found) > 0 {
         lines.add("support", format!("{} prove the upper end", counted(support(found) as u64, "row")));

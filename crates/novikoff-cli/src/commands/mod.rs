@@ -42,7 +42,10 @@ pub fn warn(name: &str, report: &Report) {
         }
     }
     if report.query_ids > 0 {
-        lines.push(format!("{} with a query id (qid:), which is not used", render::counted(report.query_ids, "row")));
+        lines.push(format!(
+            "{} with a query id (qid:), which is not used",
+            render::counted(report.query_ids, "row")
+        ));
     }
     if report.unseen_features > 0 {
         lines.push(format!(
@@ -55,7 +58,11 @@ pub fn warn(name: &str, report: &Report) {
     }
     let mut stderr = std::io::stderr().lock();
     for line in lines {
-        let _ = writeln!(stderr, "{}{line}", if line.starts_with("  ") { String::new() } else { format!("warning: {name}: ") });
+        let _ = writeln!(
+            stderr,
+            "{}{line}",
+            if line.starts_with("  ") { String::new() } else { format!("warning: {name}: ") }
+        );
     }
 }
 

@@ -83,8 +83,10 @@ fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
 
 fn calibration(model: &Model) -> Result<&Calibration> {
     model.probabilities.as_ref().ok_or_else(|| {
-        let what = format!("this model of the learner {:?} has scores, not probabilities", model.about.learner);
-        Error::usage(what).hint("train it with --calibrate platt, or with --learner logistic; or ask for --scores")
+        let what =
+            format!("this model of the learner {:?} has scores, not probabilities", model.about.learner);
+        Error::usage(what)
+            .hint("train it with --calibrate platt, or with --learner logistic; or ask for --scores")
     })
 }
 
@@ -93,7 +95,9 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let form = form(arguments, &model)?;
     if let (Form::Explained(_), None) = (form, model.scorer.weights()) {
-        let error = Error::usage("the scores of this model are no sum over features: there is nothing to explain them by");
+        let error = Error::usage(
+            "the scores of this model are no sum over features: there is nothing to explain them by",
+        );
         return Err(error.hint("leave out --explain, or train --learner averaged without a kernel"));
     }
     let input = Input::named(&arguments.data);
@@ -117,14 +121,17 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     })?;
     watch.clear();
     if arguments.output_form.json {
-        print(&format!("{}\n", json!({"command": "predict", "rows": end.report.rows, "predictions": listed})))?;
+        print(&format!(
+            "{}\n",
+            json!({"command": "predict", "rows": end.report.rows, "predictions": listed})
+        ))?;
     }
     warn(&input.name(), &end.report);
     Ok(if end.outcome == Outcome::Stopped { Ending::Interrupted } else { Ending::Done })
 }
 
-/// The best labels of a row with these scores, each with its score or, if that is asked for, its probability. Which are
-/// the best is for the scores to say, as without probabilities.
+/// The best labels of a row with these scores, each with its score or, if that is asked for, its probability.
+/// Which are the best is for the scores to say, as without probabilities.
 fn ranked(scores: &[f64], count: usize, chances: Option<Chances<'_>>) -> Vec<(usize, f64)> {
     let mut ranked = best(scores, count);
     if let Some(chances) = chances {
@@ -182,7 +189,8 @@ fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value
         Form::Plain => json!(names[decide(scores)]),
         Form::Scores => json!({"label": names[decide(scores)], "scores": scores}),
         Form::Chances(chances) => {
-            let key = if matches!(chances, Chances::Plain(_)) { "probabilities" } else { "log_probabilities" };
+            let key =
+                if matches!(chances, Chances::Plain(_)) { "probabilities" } else { "log_probabilities" };
             json!({"label": names[decide(scores)], key: chances.of(scores)})
         }
         Form::Top(count, chances) => {

@@ -33,7 +33,9 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
     };
     let rows = mapped.as_ref().unwrap_or(&data);
     let origin = Origin { map: wanted, ..data.origin() };
-    atomic::write_with(&arguments.file, |file| rows.write_canonical(origin, &mut |part| file.write_all(part)))?;
+    atomic::write_with(&arguments.file, |file| {
+        rows.write_canonical(origin, &mut |part| file.write_all(part))
+    })?;
     let hash = rows.fingerprint_of(origin);
     if arguments.output_form.json {
         let what = json!({
@@ -71,6 +73,7 @@ fn refuse_other_files(path: &Path) -> Result<()> {
     if start.is_empty() || start == MAGIC {
         return Ok(());
     }
-    let refused = Error::usage("this file is there already, and is no file of rows: it is not replaced").at(&name, 0, 0);
+    let refused = Error::usage("this file is there already, and is no file of rows: it is not replaced")
+        .at(&name, 0, 0);
     Err(refused.hint("choose another name"))
 }

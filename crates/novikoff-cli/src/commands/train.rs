@@ -93,7 +93,8 @@ pub fn report(arguments: &Train, settings: &Settings, outcome: &Outcome, rows: &
     lines.add("model's hash", checksum);
     lines.add("rows' hash", &outcome.fit.model.about.data_hash);
     lines.add("settings", settings_text(&outcome.fit.model));
-    Page { title: format!("{} on {name}", settings.learner.name()), lines, sections }.write(&arguments.pictures)
+    Page { title: format!("{} on {name}", settings.learner.name()), lines, sections }
+        .write(&arguments.pictures)
 }
 
 fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings) -> Result<(Outcome, Rows)> {
@@ -142,7 +143,11 @@ fn learn_in_memory(arguments: &Train, options: &Options, settings: &mut Settings
 
 /// An error of learning is one of the data: say of which.
 pub fn place(error: Error, input: &Input) -> Error {
-    if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() { error.at(input.name(), 1, 1) } else { error }
+    if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() {
+        error.at(input.name(), 1, 1)
+    } else {
+        error
+    }
 }
 
 /// The rows to learn from and those to watch the error on.
@@ -156,7 +161,9 @@ fn read_and_hold_back(
     let Some(wanted) = &arguments.validation else { return Ok((reader.read(watch)?, None)) };
     match wanted.parse::<f64>() {
         Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
-            let what = format!("with --validation {share} a certificate would speak of a part of the rows that nobody else has");
+            let what = format!(
+                "with --validation {share} a certificate would speak of a part of the rows that nobody else has"
+            );
             Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
         }
         Ok(share) if share > 0.0 && share < 1.0 => {
@@ -230,7 +237,8 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
 pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<(Evaluation, Dataset)> {
     let input = Input::named(path);
     let mut watch = Watch::new();
-    let data = Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
+    let data =
+        Reader::open(&input, &of_another_file(options), &for_evaluation(&fit.model))?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let measured = evaluate(&fit.model, &data).map_err(|e| place(e, &input))?;
@@ -244,7 +252,11 @@ fn trace(fit: &Fit) -> String {
     let mut text = "epoch,mistakes,updates,progressive_error,validation_error,seconds\n".to_owned();
     for e in &fit.trace {
         let validation = e.validation_error.map_or(String::new(), |error| error.to_string());
-        let _ = writeln!(text, "{},{},{},{},{validation},{:.6}", e.epoch, e.mistakes, e.updates, e.progressive_error, e.seconds);
+        let _ = writeln!(
+            text,
+            "{},{},{},{},{validation},{:.6}",
+            e.epoch, e.mistakes, e.updates, e.progressive_error, e.seconds
+        );
     }
     text
 }
@@ -254,7 +266,12 @@ pub fn as_json(arguments: &Train, options: &Options, settings: &Settings, outcom
     let (risk, counts) = (fit.risk.as_ref(), settings.learner == Learner::Bayes);
     let corrects = risk.is_none() && !counts;
     let layer = (settings.learner == Learner::Network).then_some(&settings.network);
-    let validation = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|curve| !curve.is_empty());
+    let validation = fit
+        .trace
+        .iter()
+        .map(|e| e.validation_error)
+        .collect::<Option<Vec<f64>>>()
+        .filter(|curve| !curve.is_empty());
     json!({
         "command": "train",
         "learner": fit.model.about.learner,
@@ -335,10 +352,15 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
     let fit = &outcome.fit;
     let mut lines = Lines::default();
     match &outcome.dimensions {
-        Some(dimensions) => lines.add("data", format!("{dimensions}, read in {}", seconds(outcome.read_seconds))),
+        Some(dimensions) => {
+            lines.add("data", format!("{dimensions}, read in {}", seconds(outcome.read_seconds)))
+        }
         None => {
             let rows = counted(fit.model.about.rows, "row");
-            lines.add("data", format!("{rows} × {}, as a stream", counted(fit.model.about.features, "feature")));
+            lines.add(
+                "data",
+                format!("{rows} × {}, as a stream", counted(fit.model.about.features, "feature")),
+            );
         }
     }
     for remark in &outcome.remarks {
@@ -361,7 +383,9 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
             if !matches!(settings.learner, Learner::Bayes | Learner::Network) {
                 lines.add("mistakes", mistakes_text(fit, settings));
             }
-            if let Some(unseen) = fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5) {
+            if let Some(unseen) =
+                fit.promise.as_ref().and_then(|promise| promise.unseen).filter(|unseen| *unseen < 0.5)
+            {
                 let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at most twice the expected bound of n + 1 \
                             rows, over n + 1) comes to with the bound of these rows";
                 lines.add("", format!("{} {what}", percent(unseen)));
@@ -375,14 +399,21 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
         lines.add("margin", text);
     }
     if let Some(error) = fit.progressive_error {
-        lines.add("progressive", format!("{} predicted wrongly before they were learned from", percent(error)));
+        lines.add(
+            "progressive",
+            format!("{} predicted wrongly before they were learned from", percent(error)),
+        );
     }
     match fit.train_error {
         Some(error) if error > 0.0 && fit.separation.is_some() => {
             // The run's last weights separate the rows; what is made of all of them need not.
             lines.add(
                 "train error",
-                format!("{} (the last weights make none; {} ones may)", percent(error), settings.learner.name()),
+                format!(
+                    "{} (the last weights make none; {} ones may)",
+                    percent(error),
+                    settings.learner.name()
+                ),
             );
         }
         Some(error) => lines.add("train error", percent(error)),
@@ -392,9 +423,14 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
         }
         None => {}
     }
-    if let Some(curve) = fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|c| !c.is_empty()) {
+    if let Some(curve) =
+        fit.trace.iter().map(|e| e.validation_error).collect::<Option<Vec<f64>>>().filter(|c| !c.is_empty())
+    {
         let curve: Vec<String> = curve.iter().map(|error| format!("{:.2}", 100.0 * error)).collect();
-        lines.add("validation", format!("{} % by epoch; the model is that of epoch {}", curve.join(", "), fit.epoch));
+        lines.add(
+            "validation",
+            format!("{} % by epoch; the model is that of epoch {}", curve.join(", "), fit.epoch),
+        );
     }
     if let Some(error) = fit.validation_error {
         lines.add("validation", percent(error));
@@ -407,7 +443,11 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
     }
     match &arguments.output {
         Some(path) => {
-            let kept = if fit.stopped == Stopped::Interrupted { " (interrupted: the best so far is kept)" } else { "" };
+            let kept = if fit.stopped == Stopped::Interrupted {
+                " (interrupted: the best so far is kept)"
+            } else {
+                ""
+            };
             lines.add("model", format!("{}{kept}", path.display()));
         }
         None => lines.add("model", "not kept; -o MODEL writes it"),
@@ -422,14 +462,16 @@ fn summary(arguments: &Train, settings: &Settings, outcome: &Outcome) -> Lines {
 fn bayes_text(settings: &Settings, fit: &Fit) -> String {
     let bayes = &settings.bayes;
     let classes = fit.model.labels.len();
-    let smoothing = fit.model.about.settings.get("smoothing").and_then(Value::as_f64).unwrap_or(bayes.smoothing);
+    let smoothing =
+        fit.model.about.settings.get("smoothing").and_then(Value::as_f64).unwrap_or(bayes.smoothing);
     let priors = match &bayes.priors {
         _ if bayes.likelihood == Likelihood::Complement => "no priors",
         Priors::Learned => "learned priors",
         Priors::Uniform => "uniform priors",
         Priors::Given(_) => "given priors",
     };
-    let classes = if classes == 2 { "two classes".to_owned() } else { format!("{} classes", count(classes as u64)) };
+    let classes =
+        if classes == 2 { "two classes".to_owned() } else { format!("{} classes", count(classes as u64)) };
     format!("bayes, {}, {classes}, smoothing {smoothing}, {priors}", bayes.likelihood.name())
 }
 
@@ -437,7 +479,8 @@ fn bayes_text(settings: &Settings, fit: &Fit) -> String {
 fn network_text(settings: &Settings, fit: &Fit) -> String {
     let setting = |name: &str| fit.model.about.settings.get(name).map_or(String::new(), Value::to_string);
     let layer = &settings.network;
-    let lambda = fit.model.about.settings.get("lambda").and_then(Value::as_f64).filter(|lambda| *lambda > 0.0);
+    let lambda =
+        fit.model.about.settings.get("lambda").and_then(Value::as_f64).filter(|lambda| *lambda > 0.0);
     let penalty = lambda.map_or(String::new(), |lambda| format!(" + (λ/2)‖w‖², λ = {}", number(lambda)));
     format!(
         "mean {} loss{penalty}, by {} of Adam, {} each; {} hidden units, {}",
@@ -469,7 +512,11 @@ fn learner_text(settings: &Settings, fit: &Fit) -> String {
         (Bias::Penalised, Some(_)) => "penalised bias",
         _ => "with bias",
     };
-    let kernel = if settings.kernel == Kernel::Linear { String::new() } else { format!(", kernel {}", settings.kernel) };
+    let kernel = if settings.kernel == Kernel::Linear {
+        String::new()
+    } else {
+        format!(", kernel {}", settings.kernel)
+    };
     format!("{}{kernel}, {scheme}, {bias}, seed {}", settings.learner.name(), settings.seed)
 }
 
@@ -502,21 +549,29 @@ fn stopped_text(outcome: &Outcome, settings: &Settings) -> String {
         Stopped::OutOfEpochs if settings.learner == Learner::Network => format!("{epochs} ({time})"),
         Stopped::OutOfEpochs => {
             let last = fit.trace.last().map_or(0, |e| e.mistakes);
-            format!("ran out of epochs: number {} still made {} ({time})", settings.epochs, counted(last, "mistake"))
+            format!(
+                "ran out of epochs: number {} still made {} ({time})",
+                settings.epochs,
+                counted(last, "mistake")
+            )
         }
         Stopped::ValidationError => format!("the validation error stopped falling: {epochs} ({time})"),
         Stopped::EndOfStream => format!("end of the stream ({time})"),
         Stopped::Counted => format!("all rows are counted ({time})"),
         Stopped::Converged | Stopped::NotConverged => time,
         Stopped::Interrupted => {
-            format!("interrupted after {} ({time})", if fit.trace.is_empty() { "part of the stream".into() } else { epochs })
+            format!(
+                "interrupted after {} ({time})",
+                if fit.trace.is_empty() { "part of the stream".into() } else { epochs }
+            )
         }
     }
 }
 
 /// A row per step; with few columns the point itself.
 fn solver_trace(risk: &RiskFit) -> String {
-    let columns = risk.trace.first().and_then(|(_, step)| step.point.as_ref()).map_or(0, |point| point.weights.len());
+    let columns =
+        risk.trace.first().and_then(|(_, step)| step.point.as_ref()).map_or(0, |point| point.weights.len());
     let mut text = "output,step,objective,relative_gap,gradient,step_size,seconds".to_owned();
     if columns > 0 {
         for j in 1..=columns {
@@ -564,9 +619,13 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
         }
         let reached = (lower > 0.0).then(|| format!("{} reached", number_down(lower)));
         let hardest = if outcome.fit.model.labels.len() > 2 { " for the class with the least" } else { "" };
-        let bound = upper.is_finite().then(|| format!("no hyperplane has more than {}{hardest}", number_up(upper)));
+        let bound =
+            upper.is_finite().then(|| format!("no hyperplane has more than {}{hardest}", number_up(upper)));
         let known: Vec<String> = reached.into_iter().chain(bound).collect();
-        lines.add("margin", if known.is_empty() { "nothing is known of it".to_owned() } else { known.join("; ") });
+        lines.add(
+            "margin",
+            if known.is_empty() { "nothing is known of it".to_owned() } else { known.join("; ") },
+        );
         return;
     }
     let mut minimised = format!("mean {} loss", risk.loss.name());
@@ -600,7 +659,11 @@ fn risk_text(lines: &mut Lines, risk: &RiskFit, settings: &Settings, outcome: &O
         lines.add("", format!("{} was asked for; {obstacle}", scientific(settings.risk.tolerance)));
     }
     // Without a penalty, the lengths of weights are counted in units of their columns.
-    let units = if settings.risk.scale == Scale::None { "of the columns' largest values" } else { "of the scaled columns" };
+    let units = if settings.risk.scale == Scale::None {
+        "of the columns' largest values"
+    } else {
+        "of the scaled columns"
+    };
     let which = match risk.lambda == 0.0 && risk.l1 == 0.0 {
         true => format!("no weights up to {} times as long, in units {units}, give", count(REACH as u64)),
         false => "no weights give".to_owned(),
@@ -626,22 +689,27 @@ fn scientific(x: f64) -> String {
 
 /// The margin that the run reached, and that of the model, which may be another.
 fn margin_text(fit: &Fit) -> Option<String> {
-    let most = fit.margin_upper.map_or(String::new(), |most| format!("; none have more than {}", number_up(most)));
+    let most =
+        fit.margin_upper.map_or(String::new(), |most| format!("; none have more than {}", number_up(most)));
     match (fit.geometry, fit.separation) {
         (own, Some(reached)) if own != Some(reached) => {
-            let own = own.map_or(String::new(), |g| format!("; of the model returned {}", number_down(g.margin)));
+            let own =
+                own.map_or(String::new(), |g| format!("; of the model returned {}", number_down(g.margin)));
             Some(format!(
                 "{} reached by the last weights{own}{most}; radius {}",
                 number_down(reached.margin),
                 number(reached.radius)
             ))
         }
-        (Some(own), _) if own.margin > 0.0 => {
-            Some(format!("{} of the model returned{most}; radius {}", number_down(own.margin), number(own.radius)))
-        }
-        (Some(own), None) if fit.promise.is_some() => {
-            Some(format!("the model returned does not separate the rows{most}; radius {}", number(own.radius)))
-        }
+        (Some(own), _) if own.margin > 0.0 => Some(format!(
+            "{} of the model returned{most}; radius {}",
+            number_down(own.margin),
+            number(own.radius)
+        )),
+        (Some(own), None) if fit.promise.is_some() => Some(format!(
+            "the model returned does not separate the rows{most}; radius {}",
+            number(own.radius)
+        )),
         _ => None,
     }
 }
@@ -668,7 +736,9 @@ fn mistakes_text(fit: &Fit, settings: &Settings) -> String {
             if says_something { write!(text, ", {formula} {bound} in {epochs}") } else { Ok(()) }
         }
         (false, None) if says_something => write!(text, "; {formula} allows at most {bound} in {epochs}"),
-        (false, None) => write!(text, "; {formula} would allow {bound}, more than there were rows to mistake"),
+        (false, None) => {
+            write!(text, "; {formula} would allow {bound}, more than there were rows to mistake")
+        }
     };
     text
 }

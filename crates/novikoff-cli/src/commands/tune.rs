@@ -18,18 +18,19 @@ use std::time::Instant;
 pub fn run(arguments: &Tune) -> Result<Ending> {
     let train = &arguments.train;
     if train.online || train.validation.is_some() {
-        return Err(Error::usage("tune holds rows back by itself, fold after fold").hint("leave out --online and --validation"));
+        return Err(Error::usage("tune holds rows back by itself, fold after fold")
+            .hint("leave out --online and --validation"));
     }
     let mut settings = settings_with(train, LearnerName::Logistic, Contents::Rows)?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(settings.learner, false))?;
     let values = match (settings.learner, &arguments.lambdas, &arguments.smoothings) {
         (Learner::Bayes, Some(_), _) => {
-            return Err(Error::usage("bayes has no λ to choose").hint("leave out --lambdas, or give a path by --smoothings"));
+            return Err(Error::usage("bayes has no λ to choose")
+                .hint("leave out --lambdas, or give a path by --smoothings"));
         }
         (Learner::Bayes, None, _) if train.smoothing.is_some() => {
-            return Err(
-                Error::usage("the smoothing is what tune chooses").hint("leave out --smoothing, or give a path by --smoothings")
-            );
+            return Err(Error::usage("the smoothing is what tune chooses")
+                .hint("leave out --smoothing, or give a path by --smoothings"));
         }
         (Learner::Bayes, None, smoothings) => smoothings.clone(),
         (learner, _, Some(_)) => {
@@ -68,7 +69,8 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         model::save(&outcome.fit.model, path)?;
     }
     if let Some(path) = &train.certificate {
-        let certificate = outcome.fit.certificate(&data, &settings).map_err(|error| train::place(error, &input))?;
+        let certificate =
+            outcome.fit.certificate(&data, &settings).map_err(|error| train::place(error, &input))?;
         model::atomic::write(path, certificate.to_text().as_bytes())?;
     }
     let mut rows = Rows { data: Some(data), ..Rows::default() };

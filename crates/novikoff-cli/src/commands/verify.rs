@@ -56,7 +56,9 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
             text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
         }
         if let (Some(named), None) = (&certificate.model, &arguments.model) {
-            text += &format!("not checked: whether the weights are those of the model {named}; give its file to see\n");
+            text += &format!(
+                "not checked: whether the weights are those of the model {named}; give its file to see\n"
+            );
         }
         text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }
     };
@@ -64,8 +66,8 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     Ok(if holds { Ending::Done } else { Ending::No })
 }
 
-/// The certificate, and the model with its checksum, if one is given. One after the other, for the model's file then has its
-/// bytes where the certificate's text was.
+/// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
+/// file then has its bytes where the certificate's text was.
 fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
     let certificate = load_certificate(&arguments.certificate)?;
     let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
@@ -77,7 +79,12 @@ fn purpose(certificate: &Certificate) -> Purpose<'static> {
     if certificate.speaks_of_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training }
 }
 
-fn read(arguments: &Verify, input: &Input, purpose: &Purpose<'_>, observer: &mut dyn Observer) -> Result<Dataset> {
+fn read(
+    arguments: &Verify,
+    input: &Input,
+    purpose: &Purpose<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Dataset> {
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     Reader::open(input, &options, purpose)?.read(observer)
 }
@@ -96,7 +103,11 @@ impl Observer for While<'_> {
 }
 
 /// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
-fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) -> Result<(Certificate, Option<Named>, Dataset)> {
+fn load_and_read(
+    arguments: &Verify,
+    input: &Input,
+    watch: &mut dyn Observer,
+) -> Result<(Certificate, Option<Named>, Dataset)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {
@@ -104,13 +115,15 @@ fn load_and_read(arguments: &Verify, input: &Input, watch: &mut dyn Observer) ->
             failed.store(loaded.is_err(), Ordering::Relaxed);
             loaded
         });
-        let data = read(arguments, input, &Purpose::Training, &mut While { observer: watch, failed: &failed });
+        let data =
+            read(arguments, input, &Purpose::Training, &mut While { observer: watch, failed: &failed });
         (loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), data)
     });
     let (certificate, model) = loaded?;
     // Labels that should be numbers are for the reader to complain about, or to leave out.
     let purpose = purpose(&certificate);
-    let again = matches!(purpose, Purpose::TrainingOnTargets) && data.as_ref().map_or(true, |data| data.targets().is_err());
+    let again = matches!(purpose, Purpose::TrainingOnTargets)
+        && data.as_ref().map_or(true, |data| data.targets().is_err());
     let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
     Ok((certificate, model, data))
 }

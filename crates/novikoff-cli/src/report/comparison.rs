@@ -46,7 +46,8 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
         .filter(|entry| entry.kernel.is_none())
         .map(|entry| format!("{} {}", entry.learner, percent(entry.test_error)))
         .collect();
-    let beside = if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) };
+    let beside =
+        if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) };
     let text = format!(
         "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average of all, their votes, and weights of \
          a round chosen at random. {description}{beside}"
@@ -61,7 +62,11 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
     }
     // By factors, so that small errors can be told apart; none at all is no factor of any other.
     let none = kernels.iter().flat_map(|(_, entries)| entries).any(|entry| entry.test_error == 0.0);
-    let y = if none { Scale::even("test error, %").reaching(&[0.0]) } else { Scale::logarithmic("test error, %") };
+    let y = if none {
+        Scale::even("test error, %").reaching(&[0.0])
+    } else {
+        Scale::logarithmic("test error, %")
+    };
     let chart = Chart {
         title: "Test error against epochs",
         description: &description,
@@ -69,12 +74,20 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
         y,
         panels: kernels.iter().map(panel).collect(),
     };
-    Section { name: PictureName::Errors, heading: "Test error against epochs".into(), text, picture: chart.draw(), table }
+    Section {
+        name: PictureName::Errors,
+        heading: "Test error against epochs".into(),
+        text,
+        picture: chart.draw(),
+        table,
+    }
 }
 
 fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
     let of = |entries: &[&Entry], what: fn(&Entry) -> Option<u64>| -> Vec<(f64, f64)> {
-        let at = |epochs: f64| entries.iter().find(|entry| entry.epochs == Some(epochs)).and_then(|entry| what(entry));
+        let at = |epochs: f64| {
+            entries.iter().find(|entry| entry.epochs == Some(epochs)).and_then(|entry| what(entry))
+        };
         epochs_of(entries).into_iter().filter_map(|epochs| Some((epochs, at(epochs)? as f64))).collect()
     };
     let series = |(kernel, entries): &(String, Vec<&Entry>)| Series {
@@ -82,7 +95,8 @@ fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
         points: of(entries, |entry| entry.mistakes),
         look: Look::Line,
     };
-    let description = "With every kernel, mistakes become fewer from epoch to epoch, or there are none any more.";
+    let description =
+        "With every kernel, mistakes become fewer from epoch to epoch, or there are none any more.";
     let chart = Chart {
         title: "Mistakes against epochs",
         description,
@@ -94,7 +108,12 @@ fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
     for (kernel, entries) in kernels {
         let (mistakes, support) = (of(entries, |entry| entry.mistakes), of(entries, |entry| entry.support));
         for ((epochs, mistakes), (_, support)) in mistakes.into_iter().zip(support) {
-            table.push(vec![kernel.clone(), epochs.to_string(), count(mistakes as u64), count(support as u64)]);
+            table.push(vec![
+                kernel.clone(),
+                epochs.to_string(),
+                count(mistakes as u64),
+                count(support as u64),
+            ]);
         }
     }
     let text = "Mistakes while learning, of all classes together. Weights in a kernel's space are a sum of the rows that they were made on: the \

@@ -18,32 +18,44 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     let title = "Error over time";
     let (doublings, trace) = (&evidence.outcome.doublings, &evidence.fit.trace);
     if !doublings.is_empty() {
-        let points =
-            doublings.iter().map(|&(rows, errors, _)| (rows as f64, 100.0 * errors as f64 / rows.max(1) as f64)).collect();
+        let points = doublings
+            .iter()
+            .map(|&(rows, errors, _)| (rows as f64, 100.0 * errors as f64 / rows.max(1) as f64))
+            .collect();
         let panels = only(vec![series("error so far", Look::Line, points)]);
         let (x, y) = (Scale::logarithmic("rows seen"), Scale::even("error so far, %").reaching(&[0.0]));
         let last = doublings.last().map_or(0.0, |&(rows, errors, _)| errors as f64 / rows.max(1) as f64);
         let description = format!("The progressive error ends at {}.", percent(last));
         let mut table = vec![line(["rows", "error so far"])];
         table.extend(doublings.iter().map(|&(n, e, _)| vec![count(n), percent(e as f64 / n.max(1) as f64)]));
-        let text =
-            "The share of rows that were predicted wrongly before they were learned from, whenever their number had doubled.";
+        let text = "The share of rows that were predicted wrongly before they were learned from, whenever their number had doubled.";
         let picture = Chart { title, description: &description, x, y, panels }.draw();
-        return Some(Section { name: PictureName::Errors, heading: title.into(), text: text.into(), picture, table });
+        return Some(Section {
+            name: PictureName::Errors,
+            heading: title.into(),
+            text: text.into(),
+            picture,
+            table,
+        });
     }
     if trace.is_empty() {
         return None;
     }
     let progressive = trace.iter().map(|e| (e.epoch as f64, 100.0 * e.progressive_error)).collect();
     let mut all = vec![series("training rows, before learning from each", Look::Line, progressive)];
-    let validation: Vec<_> = trace.iter().filter_map(|e| Some((e.epoch as f64, 100.0 * e.validation_error?))).collect();
+    let validation: Vec<_> =
+        trace.iter().filter_map(|e| Some((e.epoch as f64, 100.0 * e.validation_error?))).collect();
     if !validation.is_empty() {
         all.push(series("validation rows", Look::Line, validation));
     }
     let test = evidence.outcome.test.as_ref().and_then(|test| test.error());
     if let Some(error) = test {
         let ends = [1.0, trace.len() as f64];
-        all.push(series("test rows, the model returned", Look::Reference, ends.map(|x| (x, 100.0 * error)).to_vec()));
+        all.push(series(
+            "test rows, the model returned",
+            Look::Reference,
+            ends.map(|x| (x, 100.0 * error)).to_vec(),
+        ));
     }
     let description = format!(
         "The progressive error begins at {} and ends at {}.",
@@ -59,7 +71,11 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
     let mut table = vec![line(["epoch", "training", "validation"])];
     for e in trace {
-        table.push(vec![e.epoch.to_string(), percent(e.progressive_error), e.validation_error.map_or("".into(), percent)]);
+        table.push(vec![
+            e.epoch.to_string(),
+            percent(e.progressive_error),
+            e.validation_error.map_or("".into(), percent),
+        ]);
     }
     Some(Section { name: PictureName::Errors, heading: title.into(), text, picture, table })
 }
@@ -75,22 +91,33 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
     let mut points: Vec<(f64, f64)> = by_epoch.collect();
     let stream = points.is_empty();
     if stream {
-        points = evidence.outcome.doublings.iter().map(|&(rows, _, mistakes)| (rows as f64, mistakes as f64)).collect();
+        points = evidence
+            .outcome
+            .doublings
+            .iter()
+            .map(|&(rows, _, mistakes)| (rows as f64, mistakes as f64))
+            .collect();
     }
     let (&first, &last) = (points.first()?, points.last()?);
     let promise = fit.promise.as_ref().filter(|promise| promise.bound < 1e15);
     let far = promise.is_some_and(|promise| promise.bound > 20.0 * last.1.max(1.0));
     let mut all = vec![series("mistakes so far", Look::Line, points.clone())];
-    let mut text = "Every time a row is on the wrong side, or on neither, the perceptron corrects itself: a mistake.".to_owned();
+    let mut text =
+        "Every time a row is on the wrong side, or on neither, the perceptron corrects itself: a mistake."
+            .to_owned();
     let mut told = format!("{} in all", counted(last.1 as u64, "mistake"));
     if let Some(promise) = promise {
         let (formula, bound) = (promise.theorem.formula(), count(promise.bound as u64));
         let level = |bound: f64| vec![(first.0, bound), (last.0, bound)];
         all.push(series(&format!("at most {bound}: {formula}"), Look::Reference, level(promise.bound)));
         told.push_str(&format!(", at most {bound} allowed by {formula}"));
-        text.push_str(&format!(" {formula} allows {bound} at most, R being the length of the longest row and γ the margin."));
+        text.push_str(&format!(
+            " {formula} allows {bound} at most, R being the length of the longest row and γ the margin."
+        ));
     } else if !stream {
-        text.push_str(" No bound is drawn: the theorem has nothing to say about this run, or a number beyond all use.");
+        text.push_str(
+            " No bound is drawn: the theorem has nothing to say about this run, or a number beyond all use.",
+        );
     }
     if far {
         text.push_str(" The axis is logarithmic, as the bound is far above.");
@@ -107,12 +134,15 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
 /// Both ends of the interval around the largest margin.
 pub fn interval(closing: &Closing) -> Option<Section> {
     let last = closing.steps.last()?;
-    let end = |of: fn(&(usize, f64, f64)) -> f64| closing.steps.iter().map(|step| (step.0 as f64, of(step))).collect();
+    let end = |of: fn(&(usize, f64, f64)) -> f64| {
+        closing.steps.iter().map(|step| (step.0 as f64, of(step))).collect()
+    };
     let all = vec![
         series("no hyperplane has more than this", Look::Line, end(|step| step.2)),
         series("a hyperplane has this margin", Look::Line, end(|step| step.1)),
     ];
-    let description = format!("After {} rounds the margin lies between {} and {}.", last.0, number(last.1), number(last.2));
+    let description =
+        format!("After {} rounds the margin lies between {} and {}.", last.0, number(last.1), number(last.2));
     let (x, y) = (Scale::even("rounds over the rows"), Scale::even("margin").reaching(&[0.0]));
     let title = "The interval around the margin";
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
@@ -123,6 +153,10 @@ pub fn interval(closing: &Closing) -> Option<Section> {
     let mut table = vec![line(["rounds", "at least", "at most"])];
     // The last are the ones that count.
     let from = closing.steps.len().saturating_sub(200);
-    table.extend(closing.steps[from..].iter().map(|&(round, low, high)| vec![count(round as u64), number(low), number(high)]));
+    table.extend(
+        closing.steps[from..]
+            .iter()
+            .map(|&(round, low, high)| vec![count(round as u64), number(low), number(high)]),
+    );
     Some(Section { name: PictureName::Interval, heading: title.into(), text, picture, table })
 }

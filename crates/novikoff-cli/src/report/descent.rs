@@ -37,8 +37,11 @@ struct Ground {
 
 impl Ground {
     fn at(&self, x: f64, y: f64) -> f64 {
-        let losses: f64 =
-            self.rows.iter().map(|(target, share, [s, u, v])| share * self.loss.value(*target, s + x * u + y * v)).sum();
+        let losses: f64 = self
+            .rows
+            .iter()
+            .map(|(target, share, [s, u, v])| share * self.loss.value(*target, s + x * u + y * v))
+            .sum();
         let [w, u, v] = &self.penalised;
         let squares: f64 = (0..w.len()).map(|j| (w[j] + x * u[j] + y * v[j]).powi(2)).sum();
         losses + 0.5 * self.lambda * squares
@@ -62,22 +65,29 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let plane = plane(&path, data, has_bias, settings.seed);
     let targets = targets(evidence, data)?;
     let ground = ground(evidence, risk, data, &targets, &plane);
-    let along =
-        |point: &[f64], direction: &[f64]| point.iter().zip(direction).zip(&plane.origin).map(|((p, d), o)| (p - o) * d).sum();
-    let places: Vec<(f64, f64)> = path.iter().map(|p| (along(p, &plane.directions[0]), along(p, &plane.directions[1]))).collect();
+    let along = |point: &[f64], direction: &[f64]| {
+        point.iter().zip(direction).zip(&plane.origin).map(|((p, d), o)| (p - o) * d).sum()
+    };
+    let places: Vec<(f64, f64)> =
+        path.iter().map(|p| (along(p, &plane.directions[0]), along(p, &plane.directions[1]))).collect();
     let objective = |x: f64, y: f64| ground.at(x, y);
     let (first, last) = (risk.trace.iter().find(|(o, _)| *o == 0), risk.trace.iter().rfind(|(o, _)| *o == 0));
-    let told = |step: Option<&(usize, novikoff::solver::Step)>| step.map_or(String::new(), |(_, step)| number(step.objective));
-    let description = format!("{} steps, from an objective of {} to {}.", path.len() - 1, told(first), told(last));
+    let told = |step: Option<&(usize, novikoff::solver::Step)>| {
+        step.map_or(String::new(), |(_, step)| number(step.objective))
+    };
+    let description =
+        format!("{} steps, from an objective of {} to {}.", path.len() - 1, told(first), told(last));
     let title = "The descent";
     let axes = [&plane.axes[0][..], &plane.axes[1]];
-    let picture = Descent { title, description: &description, axes, path: &places, objective: &objective }.draw();
+    let picture =
+        Descent { title, description: &description, axes, path: &places, objective: &objective }.draw();
     let sampled = if ground.rows.len() < data.len() {
         format!(" Contours are of {} rows, picked by the seed.", count(ground.rows.len() as u64))
     } else {
         String::new()
     };
-    let which = if fit.scheme == Scheme::OneVsRest { " Of all weight vectors the first is drawn." } else { "" };
+    let which =
+        if fit.scheme == Scheme::OneVsRest { " Of all weight vectors the first is drawn." } else { "" };
     let text = format!(
         "Where the {} solver went, over lines of equal objective. {}{which}{sampled} {description}",
         risk.solver.name(),
@@ -87,7 +97,11 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let steps: Vec<_> = risk.trace.iter().filter(|(output, _)| *output == 0).collect();
     let stride = steps.len().div_ceil(100);
     for (_, step) in steps.iter().step_by(stride) {
-        table.push(vec![step.step.to_string(), number(step.objective), step.gradient.map_or(String::new(), number)]);
+        table.push(vec![
+            step.step.to_string(),
+            number(step.objective),
+            step.gradient.map_or(String::new(), number),
+        ]);
     }
     Ok(Some(Section { name: PictureName::Descent, heading: title.into(), text, picture, table }))
 }
@@ -95,16 +109,31 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
 /// The points of the first weight vector's walk, the bias last.
 fn first_path(risk: &RiskFit, has_bias: bool) -> Vec<Vec<f64>> {
     let whole = |point: &Point| point.weights.iter().copied().chain(has_bias.then_some(point.bias)).collect();
-    risk.trace.iter().filter(|(output, _)| *output == 0).filter_map(|(_, step)| step.point.as_ref()).map(whole).collect()
+    risk.trace
+        .iter()
+        .filter(|(output, _)| *output == 0)
+        .filter_map(|(_, step)| step.point.as_ref())
+        .map(whole)
+        .collect()
 }
 
 fn plane(path: &[Vec<f64>], data: &Dataset, has_bias: bool, seed: u64) -> Plane {
     let (start, end) = (&path[0], &path[path.len() - 1]);
     if start.len() == 2 {
-        let name =
-            |j: usize| if has_bias && j == 1 { "bias".to_owned() } else { format!("weight of {}", data.schema.name(j as u32)) };
+        let name = |j: usize| {
+            if has_bias && j == 1 {
+                "bias".to_owned()
+            } else {
+                format!("weight of {}", data.schema.name(j as u32))
+            }
+        };
         let how = "Both weights are drawn as they are.".to_owned();
-        return Plane { origin: vec![0.0; 2], directions: [vec![1.0, 0.0], vec![0.0, 1.0]], axes: [name(0), name(1)], how };
+        return Plane {
+            origin: vec![0.0; 2],
+            directions: [vec![1.0, 0.0], vec![0.0, 1.0]],
+            axes: [name(0), name(1)],
+            how,
+        };
     }
     let mut forward: Vec<f64> = end.iter().zip(start).map(|(e, s)| e - s).collect();
     let length = forward.iter().map(|d| d * d).sum::<f64>().sqrt();
@@ -118,7 +147,12 @@ fn plane(path: &[Vec<f64>], data: &Dataset, has_bias: bool, seed: u64) -> Plane 
          the path strays most.",
         start.len()
     );
-    Plane { origin: start.clone(), directions: [forward, aside], axes: ["from start to end".into(), "aside".into()], how }
+    Plane {
+        origin: start.clone(),
+        directions: [forward, aside],
+        axes: ["from start to end".into(), "aside".into()],
+        how,
+    }
 }
 
 /// Numbers, or +1 for the class of the first weight vector and −1 for the others.
@@ -128,13 +162,17 @@ fn targets(evidence: &Evidence<'_>, data: &Dataset) -> Result<Vec<f64>> {
         return data.targets();
     }
     let positive = if evidence.fit.scheme == Scheme::Two { 1 } else { 0 };
-    Ok(classes(model, data).into_iter().map(|class| if class == Some(positive) { 1.0 } else { -1.0 }).collect())
+    Ok(classes(model, data)
+        .into_iter()
+        .map(|class| if class == Some(positive) { 1.0 } else { -1.0 })
+        .collect())
 }
 
 fn ground(evidence: &Evidence<'_>, risk: &RiskFit, data: &Dataset, targets: &[f64], plane: &Plane) -> Ground {
     let settings = evidence.settings;
     let picked = plot::sample(data.len(), ROWS, settings.seed);
-    let factors = if settings.risk.scale == Scale::None { Vec::new() } else { data.factors(settings.risk.scale) };
+    let factors =
+        if settings.risk.scale == Scale::None { Vec::new() } else { data.factors(settings.risk.scale) };
     let chosen = data.rows.select(picked.iter().copied());
     let rows = if factors.is_empty() { chosen } else { chosen.scaled(&factors) };
     let total: f64 = picked.iter().map(|&i| data.weight(i)).sum();
@@ -160,18 +198,32 @@ mod tests {
 
     #[test]
     fn contours_are_of_what_the_solver_descends() {
-        for (scale, bias) in [(Scale::None, Bias::Free), (Scale::UnitVariance, Bias::Penalised), (Scale::MaxAbs, Bias::None)] {
+        for (scale, bias) in
+            [(Scale::None, Bias::Free), (Scale::UnitVariance, Bias::Penalised), (Scale::MaxAbs, Bias::None)]
+        {
             let risk = Risk { solver: SolverName::Gradient, steps: Some(25), scale, ..Risk::default() };
-            let settings = Settings { learner: Learner::Logistic, risk, bias, trace: true, ..Settings::default() };
+            let settings =
+                Settings { learner: Learner::Logistic, risk, bias, trace: true, ..Settings::default() };
             with_fit(&settings, |evidence| {
-                let (risk, data) = (evidence.fit.risk.as_ref().unwrap(), evidence.rows.data.as_ref().unwrap());
+                let (risk, data) =
+                    (evidence.fit.risk.as_ref().unwrap(), evidence.rows.data.as_ref().unwrap());
                 let path = first_path(risk, bias != Bias::None);
                 let plane = plane(&path, data, bias != Bias::None, 0);
                 let ground = ground(evidence, risk, data, &targets(evidence, data).unwrap(), &plane);
-                let length: f64 = path[path.len() - 1].iter().zip(&path[0]).map(|(e, s)| (e - s).powi(2)).sum::<f64>().sqrt();
+                let length: f64 = path[path.len() - 1]
+                    .iter()
+                    .zip(&path[0])
+                    .map(|(e, s)| (e - s).powi(2))
+                    .sum::<f64>()
+                    .sqrt();
                 let (start, end) = (&risk.trace[0].1, &risk.trace[risk.trace.len() - 1].1);
                 for (x, step) in [(0.0, start), (length, end)] {
-                    assert!((ground.at(x, 0.0) - step.objective).abs() < 1e-9, "{} {}", ground.at(x, 0.0), step.objective);
+                    assert!(
+                        (ground.at(x, 0.0) - step.objective).abs() < 1e-9,
+                        "{} {}",
+                        ground.at(x, 0.0),
+                        step.objective
+                    );
                 }
                 assert!(end.objective < start.objective);
                 assert!(section(evidence).unwrap().is_some());

@@ -25,8 +25,13 @@ pub fn sections(evidence: &Evidence<'_>) -> Result<Vec<Section>> {
 
 fn points(evidence: &Evidence<'_>) -> Result<Section> {
     let (data, found, sides) = (evidence.data, evidence.found, evidence.sides);
-    let signs: Vec<(usize, f64)> =
-        sides.signs(data).map_err(Error::input)?.into_iter().enumerate().filter(|(_, sign)| *sign != 0.0).collect();
+    let signs: Vec<(usize, f64)> = sides
+        .signs(data)
+        .map_err(Error::input)?
+        .into_iter()
+        .enumerate()
+        .filter(|(_, sign)| *sign != 0.0)
+        .collect();
     let direction = found.direction.as_ref().filter(|_| found.separable == Separable::Yes);
     let mut normal = vec![0.0; data.rows.columns()];
     let mut bias = 0.0;
@@ -39,7 +44,9 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
             let count = |side: f64| signs.iter().filter(|(_, sign)| *sign == side).count().max(1) as f64;
             let (positive, negative) = (count(1.0), count(-1.0));
             for &(i, sign) in &signs {
-                data.rows.row(i).add_to(&mut normal, if sign > 0.0 { 1.0 / positive } else { -1.0 / negative });
+                data.rows
+                    .row(i)
+                    .add_to(&mut normal, if sign > 0.0 { 1.0 / positive } else { -1.0 / negative });
             }
         }
     }
@@ -70,5 +77,8 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
         wanted: &evidence.arguments.pictures,
         seed: evidence.arguments.seed,
     };
-    view.section(|row, _| support.binary_search(&row).is_ok(), |_, margin| direction.is_some() && margin <= 0.0)
+    view.section(
+        |row, _| support.binary_search(&row).is_ok(),
+        |_, margin| direction.is_some() && margin <= 0.0,
+    )
 }

@@ -1,4 +1,5 @@
-//! How the model does on rows that it is measured on: confusion, ROC, calibration; predictions against targets.
+//! How the model does on rows that it is measured on: confusion, ROC, calibration; predictions against
+//! targets.
 
 use super::training::{Evidence, classes, scores_of};
 use super::{PictureName, Section, line};
@@ -72,8 +73,10 @@ impl<'a> Measured<'a> {
             measured.targets = picked.iter().map(|&i| targets[i]).collect();
         } else {
             let classes = classes(model, data);
-            let known: Vec<(usize, usize)> = picked.iter().enumerate().filter_map(|(at, &i)| Some((at, classes[i]?))).collect();
-            scores = known.iter().flat_map(|(at, _)| scores[at * outputs..(at + 1) * outputs].to_vec()).collect();
+            let known: Vec<(usize, usize)> =
+                picked.iter().enumerate().filter_map(|(at, &i)| Some((at, classes[i]?))).collect();
+            scores =
+                known.iter().flat_map(|(at, _)| scores[at * outputs..(at + 1) * outputs].to_vec()).collect();
             measured.classes = known.into_iter().map(|(_, class)| class).collect();
         }
         measured.scores = scores;
@@ -94,8 +97,11 @@ impl<'a> Measured<'a> {
         self.each().for_each(|(scores, class)| counts[class][decide(scores)] += 1);
         let right: u64 = (0..labels.len()).map(|class| counts[class][class]).sum();
         let wrong = self.classes.len() as u64 - right;
-        let description =
-            format!("{} of {} are taken for another class.", count(wrong), counted(self.classes.len() as u64, "row"));
+        let description = format!(
+            "{} of {} are taken for another class.",
+            count(wrong),
+            counted(self.classes.len() as u64, "row")
+        );
         let title = "Confusion";
         let confusion = Confusion { title, description: &description, labels, counts: &counts };
         let shown = confusion.shown();
@@ -112,9 +118,17 @@ impl<'a> Measured<'a> {
         let mut table = vec![vec!["true \\ predicted".to_owned()]];
         table[0].extend(shown.iter().map(|&j| labels[j].clone()));
         for &i in &shown {
-            table.push([labels[i].clone()].into_iter().chain(shown.iter().map(|&j| count(counts[i][j]))).collect());
+            table.push(
+                [labels[i].clone()].into_iter().chain(shown.iter().map(|&j| count(counts[i][j]))).collect(),
+            );
         }
-        Some(Section { name: PictureName::Confusion, heading: title.into(), text, picture: confusion.draw(), table })
+        Some(Section {
+            name: PictureName::Confusion,
+            heading: title.into(),
+            text,
+            picture: confusion.draw(),
+            table,
+        })
     }
 
     /// How likely the class is, by probability or by score: what rows are ranked by.
@@ -142,9 +156,14 @@ impl<'a> Measured<'a> {
         curves.truncate(CURVES);
         curves.sort_by_key(|curve| curve.class);
         let name = |curve: &Roc| format!("{}, area {:.4}", plot::tidy(&labels[curve.class], 24), curve.area);
-        let drawn = |curve: &Roc| Series { name: name(curve), points: curve.points.clone(), look: Look::Line };
+        let drawn =
+            |curve: &Roc| Series { name: name(curve), points: curve.points.clone(), look: Look::Line };
         let mut series: Vec<Series> = curves.iter().map(drawn).collect();
-        series.push(Series { name: "by chance".into(), points: vec![(0.0, 0.0), (100.0, 100.0)], look: Look::Reference });
+        series.push(Series {
+            name: "by chance".into(),
+            points: vec![(0.0, 0.0), (100.0, 100.0)],
+            look: Look::Reference,
+        });
         let areas: Vec<String> = curves.iter().map(name).collect();
         let description = format!("Areas under the curves: {}.", areas.join("; "));
         let (x, y) = (Scale::even("other rows taken for it, %"), Scale::even("rows of the class found, %"));
@@ -162,7 +181,9 @@ impl<'a> Measured<'a> {
             self.rows
         );
         let mut table = vec![line(["class", "area under the curve"])];
-        table.extend(curves.iter().map(|curve| vec![labels[curve.class].clone(), format!("{:.4}", curve.area)]));
+        table.extend(
+            curves.iter().map(|curve| vec![labels[curve.class].clone(), format!("{:.4}", curve.area)]),
+        );
         Some(Section { name: PictureName::Roc, heading: title.into(), text, picture, table })
     }
 
@@ -202,14 +223,21 @@ impl<'a> Measured<'a> {
             let bin = &mut bins[((p * BINS as f64) as usize).min(BINS - 1)];
             *bin = (bin.0 + 1.0, bin.1 + p, bin.2 + holds);
         }
-        let used: Vec<(f64, f64, f64)> =
-            bins.iter().filter(|bin| bin.0 > 0.0).map(|(n, p, holds)| (*n, 100.0 * p / n, 100.0 * holds / n)).collect();
+        let used: Vec<(f64, f64, f64)> = bins
+            .iter()
+            .filter(|bin| bin.0 > 0.0)
+            .map(|(n, p, holds)| (*n, 100.0 * p / n, 100.0 * holds / n))
+            .collect();
         let off = used.iter().map(|(n, said, is)| n * (said - is).abs()).sum::<f64>()
             / used.iter().map(|bin| bin.0).sum::<f64>().max(1.0);
         let points = used.iter().map(|(_, said, is)| (*said, *is)).collect();
         let series = vec![
             Series { name: "as it is".into(), points, look: Look::Line },
-            Series { name: "as it should be".into(), points: vec![(0.0, 0.0), (100.0, 100.0)], look: Look::Reference },
+            Series {
+                name: "as it should be".into(),
+                points: vec![(0.0, 0.0), (100.0, 100.0)],
+                look: Look::Reference,
+            },
         ];
         let description = format!("On average what is said and what is so differ by {off:.2} points.");
         let of = match self.outputs {
@@ -221,15 +249,24 @@ impl<'a> Measured<'a> {
             Scale::even("how often it is so, %").reaching(&[0.0, 100.0]),
         );
         let title = "Calibration";
-        let picture =
-            Chart { title, description: &description, x, y, panels: vec![Panel { title: String::new(), series }] }.draw();
+        let picture = Chart {
+            title,
+            description: &description,
+            x,
+            y,
+            panels: vec![Panel { title: String::new(), series }],
+        }
+        .draw();
         let text = format!(
             "Measured on {}. Rows are put together by the probability {of} that the model says; where the line is on the diagonal, what is \
              said with 70 % is so 7 times in 10. {description}",
             self.rows
         );
         let mut table = vec![line(["said", "is so", "rows"])];
-        table.extend(used.iter().map(|(n, said, is)| vec![percent(said / 100.0), percent(is / 100.0), count(*n as u64)]));
+        table.extend(
+            used.iter()
+                .map(|(n, said, is)| vec![percent(said / 100.0), percent(is / 100.0), count(*n as u64)]),
+        );
         Some(Section { name: PictureName::Calibration, heading: title.into(), text, picture, table })
     }
 
@@ -244,21 +281,34 @@ impl<'a> Measured<'a> {
         let ends = [finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max)];
         let series = vec![
             Series { name: "rows".into(), points: points.clone(), look: Look::Dots },
-            Series { name: "predicted = true".into(), points: ends.map(|x| (x, x)).to_vec(), look: Look::Reference },
+            Series {
+                name: "predicted = true".into(),
+                points: ends.map(|x| (x, x)).to_vec(),
+                look: Look::Reference,
+            },
         ];
-        let mean = self.targets.iter().zip(&self.scores).map(|(y, s)| (y - s).abs()).sum::<f64>() / self.targets.len() as f64;
+        let mean = self.targets.iter().zip(&self.scores).map(|(y, s)| (y - s).abs()).sum::<f64>()
+            / self.targets.len() as f64;
         let description = format!("On average predictions are off by {}.", number(mean));
         let title = "Predicted against true";
         let panels = vec![Panel { title: String::new(), series }];
-        let picture =
-            Chart { title, description: &description, x: Scale::even("true"), y: Scale::even("predicted"), panels }.draw();
+        let picture = Chart {
+            title,
+            description: &description,
+            x: Scale::even("true"),
+            y: Scale::even("predicted"),
+            panels,
+        }
+        .draw();
         let drawn = if points.len() < self.targets.len() {
             format!(" Drawn: {} rows, picked by the seed.", count(points.len() as u64))
         } else {
             String::new()
         };
-        let text =
-            format!("Measured on {}. Above the line predictions are too high, below too low. {description}{drawn}", self.rows);
+        let text = format!(
+            "Measured on {}. Above the line predictions are too high, below too low. {description}{drawn}",
+            self.rows
+        );
         let mut table = vec![line(["true", "predicted"])];
         table.extend(points.iter().take(50).map(|(y, s)| vec![number(*y), number(*s)]));
         Some(Section { name: PictureName::Predictions, heading: title.into(), text, picture, table })
@@ -269,7 +319,12 @@ impl<'a> Measured<'a> {
 fn thinned(curve: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let stride = curve.len().div_ceil(CURVE);
     let last = curve.len() - 1;
-    curve.into_iter().enumerate().filter(|(at, _)| at % stride == 0 || *at == last).map(|(_, point)| point).collect()
+    curve
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| at % stride == 0 || *at == last)
+        .map(|(_, point)| point)
+        .collect()
 }
 
 #[cfg(test)]
@@ -285,14 +340,18 @@ mod tests {
         with_fit(&settings, |evidence| {
             let measured = Measured::new(evidence).unwrap().unwrap();
             let roc = measured.roc_of(1).unwrap();
-            // The rows that a model is measured on have its labels' numbers; these are in the order of the file.
+            // The rows that a model is measured on have its labels' numbers; these are in the order of the
+            // file.
             let mut data = evidence.rows.data.clone().unwrap();
             data.labels = measured.classes.iter().map(|&class| class as u32).collect();
-            let Evaluation::Classes(expected) = evaluate(&evidence.fit.model, &data).unwrap() else { panic!("classes") };
+            let Evaluation::Classes(expected) = evaluate(&evidence.fit.model, &data).unwrap() else {
+                panic!("classes")
+            };
             assert!((roc.area - expected.auc.unwrap()).abs() < 1e-12);
             assert_eq!((roc.points[0], roc.points[roc.points.len() - 1]), ((0.0, 0.0), (100.0, 100.0)));
             assert!(roc.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
-            let by_trapezoids: f64 = roc.points.windows(2).map(|p| (p[1].0 - p[0].0) * (p[0].1 + p[1].1) / 2e4).sum();
+            let by_trapezoids: f64 =
+                roc.points.windows(2).map(|p| (p[1].0 - p[0].0) * (p[0].1 + p[1].1) / 2e4).sum();
             assert!((by_trapezoids - roc.area).abs() < 0.01);
         });
     }

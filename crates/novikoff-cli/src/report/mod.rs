@@ -1,7 +1,7 @@
 //! Pictures of a result: which apply, what is said of each, and where they are written.
 //!
-//! The library draws plain numbers; here they are picked from a fit ([`training`]), a margin ([`margin`]) or a comparison ([`comparison`]), told in words, and
-//! put on one page ([`Page`]).
+//! The library draws plain numbers; here they are picked from a fit ([`training`]), a margin ([`margin`]) or
+//! a comparison ([`comparison`]), told in words, and put on one page ([`Page`]).
 
 mod curves;
 mod descent;
@@ -111,7 +111,8 @@ impl Closing {
         }
     }
 
-    /// The same with its end, as it was proved. Lower ends never fall and upper ends never rise: each is the best so far.
+    /// The same with its end, as it was proved. Lower ends never fall and upper ends never rise: each is the
+    /// best so far.
     pub fn until(mut self, rounds: usize, (lower, upper): (f64, f64)) -> Self {
         if upper.is_finite() {
             let last = self.steps.last().map_or(0, |step| step.0);

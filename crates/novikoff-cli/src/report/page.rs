@@ -52,7 +52,11 @@ impl Page {
     fn section(&self, name: PictureName) -> Result<&Section> {
         self.sections.iter().find(|section| section.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.sections.iter().map(|section| section.name.name()).collect();
-            let what = format!("there is nothing to draw for the picture {}: it does not apply to {}", name.name(), self.title);
+            let what = format!(
+                "there is nothing to draw for the picture {}: it does not apply to {}",
+                name.name(),
+                self.title
+            );
             Error::usage(what).hint(format!("pictures that do: {}", names.join(", ")))
         })
     }
@@ -93,11 +97,17 @@ impl Page {
 }
 
 fn push_section(html: &mut String, section: &Section) {
-    let (id, heading, text) = (section.name.name(), escaped(&section.heading, 200), escaped(&section.text, 2000));
+    let (id, heading, text) =
+        (section.name.name(), escaped(&section.heading, 200), escaped(&section.text, 2000));
     let picture = section.picture.inline();
-    let _ = write!(html, "<section id=\"{id}\">\n<h2>{heading}</h2>\n<figure>\n{picture}\n</figure>\n<div>\n<p>{text}</p>\n");
+    let _ = write!(
+        html,
+        "<section id=\"{id}\">\n<h2>{heading}</h2>\n<figure>\n{picture}\n</figure>\n<div>\n<p>{text}</p>\n"
+    );
     if let Some((head, rows)) = section.table.split_first() {
-        html.push_str("<details><summary>The numbers</summary>\n<div class=\"scroll\" tabindex=\"0\"><table>\n");
+        html.push_str(
+            "<details><summary>The numbers</summary>\n<div class=\"scroll\" tabindex=\"0\"><table>\n",
+        );
         push_row(html, head, "th");
         rows.iter().for_each(|row| push_row(html, row, "td"));
         html.push_str("</table></div></details>\n");
@@ -113,7 +123,12 @@ fn push_row(html: &mut String, cells: &[String], tag: &str) {
 /// Text from outside, so that it is text and nothing else.
 fn escaped(text: &str, most: usize) -> String {
     let tidied = tidy(text, most);
-    tidied.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+    tidied
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]
@@ -128,11 +143,18 @@ mod tests {
             let groups = [Group { title: name.into(), bars: vec![(name.into(), 1.0)] }];
             let picture = Bars { title: name, description: name, groups: &groups }.draw();
             let table = vec![vec![name.to_owned()], vec![name.repeat(1000)]];
-            let section = Section { name: PictureName::Weights, heading: name.into(), text: name.into(), picture, table };
+            let section = Section {
+                name: PictureName::Weights,
+                heading: name.into(),
+                text: name.into(),
+                picture,
+                table,
+            };
             let mut lines = Lines::default();
             lines.add(name, name);
             let html = Page { title: name.into(), lines, sections: vec![section] }.html();
-            let tags: Vec<&str> = html.split('<').skip(1).filter_map(|part| part.split(['>', ' ', '\n']).next()).collect();
+            let tags: Vec<&str> =
+                html.split('<').skip(1).filter_map(|part| part.split(['>', ' ', '\n']).next()).collect();
             assert!(!tags.iter().any(|tag| ["script", "img"].contains(tag)), "{name}");
             assert_eq!(tags.iter().filter(|tag| **tag == "section").count(), 1);
             assert!(!html.contains(['\u{0}', '\u{202e}']));

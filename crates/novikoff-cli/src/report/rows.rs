@@ -56,7 +56,11 @@ struct Plane {
 
 impl View<'_> {
     /// The picture; `support` and `mistake` tell, by a row's number and margin, what it is.
-    pub fn section(&self, support: impl Fn(usize, f64) -> bool, mistake: impl Fn(usize, f64) -> bool) -> Result<Section> {
+    pub fn section(
+        &self,
+        support: impl Fn(usize, f64) -> bool,
+        mistake: impl Fn(usize, f64) -> bool,
+    ) -> Result<Section> {
         let picked = plot::sample(self.signs.len(), DRAWN, self.seed);
         let rows: Vec<usize> = picked.iter().map(|&at| self.signs[at].0).collect();
         let signs: Vec<f64> = picked.iter().map(|&at| self.signs[at].1).collect();
@@ -72,7 +76,13 @@ impl View<'_> {
                 let (x, y) = plane.places[i];
                 let margin = shown.signs[i] * shown.scores[i];
                 let class = usize::from(shown.signs[i] > 0.0);
-                Dot { x, y, class, support: support(shown.rows[i], margin), mistake: mistake(shown.rows[i], margin) }
+                Dot {
+                    x,
+                    y,
+                    class,
+                    support: support(shown.rows[i], margin),
+                    mistake: mistake(shown.rows[i], margin),
+                }
             })
             .collect();
         Ok(self.drawn(&plane, &dots))
@@ -82,7 +92,8 @@ impl View<'_> {
         let title = format!("{} against {}", self.sides[1], self.sides[0]);
         let of = |class: usize| dots.iter().filter(move |dot| dot.class == class);
         let told = |class: usize| counted(of(class).count() as u64, "row");
-        let (mistakes, support) = (dots.iter().filter(|d| d.mistake).count(), dots.iter().filter(|d| d.support).count());
+        let (mistakes, support) =
+            (dots.iter().filter(|d| d.mistake).count(), dots.iter().filter(|d| d.support).count());
         let description = format!(
             "{} of {} and {} of {} as points; {} on the wrong side, {} as support.",
             told(1),
@@ -102,7 +113,10 @@ impl View<'_> {
             margin: self.margin,
         };
         let mut text = plane.how.clone();
-        if !points.has_equal_units() && self.separates == Separates::Hyperplane && plane.line[0] * plane.line[1] != 0.0 {
+        if !points.has_equal_units()
+            && self.separates == Separates::Hyperplane
+            && plane.line[0] * plane.line[1] != 0.0
+        {
             text.push_str(
                 " The axes have different units, so the right angle between hyperplane and normal vector does not look right.",
             );
@@ -115,11 +129,23 @@ impl View<'_> {
         let mut table = vec![line(["class", "rows", "drawn", "support rows drawn", "mistakes drawn"])];
         for class in [1, 0] {
             let all = self.signs.iter().filter(|(_, sign)| (*sign > 0.0) == (class == 1)).count();
-            let counts =
-                [all, of(class).count(), of(class).filter(|d| d.support).count(), of(class).filter(|d| d.mistake).count()];
-            table.push([self.sides[class].clone()].into_iter().chain(counts.map(|n| count(n as u64))).collect());
+            let counts = [
+                all,
+                of(class).count(),
+                of(class).filter(|d| d.support).count(),
+                of(class).filter(|d| d.mistake).count(),
+            ];
+            table.push(
+                [self.sides[class].clone()].into_iter().chain(counts.map(|n| count(n as u64))).collect(),
+            );
         }
-        Section { name: PictureName::Points, heading: "Rows and hyperplane".into(), text, picture: points.draw(), table }
+        Section {
+            name: PictureName::Points,
+            heading: "Rows and hyperplane".into(),
+            text,
+            picture: points.draw(),
+            table,
+        }
     }
 
     /// The two columns to look at: as asked for, or all if there are just two.
@@ -128,7 +154,8 @@ impl View<'_> {
             [] if self.data.rows.columns() == 2 => Ok(Some([0, 1])),
             [] => Ok(None),
             [a, b] => Ok(Some([self.column(a)?, self.column(b)?])),
-            other => Err(Error::usage(format!("--columns takes two columns, not {}", other.len())).hint("as in --columns 1,2")),
+            other => Err(Error::usage(format!("--columns takes two columns, not {}", other.len()))
+                .hint("as in --columns 1,2")),
         }
     }
 
@@ -171,23 +198,29 @@ impl View<'_> {
         Plane { axes, places, line: [weight(a), weight(b), self.bias + rest], how }
     }
 
-    /// To the right the distance from the hyperplane, upwards the direction across it in which rows differ most.
+    /// To the right the distance from the hyperplane, upwards the direction across it in which rows differ
+    /// most.
     fn along_normal(&self, shown: &Shown) -> Plane {
         let mut unit: Vec<f64> = self.normal.clone();
         unit.resize(self.data.rows.columns(), 0.0);
         let scaled = (!self.factors.is_empty()).then(|| {
-            unit.iter_mut().zip(&self.factors).for_each(|(w, factor)| *w = if *factor != 0.0 { *w / factor } else { 0.0 });
+            unit.iter_mut()
+                .zip(&self.factors)
+                .for_each(|(w, factor)| *w = if *factor != 0.0 { *w / factor } else { 0.0 });
             shown.matrix.scaled(&self.factors)
         });
         let matrix = scaled.as_ref().unwrap_or(&shown.matrix);
         let length = unit.iter().map(|w| w * w).sum::<f64>().sqrt();
         let across = plot::across(matrix, &unit, self.seed);
         let along = |score: f64| if length > 0.0 { score / length } else { score };
-        let places = (0..shown.rows.len()).map(|i| (along(shown.scores[i]), matrix.row(i).dot(&across))).collect();
+        let places =
+            (0..shown.rows.len()).map(|i| (along(shown.scores[i]), matrix.row(i).dot(&across))).collect();
         let units = if scaled.is_some() { ", columns scaled" } else { "" };
         let what = match self.separates {
             Separates::Hyperplane => "its distance from the hyperplane, along the normal vector w",
-            Separates::Direction => "its place along the line between the means of both sides, as no hyperplane separates them",
+            Separates::Direction => {
+                "its place along the line between the means of both sides, as no hyperplane separates them"
+            }
         };
         let heaviest = across.iter().enumerate().max_by(|p, q| p.1.abs().total_cmp(&q.1.abs()));
         let named = heaviest.filter(|(_, v)| **v != 0.0).map_or(String::new(), |(j, share)| {
@@ -198,8 +231,12 @@ impl View<'_> {
              rows differ most{named}."
         );
         let names = match self.separates {
-            Separates::Hyperplane => [format!("distance from the hyperplane{units}"), "across it, where rows differ most".into()],
-            Separates::Direction => [format!("between the means{units}"), "across, where rows differ most".into()],
+            Separates::Hyperplane => {
+                [format!("distance from the hyperplane{units}"), "across it, where rows differ most".into()]
+            }
+            Separates::Direction => {
+                [format!("between the means{units}"), "across, where rows differ most".into()]
+            }
         };
         Plane { axes: names, places, line: [length.max(f64::MIN_POSITIVE), 0.0, 0.0], how }
     }

@@ -60,7 +60,8 @@ pub fn sections(evidence: &Evidence<'_>) -> Result<Vec<Section>> {
 
 /// The class of each row, by its number in the model; none where the model has no such label.
 pub fn classes(model: &Model, data: &Dataset) -> Vec<Option<usize>> {
-    let known: Vec<Option<usize>> = data.names.names().iter().map(|name| model.labels.find(name).map(|c| c as usize)).collect();
+    let known: Vec<Option<usize>> =
+        data.names.names().iter().map(|name| model.labels.find(name).map(|c| c as usize)).collect();
     data.labels.iter().map(|&label| known.get(label as usize).copied().flatten()).collect()
 }
 
@@ -74,7 +75,9 @@ pub fn scores_of(scorer: &Scorer, data: &Dataset, rows: &[usize]) -> Vec<f64> {
 
 fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let fit = evidence.fit;
-    let (Some(data), Scorer::Linear(weights), Task::Classes) = (&evidence.rows.data, &fit.model.scorer, fit.model.task()) else {
+    let (Some(data), Scorer::Linear(weights), Task::Classes) =
+        (&evidence.rows.data, &fit.model.scorer, fit.model.task())
+    else {
         return Ok(None);
     };
     let classes = classes(&fit.model, data);
@@ -87,15 +90,23 @@ fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         _ => weights.weight(feature, positive) - weights.weight(feature, negative),
     };
     let normal: Vec<f64> = (0..data.rows.columns()).map(one).collect();
-    let bias = if weights.outputs() == 1 { weights.bias[0] } else { weights.bias[positive] - weights.bias[negative] };
+    let bias = if weights.outputs() == 1 {
+        weights.bias[0]
+    } else {
+        weights.bias[positive] - weights.bias[negative]
+    };
     let sign = |class: Option<usize>| match class {
         Some(class) if class == positive => Some(1.0),
         Some(class) if class == negative => Some(-1.0),
         _ => None,
     };
     let signs: Vec<(usize, f64)> = picked.iter().filter_map(|&i| Some((i, sign(classes[i])?))).collect();
-    let wrong: Vec<usize> =
-        picked.iter().zip(&decided).filter(|(i, decided)| classes[**i] != Some(**decided)).map(|(i, _)| *i).collect();
+    let wrong: Vec<usize> = picked
+        .iter()
+        .zip(&decided)
+        .filter(|(i, decided)| classes[**i] != Some(**decided))
+        .map(|(i, _)| *i)
+        .collect();
     let (margin, meaning) = margin_line(evidence);
     let scale = evidence.settings.risk.scale;
     let factors = if fit.risk.is_some() && scale != Scale::None { data.factors(scale) } else { Vec::new() };
@@ -118,7 +129,12 @@ fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
 }
 
 /// The two classes to draw: those there are, or those that are taken for each other most.
-fn pair(model: &Model, classes: &[Option<usize>], picked: &[usize], decided: &[usize]) -> (usize, usize, String) {
+fn pair(
+    model: &Model,
+    classes: &[Option<usize>],
+    picked: &[usize],
+    decided: &[usize],
+) -> (usize, usize, String) {
     let count = model.labels.len();
     if count <= 2 {
         return (0, 1, String::new());
@@ -130,7 +146,8 @@ fn pair(model: &Model, classes: &[Option<usize>], picked: &[usize], decided: &[u
         }
     }
     let most = (0..confused.len()).max_by_key(|&at| (confused[at], std::cmp::Reverse(at))).unwrap_or(1);
-    let (negative, positive) = if confused[most] > 0 { (most / count, most % count) } else { (count - 2, count - 1) };
+    let (negative, positive) =
+        if confused[most] > 0 { (most / count, most % count) } else { (count - 2, count - 1) };
     let why = match confused[most] {
         0 => "no two are taken for each other; these are the last ones".to_owned(),
         times => format!("these two are taken for each other most, {times} times"),
@@ -138,7 +155,9 @@ fn pair(model: &Model, classes: &[Option<usize>], picked: &[usize], decided: &[u
     (
         negative,
         positive,
-        format!(" Of {count} classes two are drawn: {why}. A row that is taken for a third class counts as a mistake too."),
+        format!(
+            " Of {count} classes two are drawn: {why}. A row that is taken for a third class counts as a mistake too."
+        ),
     )
 }
 
@@ -203,13 +222,19 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
          counted at the ends."
     );
     let title = "Losses over the margin";
-    let picture = Losses { title, description: &description, over: Over::Margin, own, values: &margins }.draw();
+    let picture =
+        Losses { title, description: &description, over: Over::Margin, own, values: &margins }.draw();
     let table = quantiles("margin", &margins);
     Ok(Some(Section { name: PictureName::Losses, heading: title.into(), text, picture, table }))
 }
 
 /// Margins as the loss sees them, and what they are in words.
-fn margins(fit: &Fit, classes: &[Option<usize>], picked: &[usize], scores: &[f64]) -> (Vec<f64>, &'static str) {
+fn margins(
+    fit: &Fit,
+    classes: &[Option<usize>],
+    picked: &[usize],
+    scores: &[f64],
+) -> (Vec<f64>, &'static str) {
     let outputs = fit.model.scorer.outputs();
     let mut margins = Vec::new();
     for (&i, scores) in picked.iter().zip(scores.chunks_exact(outputs)) {
@@ -224,7 +249,9 @@ fn margins(fit: &Fit, classes: &[Option<usize>], picked: &[usize], scores: &[f64
     }
     let what = match (outputs, fit.scheme) {
         (1, _) => "how many of the rows learned from have which margin, y·s",
-        (_, Scheme::OneVsRest) => "how many margins y·s the rows learned from have, one for each class against the rest",
+        (_, Scheme::OneVsRest) => {
+            "how many margins y·s the rows learned from have, one for each class against the rest"
+        }
         _ => "by how much the score of a row's own class is above the best other, for the rows learned from",
     };
     (margins, what)
@@ -238,14 +265,22 @@ fn residual_section(own: Option<LossName>, residuals: &[f64], sampled: &str) -> 
          from have which residual.{sampled} The most extreme 1 % are counted at the ends."
     );
     let picture = Losses { title, description, over: Over::Residual, own, values: residuals }.draw();
-    Section { name: PictureName::Losses, heading: title.into(), text, picture, table: quantiles("residual", residuals) }
+    Section {
+        name: PictureName::Losses,
+        heading: title.into(),
+        text,
+        picture,
+        table: quantiles("residual", residuals),
+    }
 }
 
 fn quantiles(of: &str, values: &[f64]) -> Vec<Vec<String>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| {
-        sorted.get(((sorted.len().max(1) - 1) as f64 * share).round() as usize).map_or(String::new(), |x| number(*x))
+        sorted
+            .get(((sorted.len().max(1) - 1) as f64 * share).round() as usize)
+            .map_or(String::new(), |x| number(*x))
     };
     let mut table = vec![line(["share of rows below", of])];
     for share in [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0] {

@@ -29,16 +29,23 @@ pub fn bars(fit: &Fit) -> Option<Section> {
     let each = if outputs == 1 { 16 } else { (48 / shown).clamp(3, 8) }.min(weights.features());
     let groups: Vec<Group> = (0..shown)
         .map(|output| {
-            let bars = heaviest(weights, output, each).into_iter().map(|(j, w)| (model.schema.name(j), w)).collect();
+            let bars =
+                heaviest(weights, output, each).into_iter().map(|(j, w)| (model.schema.name(j), w)).collect();
             Group { title: speaks_for(model, output), bars }
         })
         .collect();
-    let described: Vec<String> =
-        groups.iter().filter_map(|group| Some(format!("{}: {}", group.title, tidy(&group.bars.first()?.0, 40)))).collect();
+    let described: Vec<String> = groups
+        .iter()
+        .filter_map(|group| Some(format!("{}: {}", group.title, tidy(&group.bars.first()?.0, 40))))
+        .collect();
     let description = format!("The heaviest weight {}.", described.join("; "));
     let title = "Heaviest weights";
     let picture = Bars { title, description: &description, groups: &groups }.draw();
-    let less = if shown < outputs { format!(" Of {outputs} classes the first {shown} are drawn.") } else { String::new() };
+    let less = if shown < outputs {
+        format!(" Of {outputs} classes the first {shown} are drawn.")
+    } else {
+        String::new()
+    };
     let text = format!(
         "The {each} weights that are largest in size{}: to the right they speak for it, to the left against it. A weight counts per unit \
          of its column, so that weights of columns in different units do not compare.{less}",
@@ -70,9 +77,14 @@ pub fn images(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         })
         .collect();
     let title = "Weights as images";
-    let description = format!("An image of {width} by {height} weights for each of {} weight vectors.", images.len());
+    let description =
+        format!("An image of {width} by {height} weights for each of {} weight vectors.", images.len());
     let drawing = Images { title, description: &description, width: width as usize, images: &images };
-    let less = if drawing.shown() < images.len() { format!(" The first {} are drawn.", drawing.shown()) } else { String::new() };
+    let less = if drawing.shown() < images.len() {
+        format!(" The first {} are drawn.", drawing.shown())
+    } else {
+        String::new()
+    };
     let text = format!(
         "The weight of each pixel where the pixel stands: blue speaks for the class, orange against it, the ground is zero; each image has \
          its own scale.{less}"
@@ -83,5 +95,11 @@ pub fn images(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         let least = image.values.iter().copied().fold(f64::INFINITY, f64::min);
         table.push(vec![image.title.clone(), number(least), number(most)]);
     }
-    Ok(Some(Section { name: PictureName::Image, heading: title.into(), text, picture: drawing.draw(), table }))
+    Ok(Some(Section {
+        name: PictureName::Image,
+        heading: title.into(),
+        text,
+        picture: drawing.draw(),
+        table,
+    }))
 }

@@ -15,7 +15,9 @@ pub fn loss(learner: Learner) -> Option<LossName> {
 /// Options that only networks understand are for networks, and networks understand not all options.
 pub fn check(train: &Train, learner: Learner) -> Result<()> {
     let own = [("--hidden", train.hidden.is_some()), ("--activation", train.activation.is_some())];
-    if let (false, Some((option, _))) = (learner == Learner::Network, own.into_iter().find(|(_, given)| *given)) {
+    if let (false, Some((option, _))) =
+        (learner == Learner::Network, own.into_iter().find(|(_, given)| *given))
+    {
         let what = format!("{option} is for networks, and this is {}", learner.name());
         return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner network")));
     }
@@ -29,9 +31,8 @@ pub fn check(train: &Train, learner: Learner) -> Result<()> {
     ];
     if let (Learner::Network, Some((option, _))) = (learner, foreign.into_iter().find(|(_, given)| *given)) {
         let what = format!("{option} is for convex problems, and a network's is not convex");
-        return Err(
-            Error::usage(what).hint(format!("leave out {option}; --lambda, --step, --batch and --epochs are for networks"))
-        );
+        return Err(Error::usage(what)
+            .hint(format!("leave out {option}; --lambda, --step, --batch and --epochs are for networks")));
     }
     Ok(())
 }

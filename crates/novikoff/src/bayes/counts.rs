@@ -12,8 +12,8 @@ use std::ops::Range;
 pub enum Vocabulary {
     /// All columns, also those that no row has.
     Columns,
-    /// Those that some row has. Of hashed features it takes these, as most numbers are no feature's: then it does not matter
-    /// how long the hashes are, and what was never met weighs nothing.
+    /// Those that some row has. Of hashed features it takes these, as most numbers are no feature's: then it
+    /// does not matter how long the hashes are, and what was never met weighs nothing.
     Met,
 }
 
@@ -34,8 +34,9 @@ pub struct Counts {
     likelihood: Likelihood,
     vocabulary: Vocabulary,
     features: usize,
-    /// How much the rows of class c have of feature j: `cells[c·room + j]`, where `room` is for more features than there are while
-    /// they turn up. One class's cells are neighbours, as its rows are counted together; all are one array, for huge pages.
+    /// How much the rows of class c have of feature j: `cells[c·room + j]`, where `room` is for more features
+    /// than there are while they turn up. One class's cells are neighbours, as its rows are counted together;
+    /// all are one array, for huge pages.
     room: usize,
     cells: Vec<f64>,
     /// What the rows of each class weigh.
@@ -53,8 +54,9 @@ impl Counts {
 
     /// Counts rows of so many classes. Empty `weights` mean 1 for every row.
     ///
-    /// Tasks take the rows of one class each or, where a class has more than its share, some of its features: so every cell is
-    /// a sum in the order of the rows, whatever the number of tasks, and the same as one by one.
+    /// Tasks take the rows of one class each or, where a class has more than its share, some of its features:
+    /// so every cell is a sum in the order of the rows, whatever the number of tasks, and the same as one by
+    /// one.
     pub fn of(
         (likelihood, vocabulary): (Likelihood, Vocabulary),
         rows: &Matrix,
@@ -81,7 +83,8 @@ impl Counts {
         };
         let each = counts.cells.par_chunks_mut(columns.max(1)).zip(&members).map(count_class);
         if each.reduce(|| false, |a, b| a || b) {
-            let entry = |row: usize| negative(rows.row(row)).map(|(feature, value)| Negative { row, feature, value });
+            let entry =
+                |row: usize| negative(rows.row(row)).map(|(feature, value)| Negative { row, feature, value });
             (0..rows.rows()).find_map(entry).map_or(Ok(()), Err)?;
         }
         for (sum, members) in counts.rows.iter_mut().zip(&members) {
@@ -108,7 +111,8 @@ impl Counts {
         }
     }
 
-    /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class and features.
+    /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class
+    /// and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let class = class as usize;
         let cells = &mut self.cells[class * self.room..][..self.features];
@@ -155,8 +159,9 @@ impl Counts {
         self.rows.iter().map(|&rows| if rows > 0.0 { (rows / all).ln() } else { IMPOSSIBLE }).collect()
     }
 
-    /// The weights by which a row's scores are `ln p(c) + ln p(x|c)`, up to what all classes share; for [`Scheme::Two`] the
-    /// difference of the second and the first. They apply to what a row has if the likelihood is Bernoulli's, else to counts.
+    /// The weights by which a row's scores are `ln p(c) + ln p(x|c)`, up to what all classes share; for
+    /// [`Scheme::Two`] the difference of the second and the first. They apply to what a row has if the
+    /// likelihood is Bernoulli's, else to counts.
     ///
     /// ```
     /// use novikoff::bayes::{Counts, Likelihood, Vocabulary};
@@ -178,7 +183,8 @@ impl Counts {
         let terms = Terms::new(self, smoothing);
         let make = |(block, weights): (usize, &mut [f64])| terms.block(block * BLOCK, weights, outputs);
         // Blocks are cut by number alone and their sums put together in order.
-        let parts: Vec<Vec<f64>> = weights.values.par_chunks_mut(BLOCK * outputs).enumerate().map(make).collect();
+        let parts: Vec<Vec<f64>> =
+            weights.values.par_chunks_mut(BLOCK * outputs).enumerate().map(make).collect();
         for c in 0..self.rows.len() {
             let prior = if self.likelihood == Likelihood::Complement { 0.0 } else { log_priors[c] };
             let bias = parts.iter().map(|part| part[c]).sum::<f64>() + prior;
@@ -206,7 +212,12 @@ fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f6
 }
 
 /// The same for a row that has its entries side by side, as the cells are: several are added at a time.
-fn add_dense<V: Copy + Into<f64>>(likelihood: Likelihood, values: &[V], cells: &mut [f64], weight: f64) -> bool {
+fn add_dense<V: Copy + Into<f64>>(
+    likelihood: Likelihood,
+    values: &[V],
+    cells: &mut [f64],
+    weight: f64,
+) -> bool {
     let mut negative = false;
     for (cell, &x) in cells.iter_mut().zip(values) {
         let x: f64 = x.into();
@@ -227,7 +238,8 @@ pub(super) fn negative(row: Row<'_>) -> Option<(u32, f64)> {
     first
 }
 
-/// Puts class `c`'s number where it belongs: each class has an output, or two share one, which is their difference.
+/// Puts class `c`'s number where it belongs: each class has an output, or two share one, which is their
+/// difference.
 #[inline(always)]
 fn put(numbers: &mut [f64], c: usize, outputs: usize, number: f64) {
     match (outputs, c) {

@@ -1,8 +1,8 @@
 //! 5d — Bayes' rule, with features that are independent of one another within a class.
 //!
-//! A row gets the class with the largest `ln p(y) + ln p(x|y)`. Let `N(c, j)` be how much of feature j the rows of class c have
-//! together, `N(c)` the sum of that over all d features, `R(c)` how many rows there are (each as often as it weighs), and α
-//! the smoothing. Then
+//! A row gets the class with the largest `ln p(y) + ln p(x|y)`. Let `N(c, j)` be how much of feature j the
+//! rows of class c have together, `N(c)` the sum of that over all d features, `R(c)` how many rows there are
+//! (each as often as it weighs), and α the smoothing. Then
 //!
 //! ```text
 //! multinomial   ln p(x|c) =  Σⱼ xⱼ · ln (N(c, j) + α) / (N(c) + αd)
@@ -11,11 +11,11 @@
 //! complement    score(c)  = −Σⱼ xⱼ · ln (N(j) − N(c, j) + α) / (N − N(c) + αd), of the other classes' counts; no prior
 //! ```
 //!
-//! (McCallum and Nigam 1998; Rennie, Shih, Teevan and Karger 2003.) All three are linear in the row, or in what it has: the
-//! result is [`Weights`](crate::model::Weights) like any other.
+//! (McCallum and Nigam 1998; Rennie, Shih, Teevan and Karger 2003.) All three are linear in the row, or in
+//! what it has: the result is [`Weights`](crate::model::Weights) like any other.
 //!
-//! [`Counts`] is all that is kept of rows, so learning is one pass in any order, and more rows can follow. [`Stream`] predicts
-//! each row before it counts it.
+//! [`Counts`] is all that is kept of rows, so learning is one pass in any order, and more rows can follow.
+//! [`Stream`] predicts each row before it counts it.
 
 mod counts;
 mod stream;
@@ -92,6 +92,6 @@ impl Default for Bayes {
     }
 }
 
-/// The logarithm of the prior of a class that no row speaks for. It is a number, unlike `ln 0`, and no likelihood makes up for
-/// it.
+/// The logarithm of the prior of a class that no row speaks for. It is a number, unlike `ln 0`, and no
+/// likelihood makes up for it.
 const IMPOSSIBLE: f64 = -1e100;

@@ -7,10 +7,12 @@ use crate::model::grow_zeroed;
 use crate::multiclass::best_except;
 use std::collections::BTreeMap;
 
-/// Learns from a stream, and predicts each row by those before it. Features and classes are those that have turned up so far.
+/// Learns from a stream, and predicts each row by those before it. Features and classes are those that have
+/// turned up so far.
 ///
-/// Nothing is kept but counts: the logarithms that a row needs, at most one for each of its entries and each class, are taken
-/// when it comes. Only Bernoulli's likelihood speaks of features that a row does not have; `Absent` keeps that sum at hand.
+/// Nothing is kept but counts: the logarithms that a row needs, at most one for each of its entries and each
+/// class, are taken when it comes. Only Bernoulli's likelihood speaks of features that a row does not have;
+/// `Absent` keeps that sum at hand.
 #[derive(Clone, Debug)]
 pub struct Stream {
     counts: Counts,
@@ -32,12 +34,13 @@ pub struct Stream {
     wrong: u64,
 }
 
-/// `Σⱼ ln (R(c) − N(c, j) + α)` over the features that rows of a class c have. Equal counts have equal logarithms, and few counts
-/// differ: as n of them sum to n²/2 at least, fewer than √(2·entries) if rows weigh 1.
+/// `Σⱼ ln (R(c) − N(c, j) + α)` over the features that rows of a class c have. Equal counts have equal
+/// logarithms, and few counts differ: as n of them sum to n²/2 at least, fewer than √(2·entries) if rows
+/// weigh 1.
 #[derive(Clone, Debug, Default)]
 struct Absent {
-    /// How many features have each count; counts by their bits, which are in the order of the numbers, so that the sum does
-    /// not depend on chance.
+    /// How many features have each count; counts by their bits, which are in the order of the numbers, so
+    /// that the sum does not depend on chance.
     features: BTreeMap<u64, u64>,
     /// How many features that is.
     met: u64,
@@ -94,14 +97,14 @@ impl Stream {
         }
     }
 
-    /// Says how probable the next class to turn up is before a row is seen, by the logarithm. Once said of one class, it must
-    /// be said of each.
+    /// Says how probable the next class to turn up is before a row is seen, by the logarithm. Once said of
+    /// one class, it must be said of each.
     pub fn fix_prior(&mut self, log_prior: f64) {
         self.fixed.get_or_insert_default().push(log_prior);
     }
 
-    /// Predicts a row, then counts it. [`Stream::expect`] must have been told of its features and class. A row with a negative
-    /// entry is an error, which has that entry.
+    /// Predicts a row, then counts it. [`Stream::expect`] must have been told of its features and class. A
+    /// row with a negative entry is an error, which has that entry.
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
         if let Some(negative) = negative(row) {
             return Err(negative);
@@ -115,7 +118,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Rows so far, and how many of them were predicted wrongly. What was not predicted at all, as the first row, is wrong.
+    /// Rows so far, and how many of them were predicted wrongly. What was not predicted at all, as the first
+    /// row, is wrong.
     pub fn tally(&self) -> (u64, u64) {
         (self.rows, self.wrong)
     }
@@ -182,11 +186,13 @@ impl Stream {
         match self.counts.likelihood() {
             _ if mass == 0.0 && self.absent.is_empty() => 0.0,
             Likelihood::Multinomial => {
-                entries().map(|(x, n, _)| x * log(n)).sum::<f64>() - mass * (self.totals[c] + alpha * features).ln()
+                entries().map(|(x, n, _)| x * log(n)).sum::<f64>()
+                    - mass * (self.totals[c] + alpha * features).ln()
             }
             Likelihood::Complement => {
                 let others = (self.totals.iter().sum::<f64>() - self.totals[c]).max(0.0);
-                mass * (others + alpha * features).ln() - entries().map(|(x, n, all)| x * log((all - n).max(0.0))).sum::<f64>()
+                mass * (others + alpha * features).ln()
+                    - entries().map(|(x, n, all)| x * log((all - n).max(0.0))).sum::<f64>()
             }
             Likelihood::Bernoulli => {
                 let never = (rows + alpha).ln();

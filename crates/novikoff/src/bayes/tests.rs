@@ -25,9 +25,11 @@ impl Naive {
             let n = random.below(most) as f64;
             if whole || n == 0.0 { n } else { n + 0.1 * random.unit() }
         };
-        let rows: Vec<Vec<f64>> = (0..rows).map(|_| (0..columns).map(|_| (value(6) - 2.0).max(0.0)).collect()).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..rows).map(|_| (0..columns).map(|_| (value(6) - 2.0).max(0.0)).collect()).collect();
         // Every class has a row.
-        let classes = (0..rows.len()).map(|i| if i < count { i as u32 } else { value(count as u64) as u32 }).collect();
+        let classes =
+            (0..rows.len()).map(|i| if i < count { i as u32 } else { value(count as u64) as u32 }).collect();
         let weights = (0..rows.len()).map(|i| if i < count { 1.0 } else { value(3) }).collect();
         Self { rows, classes, weights, count }
     }
@@ -49,20 +51,31 @@ impl Naive {
         of.map(|i| self.weights[i] * f(&self.rows[i])).sum()
     }
 
-    /// The log posteriors of a row, up to a constant, by the first `seen` rows and the features of the vocabulary.
-    fn scores(&self, x: &[f64], seen: usize, vocabulary: &[usize], likelihood: Likelihood, alpha: f64) -> Vec<f64> {
+    /// The log posteriors of a row, up to a constant, by the first `seen` rows and the features of the
+    /// vocabulary.
+    fn scores(
+        &self,
+        x: &[f64],
+        seen: usize,
+        vocabulary: &[usize],
+        likelihood: Likelihood,
+        alpha: f64,
+    ) -> Vec<f64> {
         let d = vocabulary.len() as f64;
         let all: f64 = (0..self.count).map(|c| self.sum(seen, c, |_| 1.0)).sum();
         let has = |x: f64| f64::from(u8::from(x > 0.0));
         let score = |c: usize| {
             let (rows, mut score) = (self.sum(seen, c, |_| 1.0), 0.0);
-            let others =
-                |f: &dyn Fn(&[f64]) -> f64| -> f64 { (0..self.count).filter(|o| *o != c).map(|o| self.sum(seen, o, f)).sum() };
+            let others = |f: &dyn Fn(&[f64]) -> f64| -> f64 {
+                (0..self.count).filter(|o| *o != c).map(|o| self.sum(seen, o, f)).sum()
+            };
             let whole = |row: &[f64]| vocabulary.iter().map(|&j| row[j]).sum::<f64>();
             for &j in vocabulary {
                 score += match likelihood {
                     Likelihood::Multinomial if x[j] > 0.0 => {
-                        x[j] * ((self.sum(seen, c, |row| row[j]) + alpha) / (self.sum(seen, c, whole) + alpha * d)).ln()
+                        x[j] * ((self.sum(seen, c, |row| row[j]) + alpha)
+                            / (self.sum(seen, c, whole) + alpha * d))
+                            .ln()
                     }
                     Likelihood::Complement if x[j] > 0.0 => {
                         -x[j] * ((others(&|row| row[j]) + alpha) / (others(&whole) + alpha * d)).ln()
@@ -86,14 +99,18 @@ impl Naive {
     }
 
     fn counts(&self, likelihood: Likelihood, vocabulary: Vocabulary, layout: Layout) -> Counts {
-        Counts::of((likelihood, vocabulary), &self.matrix(layout), &self.classes, &self.weights, self.count).unwrap()
+        Counts::of((likelihood, vocabulary), &self.matrix(layout), &self.classes, &self.weights, self.count)
+            .unwrap()
     }
 }
 
 fn scores(weights: &Weights, likelihood: Likelihood, x: &[f64]) -> Vec<f64> {
     let (mut scores, mut present) = (vec![0.0; weights.outputs()], Vec::new());
     let row = Row::Dense64(x);
-    weights.score(if likelihood == Likelihood::Bernoulli { row.presence(&mut present) } else { row }, &mut scores);
+    weights.score(
+        if likelihood == Likelihood::Bernoulli { row.presence(&mut present) } else { row },
+        &mut scores,
+    );
     scores
 }
 
@@ -204,7 +221,8 @@ fn the_first_negative_entry_is_found_whichever_task_meets_it() {
     (naive.rows[3][40], naive.rows[3][41], naive.rows[9][0]) = (-2.0, -1.0, -1.0);
     for likelihood in Likelihood::ALL {
         let matrix = naive.matrix(Layout::Sparse);
-        let found = Counts::of((likelihood, Vocabulary::Columns), &matrix, &naive.classes, &[], 2).unwrap_err();
+        let found =
+            Counts::of((likelihood, Vocabulary::Columns), &matrix, &naive.classes, &[], 2).unwrap_err();
         assert_eq!(found, Negative { row: 3, feature: 40, value: -2.0 });
         let mut stream = Stream::new(likelihood, Vocabulary::Columns, 1.0);
         stream.expect(50, 2);

@@ -1,7 +1,8 @@
 //! How far computed standard deviations of columns can be from the true ones.
 //!
-//! For any number `m`, a variance is `(1/n) Σ r(x − m)² − ((1/n) Σ r(x − m))²`. With `m` near the mean, the second term is next to nothing, and nothing
-//! cancels in the first: both are enclosed by their rounding errors.
+//! For any number `m`, a variance is `(1/n) Σ r(x − m)² − ((1/n) Σ r(x − m))²`. With `m` near the mean, the
+//! second term is next to nothing, and nothing cancels in the first: both are enclosed by their rounding
+//! errors.
 
 use super::range::{LARGE, UNDERFLOW, Unproved};
 use crate::data::Dataset;
@@ -29,7 +30,8 @@ struct Column {
 
 /// For each factor, `factor·deviation` is 1 but for this, or the factor is 1 and the column constant.
 pub(super) fn off(data: &Dataset, factors: &[f64], total: f64) -> Result<f64, Unproved> {
-    let mut columns = vec![Column { least: f64::INFINITY, most: f64::NEG_INFINITY, ..Column::default() }; factors.len()];
+    let mut columns =
+        vec![Column { least: f64::INFINITY, most: f64::NEG_INFINITY, ..Column::default() }; factors.len()];
     let counted: Vec<usize> = (0..data.len()).filter(|&i| data.weight(i) > 0.0).collect();
     let each = |columns: &mut Vec<Column>, f: fn(&mut Column, f64, f64)| {
         for &i in &counted {
@@ -75,8 +77,11 @@ impl Column {
         if least >= most {
             return if factor == 1.0 { Ok(0.0) } else { Err("a constant column is scaled".into()) };
         }
-        let unsettled =
-            || Unproved::Unsettled("the standard deviation of a column is too small beside its values, or too small".into());
+        let unsettled = || {
+            Unproved::Unsettled(
+                "the standard deviation of a column is too small beside its values, or too small".into(),
+            )
+        };
         if factor > LARGE {
             return Err(unsettled());
         }
@@ -90,7 +95,9 @@ impl Column {
             + n * UNIT * (self.size + zeros * self.centre.abs())
             + off_zeros * self.centre.abs();
         let shift = shift / total * (1.0 + n * UNIT);
-        let low = (squares - off_squares) / total * (1.0 - n * UNIT) - shift * shift * (1.0 + 4.0 * UNIT) - UNDERFLOW;
+        let low = (squares - off_squares) / total * (1.0 - n * UNIT)
+            - shift * shift * (1.0 + 4.0 * UNIT)
+            - UNDERFLOW;
         let high = (squares + off_squares) / total * (1.0 + n * UNIT) + UNDERFLOW;
         if !(low > 0.0 && high.is_finite()) {
             return Err(unsettled());

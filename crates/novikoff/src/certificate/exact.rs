@@ -1,7 +1,7 @@
 //! Arithmetic without rounding, on the numbers as they are stored.
 //!
-//! A stored number is a whole number times a power of two. So are sums and products of such numbers, and whether one of them
-//! is zero, or positive, has an answer that no rounding can change.
+//! A stored number is a whole number times a power of two. So are sums and products of such numbers, and
+//! whether one of them is zero, or positive, has an answer that no rounding can change.
 
 use num_bigint::{BigInt, Sign};
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -19,7 +19,8 @@ pub(crate) fn parts(x: f64) -> (i64, i32) {
     let bits = x.to_bits();
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let exponent = ((bits >> 52) & 0x7ff) as i32;
-    let (units, exponent) = if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
+    let (units, exponent) =
+        if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
     if units == 0 {
         return (0, 0);
     }
@@ -96,7 +97,8 @@ impl Dyadic {
         let kept = (self.units.magnitude() >> drop).to_u64().unwrap_or(u64::MAX);
         let exact = (&(num_bigint::BigUint::from(kept)) << drop) == *self.units.magnitude();
         let exponent = i64::from(self.exponent) + drop as i64;
-        let (low, high) = (scaled(kept, exponent, false), scaled(if exact { kept } else { kept + 1 }, exponent, true));
+        let (low, high) =
+            (scaled(kept, exponent, false), scaled(if exact { kept } else { kept + 1 }, exponent, true));
         match self.units.sign() {
             Sign::Minus => (-high, -low),
             _ => (low, high),

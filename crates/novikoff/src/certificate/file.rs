@@ -1,6 +1,7 @@
 //! Certificates as files: JSON that says what is claimed, of which rows, and brings the witnesses along.
 //!
-//! `docs/certificates.md` is the format. Whoever reads one believes nothing in it: every claim is derived anew from the rows.
+//! `docs/certificates.md` is the format. Whoever reads one believes nothing in it: every claim is derived
+//! anew from the rows.
 
 use super::mistakes::MistakeProof;
 use super::numbers;
@@ -19,8 +20,8 @@ use std::borrow::Cow;
 
 /// What the first field of every certificate says.
 pub const FORMAT: &str = "novikoff certificate";
-/// The version that this program writes, and the only one that it reads: the hash in older ones can be forged, and does not
-/// cover the names of columns.
+/// The version that this program writes, and the only one that it reads: the hash in older ones can be
+/// forged, and does not cover the names of columns.
 pub const VERSION: u32 = 4;
 
 /// Claims about a data set.
@@ -33,7 +34,8 @@ pub struct Certificate {
     pub version: u32,
     /// Which rows it speaks of.
     pub data: DataIdentity,
-    /// The checksum of the model that it speaks of, if it speaks of one: then claims about weights are about that model's.
+    /// The checksum of the model that it speaks of, if it speaks of one: then claims about weights are about
+    /// that model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The map that made the rows from those read, if one did.
@@ -58,7 +60,11 @@ pub struct DataIdentity {
 impl DataIdentity {
     /// Of these rows, which come from there.
     pub fn of(data: &Dataset, origin: Origin<'_>) -> Self {
-        Self { hash: data.fingerprint_of(origin), rows: data.len() as u64, columns: data.rows.columns() as u64 }
+        Self {
+            hash: data.fingerprint_of(origin),
+            rows: data.len() as u64,
+            columns: data.rows.columns() as u64,
+        }
     }
 }
 
@@ -66,7 +72,8 @@ impl DataIdentity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Claim {
-    /// The direction has at least this margin on every row. With `margin` above zero: the rows can be separated.
+    /// The direction has at least this margin on every row. With `margin` above zero: the rows can be
+    /// separated.
     MarginAtLeast {
         /// Who stands where.
         sides: Sides,
@@ -143,7 +150,12 @@ impl Checked {
             Ok(detail) => (true, detail),
             Err(detail) => (false, detail),
         };
-        Self { claim: format!("the certificate is about {what}"), holds, detail, question: json!({"about": what}) }
+        Self {
+            claim: format!("the certificate is about {what}"),
+            holds,
+            detail,
+            question: json!({"about": what}),
+        }
     }
 }
 
@@ -172,7 +184,9 @@ impl Certificate {
 
     /// Whether some claim speaks of numbers that are predicted, not of labels.
     pub fn speaks_of_numbers(&self) -> bool {
-        self.claims.iter().any(|c| matches!(c, Claim::NearOptimal { objective: Objective { target: Target::Numbers, .. }, .. }))
+        self.claims.iter().any(|c| {
+            matches!(c, Claim::NearOptimal { objective: Objective { target: Target::Numbers, .. }, .. })
+        })
     }
 
     /// As text, ready to be written.
@@ -185,7 +199,9 @@ impl Certificate {
     pub fn from_text(text: &str) -> Result<Self, String> {
         let read: Result<Self, _> = serde_json::from_str(text);
         let certificate = match (read, serde_json::from_str::<Head>(text)) {
-            (Ok(certificate), _) if certificate.format == FORMAT && certificate.version == VERSION => certificate,
+            (Ok(certificate), _) if certificate.format == FORMAT && certificate.version == VERSION => {
+                certificate
+            }
             (_, Ok(head)) if head.format != FORMAT => {
                 return Err(format!("this is no certificate: its format is {:?}", head.format));
             }
@@ -239,20 +255,26 @@ impl Certificate {
                     is_objective_of(objective, model).map_err(|what| format!("of claim {number}, {what}"))?;
                     (objective.target.clone(), &weights[..])
                 }
-                Claim::MarginAtLeast { sides, direction, .. } => (Target::Sides(sides.clone()), std::slice::from_ref(direction)),
+                Claim::MarginAtLeast { sides, direction, .. } => {
+                    (Target::Sides(sides.clone()), std::slice::from_ref(direction))
+                }
                 _ => continue,
             };
             let same = |(own, outputs): (&Weights, Vec<usize>)| {
-                outputs.len() == weights.len() && outputs.iter().zip(weights).all(|(&at, w)| w.is_of_output(own, at))
+                outputs.len() == weights.len()
+                    && outputs.iter().zip(weights).all(|(&at, w)| w.is_of_output(own, at))
             };
             if !outputs(model, &target).is_some_and(same) {
-                return Err(format!("the weights of claim {number} are not those by which it tells these labels apart"));
+                return Err(format!(
+                    "the weights of claim {number} are not those by which it tells these labels apart"
+                ));
             }
         }
         Ok(())
     }
 
-    /// Derives every claim anew: in doubles, with bounds on their rounding errors, and what these do not prove in exact arithmetic.
+    /// Derives every claim anew: in doubles, with bounds on their rounding errors, and what these do not
+    /// prove in exact arithmetic.
     pub fn check(&self, data: &Dataset) -> Vec<Checked> {
         let origin = Origin { map: self.map, ..data.origin() };
         let mapped = self.mapped(data);
@@ -277,16 +299,23 @@ impl Certificate {
         let found = DataIdentity::of(rows, origin);
         match found == self.data {
             true => Ok(found.hash),
-            false if found.hash == self.data.hash => Err("the numbers of rows and columns are not those of this hash".into()),
-            false => Err(format!("these rows are {}, the certificate is about {:?}", found.hash, self.data.hash)),
+            false if found.hash == self.data.hash => {
+                Err("the numbers of rows and columns are not those of this hash".into())
+            }
+            false => {
+                Err(format!("these rows are {}, the certificate is about {:?}", found.hash, self.data.hash))
+            }
         }
     }
 
     /// What shows each claim, or why nothing does.
     fn check_claims(&self, rows: &Dataset, origin: Origin<'_>) -> Vec<Result<String, String>> {
         let in_doubles: Vec<_> = self.claims.iter().map(|claim| claim.check(rows)).collect();
-        let is_open = |found: &Result<String, Unproved>| matches!(found, Err(Unproved::Less(_) | Unproved::Unsettled(_)));
-        let open: Vec<usize> = (0..).zip(&in_doubles).filter(|(_, found)| is_open(found)).map(|(at, _)| at).collect();
+        let is_open = |found: &Result<String, Unproved>| {
+            matches!(found, Err(Unproved::Less(_) | Unproved::Unsettled(_)))
+        };
+        let open: Vec<usize> =
+            (0..).zip(&in_doubles).filter(|(_, found)| is_open(found)).map(|(at, _)| at).collect();
         let mut found: Vec<_> = in_doubles.into_iter().map(|found| found.map_err(String::from)).collect();
         if open.is_empty() {
             return found;
@@ -315,7 +344,8 @@ impl Certificate {
     /// What doubles alone prove of each claim, by their rounding errors: never more than exact arithmetic.
     pub fn check_in_doubles(&self, data: &Dataset) -> Vec<Result<String, Unproved>> {
         let mapped = self.mapped(data);
-        let check = |claim: &Claim| claim.check(mapped.as_ref().map_err(|what| Unproved::from(what.clone()))?);
+        let check =
+            |claim: &Claim| claim.check(mapped.as_ref().map_err(|what| Unproved::from(what.clone()))?);
         self.claims.iter().map(check).collect()
     }
 
@@ -355,11 +385,13 @@ fn is_objective_of(objective: &Objective, model: &Model) -> Result<(), String> {
     }
 }
 
-/// Whether the class weights of an objective are those that a model was learned by; labels that are not named have the weight 1.
+/// Whether the class weights of an objective are those that a model was learned by; labels that are not named
+/// have the weight 1.
 fn has_class_weights(objective: &Objective, model: &Model) -> bool {
     let settings = &model.about.settings;
     // Where they were balanced, those that came of it.
-    let own: Vec<(String, f64)> = match settings.get("class_weights").or_else(|| settings.get("class_weight")) {
+    let own: Vec<(String, f64)> = match settings.get("class_weights").or_else(|| settings.get("class_weight"))
+    {
         None => Vec::new(),
         Some(given) => match serde_json::from_value(given.clone()) {
             Ok(given) => given,
@@ -371,7 +403,9 @@ fn has_class_weights(objective: &Objective, model: &Model) -> bool {
         found.map_or(1.0, |(_, weight)| *weight)
     };
     let named = || own.iter().chain(&objective.class_weights);
-    named().all(|(label, _)| model.labels.find(label).is_some() && of(&own, label) == of(&objective.class_weights, label))
+    named().all(|(label, _)| {
+        model.labels.find(label).is_some() && of(&own, label) == of(&objective.class_weights, label)
+    })
 }
 
 /// The weights by which a linear model decides this, if it does.
@@ -389,8 +423,14 @@ fn outputs<'a>(model: &'a Model, target: &Target) -> Option<(&'a Weights, Vec<us
         Target::Sides(sides) => {
             let [positive] = &sides.positive[..] else { return None };
             let class = model.labels.find(positive)? as usize;
-            let rest: Vec<&String> =
-                model.labels.names().iter().enumerate().filter(|(c, _)| *c != class).map(|(_, n)| n).collect();
+            let rest: Vec<&String> = model
+                .labels
+                .names()
+                .iter()
+                .enumerate()
+                .filter(|(c, _)| *c != class)
+                .map(|(_, n)| n)
+                .collect();
             if rest != sides.negative.iter().collect::<Vec<_>>() {
                 return None;
             }
@@ -417,7 +457,10 @@ impl Claim {
             Claim::MarginAtMost { sides, bias, margin, combination } => {
                 let found = with_stand(data, sides, *bias, |stand| stand.margin_at_most(combination))?;
                 match margin.is_finite() && found <= *margin {
-                    true => Ok(format!("a combination of {} rows is no longer than {found:e}", combination.rows.len())),
+                    true => Ok(format!(
+                        "a combination of {} rows is no longer than {found:e}",
+                        combination.rows.len()
+                    )),
                     false => Err(Unproved::no_more(format!("a margin of at most {found:e}"))),
                 }
             }
@@ -441,9 +484,14 @@ impl Claim {
                     (None, _) => Ok(format!("it is at most {:e}", found.value)),
                     (Some(claimed), Some(proved)) if claimed.is_finite() && proved >= *claimed => {
                         let apart = (found.value - proved) / found.value.abs().max(f64::MIN_POSITIVE);
-                        Ok(format!("it is at most {:e}, and at least {proved:e}: apart by {apart:.1e} of it", found.value))
+                        Ok(format!(
+                            "it is at most {:e}, and at least {proved:e}: apart by {apart:.1e} of it",
+                            found.value
+                        ))
                     }
-                    (Some(_), Some(proved)) => Err(Unproved::no_more(format!("that no weights make it less than {proved:e}"))),
+                    (Some(_), Some(proved)) => {
+                        Err(Unproved::no_more(format!("that no weights make it less than {proved:e}")))
+                    }
                     (Some(_), None) => Err(Unproved::Unsettled("nothing follows about other weights".into())),
                 }
             }

@@ -1,9 +1,9 @@
 //! The duality gap: how far an objective can be above the least one there is.
 //!
-//! Any duals `uᵢ` in the domain of the conjugate give a number below every objective,
-//! `−(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ) − penalty*(−(1/n) Σ cᵢ uᵢ xᵢ)`; with a free bias they must also fulfil `Σ cᵢ uᵢ = 0`. The slopes of
-//! the loss at the model's own scores are duals, and a solver may bring better ones. Duals that do not quite fit are moved
-//! until they do, so the bound holds whoever made them.
+//! Any duals `uᵢ` in the domain of the conjugate give a number below every objective, `−(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ)
+//! − penalty*(−(1/n) Σ cᵢ uᵢ xᵢ)`; with a free bias they must also fulfil `Σ cᵢ uᵢ = 0`. The slopes of the
+//! loss at the model's own scores are duals, and a solver may bring better ones. Duals that do not quite fit
+//! are moved until they do, so the bound holds whoever made them.
 
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
@@ -16,9 +16,9 @@ pub struct Gap {
     pub objective: f64,
     /// The largest lower bound found on every objective; `None` without a penalty that could give one.
     pub dual: Option<f64>,
-    /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero only where no
-    /// direction leads down. `None` where a solver's duals tell: it would cost another pass, and at a kink of the loss it may
-    /// be positive all the same.
+    /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero
+    /// only where no direction leads down. `None` where a solver's duals tell: it would cost another pass,
+    /// and at a kink of the loss it may be positive all the same.
     pub gradient: Option<f64>,
 }
 
@@ -38,7 +38,12 @@ impl Gap {
 }
 
 /// Objective and gap of a point, given its scores and, where a solver has them, duals.
-pub fn gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], duals: Option<&[f64]>) -> Gap {
+pub fn gap<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    scores: &[f64],
+    duals: Option<&[f64]>,
+) -> Gap {
     let dual = duals.and_then(|duals| bound(problem, duals.to_vec(), None));
     with_bound(problem, point, scores, dual)
 }
@@ -56,14 +61,26 @@ pub fn gap_with_pull<L: Loss, P: Penalty>(
 }
 
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
-pub fn scored_gap<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> (Vec<f64>, Gap) {
-    let (dual, scores) = rayon::join(|| duals.and_then(|duals| bound(problem, duals.to_vec(), None)), || problem.scores(point));
+pub fn scored_gap<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    duals: Option<&[f64]>,
+) -> (Vec<f64>, Gap) {
+    let (dual, scores) = rayon::join(
+        || duals.and_then(|duals| bound(problem, duals.to_vec(), None)),
+        || problem.scores(point),
+    );
     let gap = with_bound(problem, point, &scores, dual);
     (scores, gap)
 }
 
 /// With the bound that a solver's duals prove, or else the one of the slopes.
-fn with_bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], dual: Option<f64>) -> Gap {
+fn with_bound<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    scores: &[f64],
+    dual: Option<f64>,
+) -> Gap {
     let objective = problem.mean_loss(scores) + problem.penalty_of(point);
     if let Some(dual) = dual {
         return Gap { objective, dual: Some(dual), gradient: None };
@@ -75,7 +92,11 @@ fn with_bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, s
 }
 
 /// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
-fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, pull: Option<&Point>) -> Option<f64> {
+fn bound<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    mut duals: Vec<f64>,
+    pull: Option<&Point>,
+) -> Option<f64> {
     let mut moved = false;
     for (u, y) in duals.iter_mut().zip(problem.targets) {
         let nearest = problem.loss.nearest_dual(*y, *u);
@@ -93,8 +114,10 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
             &anew
         }
     };
-    let penalised = pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
-    // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals pull less.
+    let penalised =
+        pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
+    // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals
+    // pull less.
     let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
     let largest = || penalised.clone().map(f64::abs).fold(0.0, f64::max);
     let shorter = match if l2 > 0.0 { 0.0 } else { largest() } {
@@ -102,13 +125,14 @@ fn bound<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, mut duals: Vec<f64>, 
         _ if l1 == 0.0 => return None,
         largest => l1 / largest,
     };
-    let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], shorter * duals[i]));
+    let conjugate =
+        problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], shorter * duals[i]));
     let restraint: f64 = if l2 > 0.0 { penalised.map(|v| problem.penalty.conjugate(-v)).sum() } else { 0.0 };
     Some(-conjugate - restraint).filter(|bound| bound.is_finite())
 }
 
-/// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the domain of every
-/// conjugate, so shorter duals never leave it. Returns whether anything changed.
+/// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the
+/// domain of every conjugate, so shorter duals never leave it. Returns whether anything changed.
 pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
     let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
     let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
@@ -164,7 +188,8 @@ mod tests {
         let rows = builder.finish();
         for bias in [Bias::Free, Bias::Penalised, Bias::None] {
             let row_weights: Vec<f64> = (0..targets.len()).map(|i| 0.5 + i as f64).collect();
-            let problem = Problem { rows: &rows, targets, row_weights: &row_weights, total: 3.0, loss, penalty, bias };
+            let problem =
+                Problem { rows: &rows, targets, row_weights: &row_weights, total: 3.0, loss, penalty, bias };
             let mut gaps = Vec::new();
             for point in points {
                 let point = Point { bias: point.bias * bias.coordinate(), ..point.clone() };
@@ -172,7 +197,10 @@ mod tests {
             }
             for a in &gaps {
                 for b in &gaps {
-                    prop_assert!(a.dual.unwrap() <= b.objective + 1e-9 * (1.0 + b.objective), "{bias:?} {a:?} {b:?}");
+                    prop_assert!(
+                        a.dual.unwrap() <= b.objective + 1e-9 * (1.0 + b.objective),
+                        "{bias:?} {a:?} {b:?}"
+                    );
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! The duality gap of the multinomial logistic loss.
 //!
-//! The duals of a row are the distance of a distribution over classes from its label, `uᵢ = qᵢ − e_y`; the conjugate is the
-//! negative entropy of `qᵢ`. With free biases the distributions must give each class as much as it has rows.
+//! The duals of a row are the distance of a distribution over classes from its label, `uᵢ = qᵢ − e_y`; the
+//! conjugate is the negative entropy of `qᵢ`. With free biases the distributions must give each class as much
+//! as it has rows.
 
 use super::Gap;
 use crate::model::Weights;
@@ -21,7 +22,11 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
         Bias::Penalised => weights.bias.iter().zip(&pull.bias).map(|(w, v)| slope(w, v)).sum(),
         Bias::None => 0.0,
     };
-    let pull = if problem.bias == Bias::Free && balance(problem, &mut q, &pull.bias) { problem.pull(&q) } else { pull };
+    let pull = if problem.bias == Bias::Free && balance(problem, &mut q, &pull.bias) {
+        problem.pull(&q)
+    } else {
+        pull
+    };
     let square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>();
     let bias = if problem.bias == Bias::Penalised { square(&pull.bias) } else { 0.0 };
     let entropy: f64 = (0..problem.classes.len())
@@ -35,7 +40,8 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
     Gap { objective, dual, gradient: Some(gradient.sqrt()) }
 }
 
-/// Takes from the classes that have too much, from every row in proportion, and gives to those that have too little.
+/// Takes from the classes that have too much, from every row in proportion, and gives to those that have too
+/// little.
 pub(super) fn balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
     if excess.iter().all(|e| *e == 0.0) {
         return false;

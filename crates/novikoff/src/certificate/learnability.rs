@@ -1,14 +1,15 @@
-//! What theory promises of halfspaces before any row is seen: how many rows are enough, and what so many rows are worth.
+//! What theory promises of halfspaces before any row is seen: how many rows are enough, and what so many rows
+//! are worth.
 //!
-//! The class of halfspaces over `d` features has the VC dimension `d + 1` with a bias and `d` without. Two theorems, each
-//! with its constants:
+//! The class of halfspaces over `d` features has the VC dimension `d + 1` with a bias and `d` without. Two
+//! theorems, each with its constants:
 //!
-//! - *Realizable* (some halfspace makes no error): Blumer, Ehrenfeucht, Haussler and Warmuth, 1989. With
-//!   `n ≥ max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε))` rows, with probability `1 − δ` every halfspace that errs on none of them
-//!   errs on at most a share ε of all.
-//! - *Agnostic* (anything goes): Vapnik and Chervonenkis, 1971. With probability `1 − δ` the error of every halfspace on `n`
-//!   rows is within `√((8/n)·ln(4·((2n)^v + 1)/δ))` of its error on all; who minimises the one is then within twice that of
-//!   the best at the other.
+//! - *Realizable* (some halfspace makes no error): Blumer, Ehrenfeucht, Haussler and Warmuth, 1989. With `n ≥
+//!   max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε))` rows, with probability `1 − δ` every halfspace that errs on
+//!   none of them errs on at most a share ε of all.
+//! - *Agnostic* (anything goes): Vapnik and Chervonenkis, 1971. With probability `1 − δ` the error of every
+//!   halfspace on `n` rows is within `√((8/n)·ln(4·((2n)^v + 1)/δ))` of its error on all; who minimises the
+//!   one is then within twice that of the best at the other.
 
 /// Which theorem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,8 @@ pub fn vc_dimension(features: u64, bias: bool) -> u64 {
     features.saturating_add(u64::from(bias))
 }
 
-/// The least number of rows that the theorem needs for (ε, δ). Realizable: to err on at most a share ε. Agnostic: for the
-/// training error to be within ε of the true one.
+/// The least number of rows that the theorem needs for (ε, δ). Realizable: to err on at most a share ε.
+/// Agnostic: for the training error to be within ε of the true one.
 ///
 /// ```
 /// use novikoff::certificate::learnability::{Setting, rows_needed};
@@ -65,8 +66,9 @@ pub fn error_bound(setting: Setting, dimension: u64, rows: u64, delta: f64) -> f
             (8.0 / n * ((4.0 / delta).ln() + growth)).sqrt().min(1.0)
         }
         Setting::Realizable => {
-            let needed =
-                |epsilon: f64| f64::max(4.0 / epsilon * (2.0 / delta).log2(), 8.0 * v / epsilon * (13.0 / epsilon).log2());
+            let needed = |epsilon: f64| {
+                f64::max(4.0 / epsilon * (2.0 / delta).log2(), 8.0 * v / epsilon * (13.0 / epsilon).log2())
+            };
             if needed(1.0) > n {
                 return 1.0;
             }
@@ -80,13 +82,14 @@ pub fn error_bound(setting: Setting, dimension: u64, rows: u64, delta: f64) -> f
     }
 }
 
-/// Fewer rows than this are not enough for any learner, in the realizable setting: Ehrenfeucht, Haussler, Kearns and
-/// Valiant, 1989, for ε ≤ 1/8 and δ ≤ 1/100. `None` outside that range.
+/// Fewer rows than this are not enough for any learner, in the realizable setting: Ehrenfeucht, Haussler,
+/// Kearns and Valiant, 1989, for ε ≤ 1/8 and δ ≤ 1/100. `None` outside that range.
 pub fn rows_not_enough(dimension: u64, epsilon: f64, delta: f64) -> Option<u64> {
     if !(epsilon <= 0.125 && delta <= 0.01) {
         return None;
     }
-    let bound = f64::max((1.0 - epsilon) / epsilon * (1.0 / delta).ln(), (dimension as f64 - 1.0) / (32.0 * epsilon));
+    let bound =
+        f64::max((1.0 - epsilon) / epsilon * (1.0 / delta).ln(), (dimension as f64 - 1.0) / (32.0 * epsilon));
     Some(bound.ceil() as u64)
 }
 

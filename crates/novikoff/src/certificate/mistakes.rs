@@ -1,11 +1,13 @@
 //! How many mistakes a perceptron can make at most, whatever the order of the rows.
 //!
-//! Novikoff: rows no longer than `R` that some unit vector `u` separates by `γ` cost at most `(R/γ)²` mistakes, however often
-//! the perceptron goes over them. Freund and Schapire: for any `u` and `γ`, with `D² = Σ max(0, γ − y<u, x>)²` over the sequence,
-//! at most `((R + D)/γ)²`; `T` passes are a sequence of `T` times as many rows. If every row has a feature of its own, `Δ`, then
-//! the rows can be separated, and `(R² + Δ²)(1 + D²/Δ²)/γ²` bounds the mistakes of any number of passes.
+//! Novikoff: rows no longer than `R` that some unit vector `u` separates by `γ` cost at most `(R/γ)²`
+//! mistakes, however often the perceptron goes over them. Freund and Schapire: for any `u` and `γ`, with `D²
+//! = Σ max(0, γ − y<u, x>)²` over the sequence, at most `((R + D)/γ)²`; `T` passes are a sequence of `T`
+//! times as many rows. If every row has a feature of its own, `Δ`, then the rows can be separated, and `(R² +
+//! Δ²)(1 + D²/Δ²)/γ²` bounds the mistakes of any number of passes.
 //!
-//! All of it speaks of steps of one size from zero, and of rows with the bias's coordinate, 1, where there is a bias.
+//! All of it speaks of steps of one size from zero, and of rows with the bias's coordinate, 1, where there is
+//! a bias.
 
 use super::objective::Target;
 use super::proof::{Direction, Stand, classes, length_of, over_length};
@@ -50,7 +52,10 @@ impl MistakeProof {
         if let Some(own) = self.own_feature {
             range::divisor("the rows' own feature", own)?;
             if self.passes.is_some() {
-                return Err("with features of their own, rows may come any number of times: no passes are stated".into());
+                return Err(
+                    "with features of their own, rows may come any number of times: no passes are stated"
+                        .into(),
+                );
             }
         }
         if self.passes == Some(0) {
@@ -70,8 +75,7 @@ impl MistakeProof {
         let bound = match (self.own_feature, self.passes) {
             (Some(own), _) => bound_with_own(up(radius * radius, 4), up(short, 4), own, self.margin),
             (None, None) if short > 0.0 => {
-                let what =
-                    "a bound for each number of passes: some rows may be nearer than the margin, and each pass may mistake them";
+                let what = "a bound for each number of passes: some rows may be nearer than the margin, and each pass may mistake them";
                 return Err(Unproved::no_more(what));
             }
             (None, passes) => bound_of(radius, up(short * passes.unwrap_or(1) as f64, 4).sqrt(), self.margin),
@@ -93,7 +97,8 @@ impl MistakeProof {
         Ok((stand.margins(direction, self.normalised)?, radius))
     }
 
-    /// A row stands for the difference of two classes: √2 times as long, and its margin is the true class's lead.
+    /// A row stands for the difference of two classes: √2 times as long, and its margin is the true class's
+    /// lead.
     fn of_classes(&self, names: &[String], data: &Dataset) -> Result<(Vec<f64>, f64), Unproved> {
         if names.len() < 2 || self.weights.len() != names.len() {
             return Err(format!("{} weight vectors for {} classes", self.weights.len(), names.len()).into());
@@ -102,12 +107,19 @@ impl MistakeProof {
         if self.bias == Bias::None && self.weights.iter().any(|w| w.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
-        range::memory(&data.rows, names.len() * data.rows.columns(), self.weights.iter().map(|w| w.weights.len()).sum())?;
-        let dense: Vec<Cow<'_, [f64]>> = self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
-        let numbers: Vec<f64> = self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
+        range::memory(
+            &data.rows,
+            names.len() * data.rows.columns(),
+            self.weights.iter().map(|w| w.weights.len()).sum(),
+        )?;
+        let dense: Vec<Cow<'_, [f64]>> =
+            self.weights.iter().map(|w| w.dense(data.rows.columns())).collect::<Result<_, _>>()?;
+        let numbers: Vec<f64> =
+            self.weights.iter().flat_map(|w| w.weights.iter().copied().chain([w.bias])).collect();
         let whole = length_of(&numbers, &numbers)?;
-        let signs: Vec<f64> =
-            (0..data.len()).map(|i| if data.weight(i) > 0.0 && classes[i] != u32::MAX { 1.0 } else { 0.0 }).collect();
+        let signs: Vec<f64> = (0..data.len())
+            .map(|i| if data.weight(i) > 0.0 && classes[i] != u32::MAX { 1.0 } else { 0.0 })
+            .collect();
         if signs.iter().all(|sign| *sign == 0.0) {
             return Err("no row has one of these labels".into());
         }
@@ -118,8 +130,12 @@ impl MistakeProof {
             }
             let row = data.rows.row(i);
             let own = classes[i] as usize;
-            let scores: Vec<_> = dense.iter().zip(&self.weights).map(|(w, d)| score(row, w, d.bias)).collect();
-            let rival = (0..scores.len()).filter(|c| *c != own).map(|c| scores[c].high).fold(f64::NEG_INFINITY, f64::max);
+            let scores: Vec<_> =
+                dense.iter().zip(&self.weights).map(|(w, d)| score(row, w, d.bias)).collect();
+            let rival = (0..scores.len())
+                .filter(|c| *c != own)
+                .map(|c| scores[c].high)
+                .fold(f64::NEG_INFINITY, f64::max);
             let low = (scores[own].low - rival).next_down();
             over_length(if self.normalised { stand.over_row(low, row) } else { low }, whole)
         };
@@ -178,7 +194,8 @@ impl Margins {
         Self { sorted: margins, sums, radius }
     }
 
-    /// `Σ max(0, γ − m)^power` for a power of 1 or 2: by the sums of all, which takes no time, and of which much may cancel.
+    /// `Σ max(0, γ − m)^power` for a power of 1 or 2: by the sums of all, which takes no time, and of which
+    /// much may cancel.
     fn quick_shortfall(&self, margin: f64, power: i32) -> f64 {
         let count = self.sorted.partition_point(|m| *m < margin);
         let (sum, squares) = self.sums[count];
@@ -204,7 +221,8 @@ impl Margins {
         self.radius
     }
 
-    /// The least of `bound(γ, Σ max(0, γ − m)^power)`, which falls up to some γ and rises from there, and that γ.
+    /// The least of `bound(γ, Σ max(0, γ − m)^power)`, which falls up to some γ and rises from there, and
+    /// that γ.
     pub fn least_of(&self, power: i32, bound: impl Fn(f64, f64) -> f64) -> (f64, f64) {
         let largest = match self.sorted.iter().fold(self.radius, |most, m| most.max(m.abs())) {
             // Rows that are all zero fall short of any γ alike; the square of a small one would be zero, too.
@@ -218,13 +236,15 @@ impl Margins {
             if quick(a.exp()) <= quick(b.exp()) { high = b } else { low = a }
         }
         let found = (0.5 * (low + high)).exp();
-        // Where the rows are separated the bound has a corner at their least margin, which no search meets exactly.
+        // Where the rows are separated the bound has a corner at their least margin, which no search meets
+        // exactly.
         let all = [found, self.least()].into_iter().filter(|m| *m > 0.0 && m.is_finite());
         let all = all.map(|margin| (bound(margin, self.shortfall(margin, power)), margin));
         all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, found))
     }
 
-    /// The least bound on the mistakes of so many passes, and its γ; any number of passes if that is infinite.
+    /// The least bound on the mistakes of so many passes, and its γ; any number of passes if that is
+    /// infinite.
     pub fn least_bound(&self, passes: f64, own_feature: Option<f64>) -> (f64, f64) {
         self.least_of(2, |margin, off| match own_feature {
             Some(own) => bound_with_own(self.radius * self.radius, off, own, margin),

@@ -1,7 +1,8 @@
 //! Lists of numbers in a certificate: as they are where they are few, packed where they are many.
 //!
-//! Reading a million numbers from decimal digits takes longer than reading the rows that they are about. Packed, they are an
-//! object with one field, its name the type of the numbers, and in it the base64 of their bytes, lowest byte first.
+//! Reading a million numbers from decimal digits takes longer than reading the rows that they are about.
+//! Packed, they are an object with one field, its name the type of the numbers, and in it the base64 of their
+//! bytes, lowest byte first.
 
 use crate::data::little_endian;
 use base64_simd::{Out, STANDARD};
@@ -68,7 +69,10 @@ pub mod optional {
     use super::{Deserializer, Number, Serialize, Serializer};
 
     /// Writes a list.
-    pub fn serialize<T: Number, S: Serializer>(numbers: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: Number, S: Serializer>(
+        numbers: &Option<Vec<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         match numbers {
             Some(numbers) => super::serialize(numbers, serializer),
             None => ().serialize(serializer),
@@ -76,7 +80,9 @@ pub mod optional {
     }
 
     /// Reads a list that is there.
-    pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<T>>, D::Error> {
         super::deserialize(deserializer).map(Some)
     }
 }
@@ -93,7 +99,8 @@ impl<'de, T: Number> Visitor<'de> for List<T> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
         let mut numbers = Vec::new();
         while let Some(number) = list.next_element()? {
-            // A decimal digit and a comma would become eight bytes: a file could ask for four times its own size.
+            // A decimal digit and a comma would become eight bytes: a file could ask for four times its own
+            // size.
             if numbers.len() == FEW {
                 return Err(A::Error::custom(format!("a list of more than {FEW} numbers must be packed")));
             }
@@ -103,7 +110,9 @@ impl<'de, T: Number> Visitor<'de> for List<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<T>, A::Error> {
-        let wrong = |name: Option<String>| A::Error::custom(format!("packed numbers of the type {name:?}, not {:?}", T::NAME));
+        let wrong = |name: Option<String>| {
+            A::Error::custom(format!("packed numbers of the type {name:?}, not {:?}", T::NAME))
+        };
         match map.next_key::<String>()? {
             Some(name) if name == T::NAME => {}
             name => return Err(wrong(name)),
@@ -157,7 +166,9 @@ fn unpacked<T: Number>(text: &str) -> Result<Vec<T>, String> {
         }
         part.iter_mut().for_each(|x| *x = x.out_of_le());
         match first_not_finite(part) {
-            Some(number) => Err(format!("number {} of a packed list is not finite", at * PART / size_of::<T>() + number)),
+            Some(number) => {
+                Err(format!("number {} of a packed list is not finite", at * PART / size_of::<T>() + number))
+            }
             None => Ok(()),
         }
     };
@@ -242,16 +253,22 @@ mod tests {
         }
         let mut wrong = numbers;
         (wrong[20_000], wrong[29_999]) = (f64::NAN, f64::INFINITY);
-        assert!(unpacked::<f64>(&STANDARD.encode(little_endian(&wrong))).unwrap_err().contains("number 20000 "));
+        assert!(
+            unpacked::<f64>(&STANDARD.encode(little_endian(&wrong))).unwrap_err().contains("number 20000 ")
+        );
     }
 
     #[test]
     fn what_is_no_list_is_refused_with_the_reason() {
         let refused = |weights: serde_json::Value| {
-            serde_json::from_value::<Lists>(json!({"columns": [], "weights": weights})).unwrap_err().to_string()
+            serde_json::from_value::<Lists>(json!({"columns": [], "weights": weights}))
+                .unwrap_err()
+                .to_string()
         };
         let packed = |x: f64| STANDARD.encode(x.to_le_bytes());
-        assert!(refused(json!({"f64": packed(f64::NAN)})).contains("number 0 of a packed list is not finite"));
+        assert!(
+            refused(json!({"f64": packed(f64::NAN)})).contains("number 0 of a packed list is not finite")
+        );
         assert!(refused(json!({"f64": packed(f64::INFINITY)})).contains("not finite"));
         assert!(refused(json!({"f64": "AAAA"})).contains("4 digits of base64 are no whole number of f64"));
         assert!(refused(json!({"f64": "AAAAAAAAAA!="})).contains("base64 of packed numbers is wrong"));

@@ -1,10 +1,12 @@
-//! How near the least objective weights are: what they come to, from above, and what no weights fall below, from below.
+//! How near the least objective weights are: what they come to, from above, and what no weights fall below,
+//! from below.
 //!
-//! Both ends hold in spite of rounding. Above, every score is a pair of numbers that it lies between, and a convex loss is
-//! largest at one of them. Below, any duals in the domain of the conjugate will do, whoever made them. With a free bias they
-//! must add up to exactly zero, which stored numbers do not. But those of the larger side, shortened by a share `ε` of next
-//! to nothing, do, and `ℓ*(0) = 0` for all losses here, so the conjugate of shortened duals is no more than a share of it;
-//! what `ε` may cost is taken off the bound. The same shortening takes duals into the domain of an ℓ1 penalty.
+//! Both ends hold in spite of rounding. Above, every score is a pair of numbers that it lies between, and a
+//! convex loss is largest at one of them. Below, any duals in the domain of the conjugate will do, whoever
+//! made them. With a free bias they must add up to exactly zero, which stored numbers do not. But those of
+//! the larger side, shortened by a share `ε` of next to nothing, do, and `ℓ*(0) = 0` for all losses here, so
+//! the conjugate of shortened duals is no more than a share of it; what `ε` may cost is taken off the bound.
+//! The same shortening takes duals into the domain of an ℓ1 penalty.
 
 use super::deviation;
 use super::gap::balance;
@@ -13,7 +15,9 @@ use super::proof::{Direction, Sides, classes};
 use super::range::{self, LARGE, UNDERFLOW, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
 use crate::data::{Dataset, Row, Scale, SizeAndSum};
-use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
+use crate::loss::{
+    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+};
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
 use crate::risk::{self, Joint, Problem, log_sum_exp, probabilities};
@@ -35,7 +39,8 @@ pub enum Target {
     Numbers,
 }
 
-/// What was minimised: `(1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖v‖² + l1·‖v‖₁`, where `vⱼ = mⱼ·wⱼ` for the size `mⱼ` of a column.
+/// What was minimised: `(1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖v‖² + l1·‖v‖₁`, where `vⱼ = mⱼ·wⱼ` for the size
+/// `mⱼ` of a column.
 ///
 /// `n` is the sum of the row weights; `cᵢ` is a row's weight times its class's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,8 +98,8 @@ const GROUP: usize = 16;
 const SHORTCUT: f64 = 4e-12;
 
 impl Objective {
-    /// Both ends, for weights (one direction; for classes one each) and duals (the slopes at the weights if there are none). Without
-    /// any penalty, the lower end is that of weights `v` no longer than `within`.
+    /// Both ends, for weights (one direction; for classes one each) and duals (the slopes at the weights if
+    /// there are none). Without any penalty, the lower end is that of weights `v` no longer than `within`.
     pub fn ends(
         &self,
         data: &Dataset,
@@ -121,14 +126,26 @@ impl Objective {
         let by_column = weights.len().saturating_mul(4 * data.rows.columns());
         // Scores and distributions, where classes are learned jointly.
         let by_row = if weights.len() > 1 { weights.len().saturating_mul(2 * data.len()) } else { 0 };
-        range::memory(&data.rows, by_column.saturating_add(by_row), weights.iter().map(|w| w.weights.len()).sum())?;
-        let dense: Vec<Cow<'_, [f64]>> = weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
+        range::memory(
+            &data.rows,
+            by_column.saturating_add(by_row),
+            weights.iter().map(|w| w.weights.len()).sum(),
+        )?;
+        let dense: Vec<Cow<'_, [f64]>> =
+            weights.iter().map(|d| d.dense(data.rows.columns())).collect::<Result<_, _>>()?;
         if self.bias == Bias::None && weights.iter().any(|direction| direction.bias != 0.0) {
             return Err("there is a bias where there should be none".into());
         }
         let total = total(data);
         range::divisor("the sum of the row weights", total)?;
-        let this = Given { objective: self, data, counts: &counts, total, within, off_scale: self.off_scale(data, total)? };
+        let this = Given {
+            objective: self,
+            data,
+            counts: &counts,
+            total,
+            within,
+            off_scale: self.off_scale(data, total)?,
+        };
         let ends = match &self.target {
             Target::Classes(names) => this.jointly(names, weights, &dense)?,
             target => {
@@ -164,7 +181,10 @@ impl Objective {
 
     /// What the factors that bring columns to one size may be off by, relatively.
     fn off_scale(&self, data: &Dataset, total: f64) -> Result<f64, Unproved> {
-        if self.scaled_columns.is_some_and(|columns| self.scale == Scale::None || columns > data.rows.columns() as u64) {
+        if self
+            .scaled_columns
+            .is_some_and(|columns| self.scale == Scale::None || columns > data.rows.columns() as u64)
+        {
             return Err("more columns are scaled than there are".into());
         }
         match self.scale {
@@ -176,7 +196,9 @@ impl Objective {
     /// The factors that bring columns to one size; those that are not there are 1.
     fn factors(&self, data: &Dataset) -> Vec<f64> {
         let mut factors = self.scale.factors(&data.rows, &data.row_weights);
-        factors.truncate(self.scaled_columns.map_or(usize::MAX, |columns| usize::try_from(columns).unwrap_or(usize::MAX)));
+        factors.truncate(
+            self.scaled_columns.map_or(usize::MAX, |columns| usize::try_from(columns).unwrap_or(usize::MAX)),
+        );
         factors
     }
 
@@ -301,8 +323,9 @@ impl Given<'_> {
 
     /// `Σ f(i)·cᵢ/n` over rows that count.
     fn sum(&self, f: impl Fn(usize) -> f64 + Sync) -> f64 {
-        let part =
-            |rows: Range<usize>| rows.filter(|&i| self.counts[i] > 0.0).map(|i| self.counts[i] / self.total * f(i)).sum::<f64>();
+        let part = |rows: Range<usize>| {
+            rows.filter(|&i| self.counts[i] > 0.0).map(|i| self.counts[i] / self.total * f(i)).sum::<f64>()
+        };
         risk::sum(self.len(), &part)
     }
 
@@ -312,18 +335,27 @@ impl Given<'_> {
         Between::about(sum, sum, 2 * self.len() + 64)
     }
 
-    /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; or more, if anything.
+    /// The length of each row as the penalty sees it, with the bias's coordinate where that counts; or more,
+    /// if anything.
     fn lengths(&self, columns: &Columns) -> Vec<f64> {
         let extra = if self.objective.bias == Bias::Penalised { 1.0 } else { 0.0 };
-        // Divided by the largest of its column, nothing is larger than 1. The factor for that is a number while the value is not
-        // larger than this one. Sums of squares would be smaller, but each takes a look at a factor far away.
+        // Divided by the largest of its column, nothing is larger than 1. The factor for that is a number
+        // while the value is not larger than this one. Sums of squares would be smaller, but each takes a
+        // look at a factor far away.
         const LARGE: f64 = 1e300;
         let rows = &self.data.rows;
         let none_is_larger = || match rows.is_even() {
-            true => (0..rows.rows()).into_par_iter().with_min_len(CHUNK).all(|i| rows.row(i).largest() <= LARGE),
-            false => (0..rows.columns()).into_par_iter().with_min_len(CHUNK).all(|j| columns.scale(j) > 1.0 / LARGE),
+            true => {
+                (0..rows.rows()).into_par_iter().with_min_len(CHUNK).all(|i| rows.row(i).largest() <= LARGE)
+            }
+            false => (0..rows.columns())
+                .into_par_iter()
+                .with_min_len(CHUNK)
+                .all(|j| columns.scale(j) > 1.0 / LARGE),
         };
-        let at_most_one = self.objective.scale == Scale::MaxAbs && columns.are_all_scaled(rows.columns()) && none_is_larger();
+        let at_most_one = self.objective.scale == Scale::MaxAbs
+            && columns.are_all_scaled(rows.columns())
+            && none_is_larger();
         let of = |row: Row<'_>| {
             let mut sum = extra + row.len() as f64;
             if !at_most_one {
@@ -377,8 +409,9 @@ impl Given<'_> {
         }
     }
 
-    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each of `count` weights by what
-    /// `pulls` writes of some of them, and at what counts besides by `extra`, give or take a vector of length `off`.
+    /// What no weights fall below, by duals whose conjugates come to at most `conjugate`, which pull at each
+    /// of `count` weights by what `pulls` writes of some of them, and at what counts besides by `extra`, give
+    /// or take a vector of length `off`.
     fn below(
         &self,
         conjugate: f64,
@@ -391,7 +424,8 @@ impl Given<'_> {
         }
         let Objective { lambda, l1, .. } = *self.objective;
         let up = 1.0 + 64.0 * f64::EPSILON;
-        let chunk = |chunk: usize, to: &mut Vec<f64>| pulls(chunk * CHUNK..count.min((chunk + 1) * CHUNK), to);
+        let chunk =
+            |chunk: usize, to: &mut Vec<f64>| pulls(chunk * CHUNK..count.min((chunk + 1) * CHUNK), to);
         let chunks = || (0..count.div_ceil(CHUNK)).into_par_iter();
         // The length of the parts' lengths, each from above.
         let long = |over: f64| {
@@ -403,7 +437,11 @@ impl Given<'_> {
                 length(pulls).high
             };
             let mut parts: Vec<f64> = chunks().map_init(Vec::new, part).collect();
-            parts.extend(extra.chunks(CHUNK).map(|extra| length(&extra.iter().copied().map(rest).collect::<Vec<_>>()).high));
+            parts.extend(
+                extra
+                    .chunks(CHUNK)
+                    .map(|extra| length(&extra.iter().copied().map(rest).collect::<Vec<_>>()).high),
+            );
             length(&parts).high
         };
         // What the scales are off by, the pulls are off by, and a little more.
@@ -463,7 +501,8 @@ impl Given<'_> {
             None => {}
         }
         let slope = |i: usize| loss.slope(targets[i], 0.5 * (scores[i].low + scores[i].high));
-        // Of the scores two ends are known. Whoever computes slopes anew, with more digits, may come to any between those at the ends.
+        // Of the scores two ends are known. Whoever computes slopes anew, with more digits, may come to any
+        // between those at the ends.
         let is_given = duals.is_some();
         let spread = |i: usize| match is_given || self.counts[i] == 0.0 {
             true => 0.0,
@@ -476,7 +515,8 @@ impl Given<'_> {
         let mut duals: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(1024).map(dual).collect();
         let penalty = ElasticNet { l2: self.objective.lambda, l1: self.objective.l1 };
         let bias = self.objective.bias;
-        let problem = Problem { rows, targets, row_weights: self.counts, total: self.total, loss, penalty, bias };
+        let problem =
+            Problem { rows, targets, row_weights: self.counts, total: self.total, loss, penalty, bias };
         // The share of the larger side's duals that is too much.
         let mut epsilon = 0.0;
         if bias == Bias::Free {
@@ -497,12 +537,18 @@ impl Given<'_> {
         let lengths = self.lengths(&columns);
         let size = self.sum_between(|i| duals[i].abs() * lengths[i]).high;
         let conjugate = |i: usize| loss.conjugate(targets[i], duals[i]);
-        let conjugates: Vec<f64> = (0..self.len()).into_par_iter().with_min_len(1024).map(conjugate).collect();
-        let parts = self.sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugates[i].abs()).high;
-        let conjugate = Between::about(self.sum(|i| conjugates[i]), parts, 2 * self.len() + 256).high + epsilon * parts;
+        let conjugates: Vec<f64> =
+            (0..self.len()).into_par_iter().with_min_len(1024).map(conjugate).collect();
+        let parts = self
+            .sum_between(|i| 1.0 + (targets[i] * duals[i]).abs() + duals[i].powi(2) + conjugates[i].abs())
+            .high;
+        let conjugate =
+            Between::about(self.sum(|i| conjugates[i]), parts, 2 * self.len() + 256).high + epsilon * parts;
         // The slope of a conjugate is the score.
-        let conjugate = conjugate + self.sum_between(|i| spread(i) * scores[i].low.abs().max(scores[i].high.abs())).high;
-        let off = self.off(size, rounded) + epsilon * size + self.sum_between(|i| spread(i) * lengths[i]).high;
+        let conjugate =
+            conjugate + self.sum_between(|i| spread(i) * scores[i].low.abs().max(scores[i].high.abs())).high;
+        let off =
+            self.off(size, rounded) + epsilon * size + self.sum_between(|i| spread(i) * lengths[i]).high;
         let extra = if bias == Bias::Penalised { &[bias_pull][..] } else { &[] };
         let pulls = (rows.columns(), |some: Range<usize>, to: &mut Vec<f64>| columns.scaled_pulls(some, to));
         Ok(Ends { value, lower_bound: self.below(conjugate, pulls, extra, off) })
@@ -559,8 +605,8 @@ impl Given<'_> {
         Pulled { columns: Columns::Apart { scales: self.objective.factors(self.data), pull }, bias, rounded }
     }
 
-    /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time and then joined two
-    /// by two, and how often a sum was rounded by that at most.
+    /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time
+    /// and then joined two by two, and how often a sum was rounded by that at most.
     fn few_at_a_time<C: Clone + Default + Send>(
         &self,
         few: usize,
@@ -588,12 +634,18 @@ impl Given<'_> {
                 }
                 waiting.push((level, all));
             }
-            waiting.into_iter().map(|(_, all)| all).rev().reduce(|all, one| joined(one, all)).unwrap_or_else(nothing)
+            waiting
+                .into_iter()
+                .map(|(_, all)| all)
+                .rev()
+                .reduce(|all, one| joined(one, all))
+                .unwrap_or_else(nothing)
         };
         let mut groups: Vec<Vec<C>> = (0..parts.div_ceil(GROUP)).into_par_iter().map(group).collect();
         while groups.len() > 1 {
             let mut left = groups.into_iter();
-            let pairs: Vec<(Vec<C>, Option<Vec<C>>)> = std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
+            let pairs: Vec<(Vec<C>, Option<Vec<C>>)> =
+                std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
             groups = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, joined)).collect();
         }
         (groups.pop().unwrap_or_else(nothing), few + parts.next_power_of_two().ilog2() as usize)
@@ -607,7 +659,12 @@ impl Given<'_> {
     }
 
     /// Both ends of the multinomial logistic loss.
-    fn jointly(&self, names: &[String], directions: &[Direction], dense: &[Cow<'_, [f64]>]) -> Result<Ends, Unproved> {
+    fn jointly(
+        &self,
+        names: &[String],
+        directions: &[Direction],
+        dense: &[Cow<'_, [f64]>],
+    ) -> Result<Ends, Unproved> {
         let k = names.len();
         if self.objective.loss != LossName::Logistic || self.objective.l1 != 0.0 {
             return Err("only the logistic loss, without an ℓ1 penalty, tells classes apart jointly".into());
@@ -629,7 +686,8 @@ impl Given<'_> {
             .with_min_len(64)
             .map(|i| {
                 let row = self.data.rows.row(i);
-                let all: Vec<Between> = dense.iter().zip(directions).map(|(w, d)| rough_score(row, w, d.bias)).collect();
+                let all: Vec<Between> =
+                    dense.iter().zip(directions).map(|(w, d)| rough_score(row, w, d.bias)).collect();
                 let middle = all.iter().map(|s| 0.5 * (s.low + s.high)).collect();
                 let highest: Vec<f64> = all.iter().map(|s| s.high).collect();
                 let largest = highest.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
@@ -652,17 +710,19 @@ impl Given<'_> {
     fn jointly_below(&self, columns: &Columns, classes: &[u32], mut q: Vec<f64>, k: usize) -> Option<f64> {
         let Objective { lambda, bias, .. } = *self.objective;
         let rows = &self.data.rows;
-        let problem = Joint { rows, classes, count: k, row_weights: self.counts, total: self.total, lambda, bias };
+        let problem =
+            Joint { rows, classes, count: k, row_weights: self.counts, total: self.total, lambda, bias };
         if !q.iter().all(|q| q.is_finite()) {
             return None;
         }
         let mut pull = problem.pull(&q);
-        // The share of a class that is too much, at most: taking it away, and giving it to those that have too little, is a
-        // move of twice that in every row.
+        // The share of a class that is too much, at most: taking it away, and giving it to those that have
+        // too little, is a move of twice that in every row.
         let mut epsilon = 0.0f64;
         if bias == Bias::Free {
             joint::balance(&problem, &mut q, &pull.bias);
-            let wanted: Vec<f64> = (0..k).map(|c| self.sum(|i| f64::from(u8::from(classes[i] as usize == c)))).collect();
+            let wanted: Vec<f64> =
+                (0..k).map(|c| self.sum(|i| f64::from(u8::from(classes[i] as usize == c)))).collect();
             // A class without a row that counts is to have nothing, exactly.
             for (i, q) in q.chunks_exact_mut(k).enumerate() {
                 for c in (0..k).filter(|&c| wanted[c] == 0.0 && c != classes[i] as usize) {
@@ -674,7 +734,8 @@ impl Given<'_> {
                 let have = self.sum_between(|i| q[i * k + c]);
                 let want = Between::about(wanted[c], wanted[c], 2 * self.len() + 64);
                 let apart = (have.high - want.low).max(want.high - have.low).next_up();
-                epsilon = epsilon.max(if have.low > 0.0 { quotient_up(apart, have.low).min(1.0) } else { 1.0 });
+                epsilon =
+                    epsilon.max(if have.low > 0.0 { quotient_up(apart, have.low).min(1.0) } else { 1.0 });
             }
         }
         // Distributions add up to 1 but for a few roundings.
@@ -683,7 +744,8 @@ impl Given<'_> {
         let entropy = |i: usize| q[i * k..(i + 1) * k].iter().map(|q| part(*q)).sum::<f64>();
         let everything = self.sum_between(|_| 1.0).high;
         let size = everything * (1.0 + (k as f64).ln());
-        // A smaller part of q costs at most its share of |q·ln q| ≤ 1/e, a larger one at most as much as is added.
+        // A smaller part of q costs at most its share of |q·ln q| ≤ 1/e, a larger one at most as much as is
+        // added.
         let moved = everything * (k as f64 + 1.0) * (epsilon + rounding) * 2.0;
         let conjugate = Between::about(self.sum(entropy), size, 2 * self.len() + 64 * k).high + moved;
         let lengths = self.lengths(columns);
@@ -694,7 +756,10 @@ impl Given<'_> {
         let extra = if bias == Bias::Penalised { &pull.bias[..] } else { &[] };
         let scale = |(chunk, values): (usize, &mut [f64])| {
             let columns = (chunk * CHUNK..).map(|j| columns.scale(j));
-            values.chunks_exact_mut(k).zip(columns).for_each(|(values, scale)| values.iter_mut().for_each(|v| *v *= scale));
+            values
+                .chunks_exact_mut(k)
+                .zip(columns)
+                .for_each(|(values, scale)| values.iter_mut().for_each(|v| *v *= scale));
         };
         pull.values.par_chunks_mut(CHUNK * k).enumerate().for_each(scale);
         let pulls = |some: Range<usize>, to: &mut Vec<f64>| pull.values[some].clone_into(to);
@@ -725,7 +790,8 @@ mod tests {
     }
 
     proptest! {
-        /// Rows of one value each, of either sign or none, some of which do not count; columns that nobody has.
+        /// Rows of one value each, of either sign or none, some of which do not count; columns that nobody
+        /// has.
         #[test]
         fn scales_and_pull_are_what_they_are_row_by_row(
             rows in prop::collection::vec((prop::collection::btree_set(0u32..60, 0..8), -3i8..4, 0u8..3), 1..40),

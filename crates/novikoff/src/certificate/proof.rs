@@ -1,8 +1,9 @@
 //! Claims about the margin of rows, and what makes sure of them.
 //!
-//! A claim names rows by the labels on its two sides, and brings its witness along: weights, or multipliers of rows. Whoever
-//! has the rows can check it by going over them once, with bounds that hold in spite of rounding ([`super::rigorous`]) or
-//! without rounding at all ([`super::exact`]). Nothing here knows how a witness was found.
+//! A claim names rows by the labels on its two sides, and brings its witness along: weights, or multipliers
+//! of rows. Whoever has the rows can check it by going over them once, with bounds that hold in spite of
+//! rounding ([`super::rigorous`]) or without rounding at all ([`super::exact`]). Nothing here knows how a
+//! witness was found.
 
 use super::exact::Dyadic;
 use super::numbers;
@@ -46,13 +47,19 @@ impl Sides {
         if data.labels.len() != data.len() {
             return Err("the rows have no labels".into());
         }
-        let sign = |(i, &label): (usize, &u32)| if data.weight(i) > 0.0 { by_label[label as usize] } else { 0.0 };
+        let sign =
+            |(i, &label): (usize, &u32)| if data.weight(i) > 0.0 { by_label[label as usize] } else { 0.0 };
         let signs: Vec<f64> = data.labels.par_iter().enumerate().with_min_len(CHUNK).map(sign).collect();
-        if signs.iter().all(|sign| *sign == 0.0) { Err("no row stands on either side".into()) } else { Ok(signs) }
+        if signs.iter().all(|sign| *sign == 0.0) {
+            Err("no row stands on either side".into())
+        } else {
+            Ok(signs)
+        }
     }
 }
 
-/// The class of each row by the order of these labels, `u32::MAX` for rows with others; or what is wrong with the labels.
+/// The class of each row by the order of these labels, `u32::MAX` for rows with others; or what is wrong with
+/// the labels.
 pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, String> {
     let mut by_label = vec![u32::MAX; data.names.len()];
     for (class, name) in (0..).zip(names) {
@@ -85,7 +92,10 @@ pub struct Direction {
 impl Direction {
     /// Of a weight per column.
     pub fn new(weights: &[f64], bias: f64) -> Self {
-        let count = weights.par_chunks(CHUNK).map(|weights| weights.iter().filter(|w| **w != 0.0).count()).sum::<usize>();
+        let count = weights
+            .par_chunks(CHUNK)
+            .map(|weights| weights.iter().filter(|w| **w != 0.0).count())
+            .sum::<usize>();
         // A column and its weight take 12 bytes, a weight alone takes 8.
         if weights.len() > numbers::FEW && 8 * weights.len() <= 12 * count {
             return Self { columns: None, weights: weights.to_vec(), bias };
@@ -99,7 +109,8 @@ impl Direction {
         if weights.outputs() == 1 {
             return Self::new(&weights.values, weights.bias[output]);
         }
-        let values: Vec<f64> = weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
+        let values: Vec<f64> =
+            weights.values.iter().skip(output).step_by(weights.outputs()).copied().collect();
         Self::new(&values, weights.bias[output])
     }
 
@@ -118,7 +129,9 @@ impl Direction {
             None => {
                 // Without a way out at the first that differs, several are compared at a time.
                 let same = |(part, all): (&[f64], &[f64])| {
-                    part.iter().zip(all.chunks_exact(k)).fold(true, |same, (w, all)| same & (*w == all[output]))
+                    part.iter()
+                        .zip(all.chunks_exact(k))
+                        .fold(true, |same, (w, all)| same & (*w == all[output]))
                 };
                 self.weights.len() == weights.features()
                     && self.weights.par_chunks(CHUNK).zip(weights.values.par_chunks(CHUNK * k)).all(same)
@@ -126,7 +139,8 @@ impl Direction {
             Some(columns) => {
                 // Every weight here is one there, and none is left over.
                 let one_there = |(&j, w): (&u32, &f64)| *w != 0.0 && own(j as usize) == Some(w);
-                let count = |values: &[f64]| values.iter().skip(output).step_by(k).filter(|w| **w != 0.0).count();
+                let count =
+                    |values: &[f64]| values.iter().skip(output).step_by(k).filter(|w| **w != 0.0).count();
                 columns.len() == self.weights.len()
                     && columns.is_sorted_by(|a, b| a < b)
                     && columns.par_iter().zip(&self.weights).with_min_len(CHUNK).all(one_there)
@@ -138,7 +152,9 @@ impl Direction {
 
     /// A weight for each of `columns` columns, or what is wrong.
     pub(super) fn dense(&self, columns: usize) -> Result<Cow<'_, [f64]>, String> {
-        if !self.bias.is_finite() || !self.weights.par_chunks(CHUNK).all(|part| numbers::first_not_finite(part).is_none()) {
+        if !self.bias.is_finite()
+            || !self.weights.par_chunks(CHUNK).all(|part| numbers::first_not_finite(part).is_none())
+        {
             return Err("a weight is not a finite number".into());
         }
         let Some(own) = &self.columns else {
@@ -155,7 +171,9 @@ impl Direction {
         let part = |(chunk, part): (usize, &mut [f64])| {
             let (first, mut next) = (chunk * CHUNK, 0);
             let span = cut(first)..cut(first + part.len());
-            let (Some(columns), Some(weights)) = (own.get(span.clone()), self.weights.get(span)) else { return false };
+            let (Some(columns), Some(weights)) = (own.get(span.clone()), self.weights.get(span)) else {
+                return false;
+            };
             columns.iter().zip(weights).all(|(&j, &w)| {
                 let at = (j as usize).wrapping_sub(first);
                 let fits = at >= next && at < part.len();
@@ -237,7 +255,8 @@ pub struct Stand<'a> {
     pub rows: &'a Matrix,
     /// +1, −1, or 0 for rows that do not count.
     pub signs: &'a [f64],
-    /// Free: a bias that costs nothing. Penalised: a coordinate of 1 in every row, that lengthens rows and weights.
+    /// Free: a bias that costs nothing. Penalised: a coordinate of 1 in every row, that lengthens rows and
+    /// weights.
     pub bias: Bias,
 }
 
@@ -256,8 +275,8 @@ impl Stand<'_> {
         Ok(self.margins(direction, normalised)?.into_par_iter().reduce(|| f64::INFINITY, f64::min))
     }
 
-    /// Every row's margin over the length of the weights, from below; with every row divided by its length, if that is asked for.
-    /// Rows that stand on neither side have any.
+    /// Every row's margin over the length of the weights, from below; with every row divided by its length,
+    /// if that is asked for. Rows that stand on neither side have any.
     pub(super) fn margins(&self, direction: &Direction, normalised: bool) -> Result<Vec<f64>, Unproved> {
         range::memory(self.rows, self.rows.columns(), direction.weights.len())?;
         let weights = direction.dense(self.rows.columns())?;
@@ -265,8 +284,10 @@ impl Stand<'_> {
             return Err("there is a bias where there should be none".into());
         }
         let extra = if self.bias == Bias::Penalised { direction.bias } else { 0.0 };
-        let length =
-            length_of(&[&direction.weights[..], &[direction.bias]].concat(), &[&direction.weights[..], &[extra]].concat())?;
+        let length = length_of(
+            &[&direction.weights[..], &[direction.bias]].concat(),
+            &[&direction.weights[..], &[extra]].concat(),
+        )?;
         let low = |i: usize| {
             let row = self.rows.row(i);
             let low = match self.signs[i] {
@@ -279,7 +300,8 @@ impl Stand<'_> {
         if margins.iter().any(|m| m.is_nan()) { Err(range::unsettled()) } else { Ok(margins) }
     }
 
-    /// A score over the length of its row, from below; NaN where that length is too small to divide by. Rows of length zero stay as they are.
+    /// A score over the length of its row, from below; NaN where that length is too small to divide by. Rows
+    /// of length zero stay as they are.
     pub(super) fn over_row(&self, low: f64, row: Row<'_>) -> f64 {
         let length = self.length(row);
         if length.high == 0.0 {
@@ -306,9 +328,15 @@ impl Stand<'_> {
 
     /// The length of the longest row that counts.
     pub fn radius(&self) -> Between {
-        let of = |i: usize| if self.signs[i] == 0.0 { Between::exactly(0.0) } else { self.length(self.rows.row(i)) };
+        let of = |i: usize| {
+            if self.signs[i] == 0.0 { Between::exactly(0.0) } else { self.length(self.rows.row(i)) }
+        };
         let larger = |a: Between, b: Between| Between { low: a.low.max(b.low), high: a.high.max(b.high) };
-        (0..self.rows.rows()).into_par_iter().with_min_len(256).map(of).reduce(|| Between::exactly(0.0), larger)
+        (0..self.rows.rows())
+            .into_par_iter()
+            .with_min_len(256)
+            .map(of)
+            .reduce(|| Between::exactly(0.0), larger)
     }
 
     /// The length of the combination, from above: no direction has a larger margin.
@@ -323,8 +351,8 @@ impl Stand<'_> {
         if bound.is_nan() { Err(range::unsettled()) } else { Ok(bound) }
     }
 
-    /// The length of the combination, with multipliers that add up to 1, from above; and from below what it would be if all
-    /// its rows pointed in one direction.
+    /// The length of the combination, with multipliers that add up to 1, from above; and from below what it
+    /// would be if all its rows pointed in one direction.
     fn combined(&self, combination: &Combination) -> Result<(f64, f64), Unproved> {
         let Combination { rows, multipliers } = combination;
         named_once(rows, multipliers.len(), self.signs)?;
@@ -335,10 +363,15 @@ impl Stand<'_> {
         for m in multipliers {
             range::divisor("a multiplier", *m)?;
         }
-        // With a free bias each side's multipliers add up to 1 and the hulls' distance is halved; else all add up to 1.
+        // With a free bias each side's multipliers add up to 1 and the hulls' distance is halved; else all
+        // add up to 1.
         let largest = multipliers.iter().copied().fold(0.0, f64::max);
         let of = |wanted: f64| -> f64 {
-            rows.iter().zip(multipliers).filter(|(i, _)| self.signs[**i as usize] == wanted).map(|(_, m)| m / largest).sum()
+            rows.iter()
+                .zip(multipliers)
+                .filter(|(i, _)| self.signs[**i as usize] == wanted)
+                .map(|(_, m)| m / largest)
+                .sum()
         };
         let (up, down) = (of(1.0), of(-1.0));
         let (up, down, halves) = match self.bias {
@@ -384,7 +417,9 @@ impl Stand<'_> {
         for (&i, &m) in rows.iter().zip(multipliers) {
             let side = usize::from(self.signs[i as usize] < 0.0);
             totals[side].add(&Dyadic::of(m));
-            self.rows.row(i as usize).for_each_nonzero(|j, x| sums.entry(j).or_default()[side].add_product(m, x));
+            self.rows
+                .row(i as usize)
+                .for_each_nonzero(|j, x| sums.entry(j).or_default()[side].add_product(m, x));
             if self.bias == Bias::Penalised {
                 sums.entry(u32::MAX).or_default()[side].add(&Dyadic::of(m));
             }
@@ -422,11 +457,14 @@ impl Stand<'_> {
             if text.is_empty() || text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(format!("the multiplier of row {i} is not a positive whole number").into());
             }
-            let mut multiplier: BigInt = text.parse().map_err(|_| format!("the multiplier of row {i} is not a number"))?;
+            let mut multiplier: BigInt =
+                text.parse().map_err(|_| format!("the multiplier of row {i} is not a number"))?;
             if self.signs[i as usize] < 0.0 {
                 multiplier = -multiplier;
             }
-            self.rows.row(i as usize).for_each_nonzero(|j, x| columns.entry(j).or_default().add_times(&multiplier, x));
+            self.rows
+                .row(i as usize)
+                .for_each_nonzero(|j, x| columns.entry(j).or_default().add_times(&multiplier, x));
             if self.bias != Bias::None {
                 extra.add_times(&multiplier, 1.0);
             }

@@ -1,10 +1,12 @@
 //! Numbers of ordinary size, and what the fast checker says where they are not.
 //!
-//! Bounds on rounding errors hold where nothing overflows, and where what underflow takes away is nothing beside what is added for it. Both
-//! follow if every number that a claim multiplies by is zero or of ordinary size: no larger than `LARGE` and, where something is divided by it,
-//! no smaller than its inverse. A term of an objective has at most a row weight, a class weight, the inverse of their total, a
-//! dual, a value, the inverse of its column's size and the inverse of λ in it: less than `2⁹⁰⁰` times the number of rows. And what underflow takes from a product, at
-//! most `2⁻¹⁰⁷⁵`, is multiplied by no more than `2⁶⁴⁰` afterwards: it stays far below `UNDERFLOW`.
+//! Bounds on rounding errors hold where nothing overflows, and where what underflow takes away is nothing
+//! beside what is added for it. Both follow if every number that a claim multiplies by is zero or of ordinary
+//! size: no larger than `LARGE` and, where something is divided by it, no smaller than its inverse. A term of
+//! an objective has at most a row weight, a class weight, the inverse of their total, a dual, a value, the
+//! inverse of its column's size and the inverse of λ in it: less than `2⁹⁰⁰` times the number of rows. And
+//! what underflow takes from a product, at most `2⁻¹⁰⁷⁵`, is multiplied by no more than `2⁶⁴⁰` afterwards: it
+//! stays far below `UNDERFLOW`.
 
 use crate::data::Matrix;
 use rayon::prelude::*;
@@ -69,7 +71,9 @@ pub(super) fn ordinary(what: &str, numbers: &[f64]) -> Result<(), Unproved> {
     let all = |part: &[f64]| part.iter().fold(true, |all, x| all & (x.abs() <= LARGE));
     match numbers.par_chunks(1 << 14).all(all) {
         true => Ok(()),
-        false if numbers.iter().any(|x| !x.is_finite()) => Err(format!("{what} is not a finite number").into()),
+        false if numbers.iter().any(|x| !x.is_finite()) => {
+            Err(format!("{what} is not a finite number").into())
+        }
         false => Err(Unproved::Unsettled(format!("{what} is larger than {LARGE:.1e}"))),
     }
 }
@@ -85,12 +89,17 @@ pub(super) fn divisor(what: &str, number: f64) -> Result<(), Unproved> {
 
 /// The same for the values of rows.
 pub(crate) fn rows(rows: &Matrix) -> Result<(), Unproved> {
-    let ordinary = (0..rows.rows()).into_par_iter().with_min_len(1024).all(|i| rows.row(i).largest() <= LARGE);
-    if ordinary { Ok(()) } else { Err(Unproved::Unsettled(format!("a value of a row is larger than {LARGE:.1e}"))) }
+    let ordinary =
+        (0..rows.rows()).into_par_iter().with_min_len(1024).all(|i| rows.row(i).largest() <= LARGE);
+    if ordinary {
+        Ok(())
+    } else {
+        Err(Unproved::Unsettled(format!("a value of a row is larger than {LARGE:.1e}")))
+    }
 }
 
-/// Leaves to exact arithmetic, which stores no zeros, what would take so many numbers, if that is much more than the rows and the
-/// witness have.
+/// Leaves to exact arithmetic, which stores no zeros, what would take so many numbers, if that is much more
+/// than the rows and the witness have.
 pub(super) fn memory(rows: &Matrix, numbers: usize, given: usize) -> Result<(), Unproved> {
     /// Numbers that may be stored for each that is there, and beyond that.
     const EACH: usize = 64;

@@ -1,16 +1,17 @@
 //! Bounds that hold in spite of rounding.
 //!
-//! A sum of `n` products in floating point is off by at most `(n + 1)·2⁻⁵³` of the sum of their absolute values, in whatever
-//! order they are added, and by a little more where products fall below the normal numbers. What is added here for the
-//! rounding of the bound itself is generous: it costs no digit that anybody looks at.
+//! A sum of `n` products in floating point is off by at most `(n + 1)·2⁻⁵³` of the sum of their absolute
+//! values, in whatever order they are added, and by a little more where products fall below the normal
+//! numbers. What is added here for the rounding of the bound itself is generous: it costs no digit that
+//! anybody looks at.
 
 use super::exact::Dyadic;
 use crate::data::Row;
 
 /// Half a unit in the last place of 1.
 const UNIT: f64 = f64::EPSILON / 2.0;
-/// What a product that falls below the normal numbers may be off by, and a lot more: with a number below them processors compute so
-/// slowly that it took a seventh of verifying `covtype`.
+/// What a product that falls below the normal numbers may be off by, and a lot more: with a number below them
+/// processors compute so slowly that it took a seventh of verifying `covtype`.
 const TINY: f64 = f64::MIN_POSITIVE;
 
 /// Two numbers that another lies between.
@@ -28,7 +29,8 @@ impl Between {
         Self { low: x, high: x }
     }
 
-    /// A number that was computed by so many operations, out of parts whose absolute values add up to about `size`.
+    /// A number that was computed by so many operations, out of parts whose absolute values add up to about
+    /// `size`.
     pub fn about(x: f64, size: f64, operations: usize) -> Self {
         let n = operations as f64 + 8.0;
         let off = n * UNIT * size * (1.0 + 4.0 * n * UNIT) + n * TINY;
@@ -93,18 +95,21 @@ pub fn length(values: &[f64]) -> Between {
     // Four by four, so that none need wait for another.
     let (fours, rest) = values.as_chunks::<4>();
     let larger = |most: f64, value: f64| if value.abs() > most { value.abs() } else { most };
-    let most = fours.iter().fold([0.0; 4], |most, four| std::array::from_fn(|lane| larger(most[lane], four[lane])));
+    let most =
+        fours.iter().fold([0.0; 4], |most, four| std::array::from_fn(|lane| larger(most[lane], four[lane])));
     // By the largest, so that no square leaves the range of numbers.
     let largest = rest.iter().chain(&most).copied().fold(0.0, larger);
     if largest == 0.0 || !largest.is_finite() {
         // What is no number is not larger than anything.
         return Between::exactly(if values.iter().any(|value| value.is_nan()) { f64::NAN } else { largest });
     }
-    // A power of two: multiplying by it, or by its inverse, rounds nothing but what is far too small to matter.
+    // A power of two: multiplying by it, or by its inverse, rounds nothing but what is far too small to
+    // matter.
     let unit = 2f64.powi(largest.log2().floor().clamp(-1000.0, 1000.0) as i32);
     let per_unit = unit.recip();
     let square = |value: f64| (value * per_unit) * (value * per_unit);
-    let sums = fours.iter().fold([0.0; 4], |sums, four| std::array::from_fn(|lane| sums[lane] + square(four[lane])));
+    let sums =
+        fours.iter().fold([0.0; 4], |sums, four| std::array::from_fn(|lane| sums[lane] + square(four[lane])));
     let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().copied().map(square).sum::<f64>();
     let square = Between::about(sum, sum, values.len().div_ceil(4) + 1);
     let root = |x: f64| x.max(0.0).sqrt();

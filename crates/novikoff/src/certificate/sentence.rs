@@ -23,7 +23,11 @@ impl Question<'_> {
     pub fn sentence(&self) -> String {
         let sentence = match self.claim {
             Claim::MarginAtLeast { sides, bias, margin, .. } if *margin > 0.0 => {
-                format!("a hyperplane {} separates {} with a margin of at least {margin:e}", hyperplane(*bias), self.sides(sides))
+                format!(
+                    "a hyperplane {} separates {} with a margin of at least {margin:e}",
+                    hyperplane(*bias),
+                    self.sides(sides)
+                )
             }
             Claim::MarginAtLeast { sides, bias, margin, .. } => format!(
                 "a hyperplane {} has a margin of at least {margin:e} in separating {}",
@@ -31,7 +35,11 @@ impl Question<'_> {
                 self.sides(sides)
             ),
             Claim::MarginAtMost { sides, bias, margin, .. } => {
-                format!("no hyperplane {} separates {} with a margin above {margin:e}", hyperplane(*bias), self.sides(sides))
+                format!(
+                    "no hyperplane {} separates {} with a margin above {margin:e}",
+                    hyperplane(*bias),
+                    self.sides(sides)
+                )
             }
             Claim::NotSeparable { sides, bias, .. } => {
                 format!("no hyperplane {} separates {}", hyperplane(*bias), self.sides(sides))
@@ -40,9 +48,14 @@ impl Question<'_> {
                 let below = match (lower_bound, within) {
                     (None, _) => String::new(),
                     (Some(bound), None) => format!(", and no weights make it less than {bound:e}"),
-                    (Some(bound), Some(within)) => format!(", and no weights with ‖v‖ ≤ {within:e} make it less than {bound:e}"),
+                    (Some(bound), Some(within)) => {
+                        format!(", and no weights with ‖v‖ ≤ {within:e} make it less than {bound:e}")
+                    }
                 };
-                format!("the weights make the objective at most {value:e}{below}; {}", self.objective(objective))
+                format!(
+                    "the weights make the objective at most {value:e}{below}; {}",
+                    self.objective(objective)
+                )
             }
             Claim::MistakesAtMost { mistakes, proof } => self.mistakes(*mistakes, proof),
         };
@@ -98,7 +111,9 @@ impl Question<'_> {
 
     fn mistakes(&self, mistakes: u64, proof: &MistakeProof) -> String {
         let kind = if proof.normalised { "normalised perceptron" } else { "perceptron" };
-        let own = proof.own_feature.map_or_else(String::new, |own| format!(" and a feature of {own:e} of each row's own"));
+        let own = proof
+            .own_feature
+            .map_or_else(String::new, |own| format!(" and a feature of {own:e} of each row's own"));
         let passes = match proof.passes {
             None => "any number of passes".into(),
             Some(1) => "1 pass".into(),
@@ -120,7 +135,9 @@ impl Question<'_> {
             Claim::MarginAtMost { sides, bias, margin, .. } => {
                 json!({"claim": "margin-at-most", "sides": sides, "bias": bias, "margin": margin})
             }
-            Claim::NotSeparable { sides, bias, .. } => json!({"claim": "not-separable", "sides": sides, "bias": bias}),
+            Claim::NotSeparable { sides, bias, .. } => {
+                json!({"claim": "not-separable", "sides": sides, "bias": bias})
+            }
             Claim::NearOptimal { objective, value, lower_bound, within, .. } => json!({
                 "claim": "near-optimal",
                 "objective": objective,
@@ -152,7 +169,8 @@ fn hyperplane(bias: Bias) -> &'static str {
     }
 }
 
-/// A label as it is where nobody can mistake it for something else, in quotes and escaped where somebody could.
+/// A label as it is where nobody can mistake it for something else, in quotes and escaped where somebody
+/// could.
 fn label(name: &str) -> String {
     let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "+-._".contains(c));
     if is_plain { name.to_owned() } else { format!("{name:?}") }
@@ -178,9 +196,13 @@ mod tests {
     #[test]
     fn a_sentence_says_through_which_point_hyperplanes_go() {
         let sides = Sides { positive: vec!["1".into()], negative: vec!["-1".into()] };
-        let claim = |bias| Claim::NotSeparable { sides: sides.clone(), bias, combination: Default::default() };
+        let claim =
+            |bias| Claim::NotSeparable { sides: sides.clone(), bias, combination: Default::default() };
         let sentence = |claim: &Claim, map| Question { claim, map, labels: 2 }.sentence();
-        assert_eq!(sentence(&claim(Bias::None), None), "no hyperplane through the origin separates 1 from -1");
+        assert_eq!(
+            sentence(&claim(Bias::None), None),
+            "no hyperplane through the origin separates 1 from -1"
+        );
         let map = Some(Map::Poly { degree: 2 });
         let mapped = "no hyperplane with a free bias separates 1 from -1 [features mapped by {\"poly\":{\"degree\":2}}]";
         assert_eq!(sentence(&claim(Bias::Free), map), mapped);

@@ -1,7 +1,8 @@
-//! A run of the perceptron with everything that can be made of it later: its mistakes in order, and when they were made.
+//! A run of the perceptron with everything that can be made of it later: its mistakes in order, and when they
+//! were made.
 //!
-//! A run to ten epochs holds all shorter ones: they are its first mistakes. So nothing is ever trained twice, and a run that was
-//! interrupted goes on where it was: what it knows is what its mistakes sum up to.
+//! A run to ten epochs holds all shorter ones: they are its first mistakes. So nothing is ever trained twice,
+//! and a run that was interrupted goes on where it was: what it knows is what its mistakes sum up to.
 
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Matrix;
@@ -151,7 +152,14 @@ pub(super) fn total(batch: Batch<'_>) -> f64 {
 /// A learner that has made the mistakes of a journal.
 fn resumed<'a>(plan: &Plan<Perceptron>, kernel: Kernel, batch: Batch<'a>, journal: &Journal) -> Learner<'a> {
     if kernel == Kernel::Linear {
-        let mut online = Online::new(plan.rule, plan.scheme, plan.classes, batch.rows.columns(), plan.bias, Keep::Mistakes);
+        let mut online = Online::new(
+            plan.rule,
+            plan.scheme,
+            plan.classes,
+            batch.rows.columns(),
+            plan.bias,
+            Keep::Mistakes,
+        );
         online.replay(batch.rows, &journal.mistakes, journal.rounds());
         return Learner::Weights(Box::new(online));
     }

@@ -1,6 +1,6 @@
-//! 9 — The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm", 1999): one run of the
-//! perceptron for each kernel, and the test errors of its last weight vector, of one at random, of their average and of their votes,
-//! after any number of epochs; and other learners beside them.
+//! 9 — The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm",
+//! 1999): one run of the perceptron for each kernel, and the test errors of its last weight vector, of one at
+//! random, of their average and of their votes, after any number of epochs; and other learners beside them.
 
 mod journal;
 mod state;
@@ -103,8 +103,8 @@ pub struct Compared {
 /// Errors on training rows are computed if that takes no more mistakes × rows than this.
 const TRAIN_ERROR_COST: f64 = 2e9;
 
-/// Trains and tests everything. `test` must have been read with the labels of `data`. What is done already is in `state`; `save` is called
-/// whenever there is more.
+/// Trains and tests everything. `test` must have been read with the labels of `data`. What is done already is
+/// in `state`; `save` is called whenever there is more.
 pub fn compare(
     data: &Dataset,
     test: &Dataset,
@@ -207,16 +207,28 @@ impl<'a> Field<'a> {
         let Plan { scheme, order, seed, .. } = &self.plan;
         let how = format!(
             "{scheme:?} {order:?} {seed} {:?} {:?} {:?} {} {:?} {:?}",
-            settings.bias, settings.length, settings.tie, settings.step, settings.class_weight, settings.positive
+            settings.bias,
+            settings.length,
+            settings.tie,
+            settings.step,
+            settings.class_weight,
+            settings.positive
         );
         let looks = format!("{:?} {:?}", self.comparison.epochs, self.comparison.kernels);
         format!("{} {} {how} {looks}", self.data.fingerprint(), self.test.fingerprint())
     }
 
     /// The lines of one kernel's run; `None` if somebody said stop.
-    fn entries(&self, kernel: Kernel, most: f64, journal: &Journal, observer: &mut dyn Observer) -> Option<Vec<Entry>> {
+    fn entries(
+        &self,
+        kernel: Kernel,
+        most: f64,
+        journal: &Journal,
+        observer: &mut dyn Observer,
+    ) -> Option<Vec<Entry>> {
         let total = journal::total(self.batch());
-        let looks: Vec<f64> = self.comparison.epochs.iter().copied().filter(|epochs| *epochs <= most).collect();
+        let looks: Vec<f64> =
+            self.comparison.epochs.iter().copied().filter(|epochs| *epochs <= most).collect();
         let rounds: Vec<f64> = looks.iter().map(|epochs| epochs * total).collect();
         let run = sweep::Run {
             scheme: self.plan.scheme,
@@ -238,7 +250,9 @@ impl<'a> Field<'a> {
         for (look, &epochs) in looks.iter().enumerate() {
             for form in Form::ALL {
                 for normalised in [false, true] {
-                    let Some(test_error) = error_of(&test[look], form, normalised, self.plan.scheme) else { continue };
+                    let Some(test_error) = error_of(&test[look], form, normalised, self.plan.scheme) else {
+                        continue;
+                    };
                     entries.push(Entry {
                         learner: form.name().to_owned(),
                         normalised,
@@ -246,7 +260,9 @@ impl<'a> Field<'a> {
                         epochs: Some(epochs),
                         mistakes: Some(journal.mistakes_before(rounds[look]).len() as u64),
                         support: Some(journal.support_before(rounds[look]) as u64),
-                        train_error: train.as_ref().and_then(|t| error_of(&t[look], form, normalised, self.plan.scheme)),
+                        train_error: train
+                            .as_ref()
+                            .and_then(|t| error_of(&t[look], form, normalised, self.plan.scheme)),
                         test_error,
                         seconds: journal.seconds(rounds[look]),
                     });
@@ -256,7 +272,8 @@ impl<'a> Field<'a> {
         Some(entries)
     }
 
-    /// The line of another learner, with the settings it has by itself and columns brought to one size; `None` if somebody said stop.
+    /// The line of another learner, with the settings it has by itself and columns brought to one size;
+    /// `None` if somebody said stop.
     fn other(&self, learner: Learner, observer: &mut dyn Observer) -> Result<Option<Entry>> {
         let started = Instant::now();
         let mut settings = Settings {
@@ -287,7 +304,13 @@ impl<'a> Field<'a> {
 }
 
 /// The errors on some rows, telling of progress; `None` if somebody said stop.
-fn scored(run: &sweep::Run<'_>, on: &Dataset, classes: &[u32], rounds: &[f64], watch: &Watch<'_>) -> Option<Vec<Errors>> {
+fn scored(
+    run: &sweep::Run<'_>,
+    on: &Dataset,
+    classes: &[u32],
+    rounds: &[f64],
+    watch: &Watch<'_>,
+) -> Option<Vec<Errors>> {
     let (done, of) = (AtomicU64::new(0), on.len() as u64);
     run.errors(on, classes, rounds, |rows| {
         let rows = done.fetch_add(rows, Ordering::Relaxed) + rows;
@@ -295,7 +318,8 @@ fn scored(run: &sweep::Run<'_>, on: &Dataset, classes: &[u32], rounds: &[f64], w
     })
 }
 
-/// The error of a form, where there is such a form: votes do not depend on lengths, and joint classes have one length.
+/// The error of a form, where there is such a form: votes do not depend on lengths, and joint classes have
+/// one length.
 fn error_of(errors: &Errors, form: Form, normalised: bool, scheme: Scheme) -> Option<f64> {
     Some(match (form, normalised) {
         (_, true) if scheme == Scheme::Joint => return None,

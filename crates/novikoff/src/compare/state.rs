@@ -26,7 +26,13 @@ pub struct State {
 
 impl Default for State {
     fn default() -> Self {
-        Self { format: FORMAT.into(), version: VERSION, fingerprint: String::new(), done: Vec::new(), run: None }
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            fingerprint: String::new(),
+            done: Vec::new(),
+            run: None,
+        }
     }
 }
 
@@ -59,10 +65,13 @@ struct Packed {
 impl State {
     /// A state as [`State::to_text`] wrote it.
     pub fn from_text(text: &str) -> Result<Self> {
-        let state: Self =
-            serde_json::from_str(text).map_err(|error| Error::input(format!("this is no state of a comparison: {error}")))?;
+        let state: Self = serde_json::from_str(text)
+            .map_err(|error| Error::input(format!("this is no state of a comparison: {error}")))?;
         if state.format != FORMAT || state.version != VERSION {
-            let what = format!("this is {:?}, version {}, and not {FORMAT:?}, version {VERSION}", state.format, state.version);
+            let what = format!(
+                "this is {:?}, version {}, and not {FORMAT:?}, version {VERSION}",
+                state.format, state.version
+            );
             return Err(Error::input(what));
         }
         Ok(state)
@@ -163,7 +172,8 @@ impl Packed {
     /// Whether a run over so many rows can have come to this.
     fn check(&self, rows: usize, outputs: u32) -> std::result::Result<(), &'static str> {
         let count = self.row.len();
-        let columns = [self.gains.len(), self.loses.len(), self.step.len(), self.round.len(), self.lengths_sq.len()];
+        let columns =
+            [self.gains.len(), self.loses.len(), self.step.len(), self.round.len(), self.lengths_sq.len()];
         if columns.iter().any(|length| *length != count) || self.rounds.len() != self.seconds.len() {
             return Err("its columns are not of one length");
         }
@@ -171,15 +181,21 @@ impl Packed {
             return Err("a mistake is of a row that is not there");
         }
         let known = |output: &u32| *output < outputs;
-        if !self.gains.iter().all(known) || !self.loses.iter().all(|output| *output == NOBODY || known(output)) {
+        if !self.gains.iter().all(known)
+            || !self.loses.iter().all(|output| *output == NOBODY || known(output))
+        {
             return Err("a mistake is of an output that is not there");
         }
         let last = self.rounds.last().copied().unwrap_or(0.0);
-        if !self.round.is_sorted() || !self.rounds.is_sorted() || self.round.iter().any(|round| !(0.0..=last).contains(round)) {
+        if !self.round.is_sorted()
+            || !self.rounds.is_sorted()
+            || self.round.iter().any(|round| !(0.0..=last).contains(round))
+        {
             return Err("its rounds are out of order");
         }
         let finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
-        if !finite(&self.step) || !finite(&self.lengths_sq) || !finite(&self.rounds) || !finite(&self.seconds) {
+        if !finite(&self.step) || !finite(&self.lengths_sq) || !finite(&self.rounds) || !finite(&self.seconds)
+        {
             return Err("a number is not finite");
         }
         if self.position > rows || self.earlier > count || self.epochs > (1 << 20) {

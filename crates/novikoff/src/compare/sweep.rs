@@ -1,8 +1,9 @@
-//! One sweep over the mistakes of a run, and out come the errors of all that can be made of it, after any number of rounds: of its last
-//! weight vector, of their average, of their votes and of one chosen at random.
+//! One sweep over the mistakes of a run, and out come the errors of all that can be made of it, after any
+//! number of rounds: of its last weight vector, of their average, of their votes and of one chosen at random.
 //!
-//! A vector is the one before it plus a row, so its scores are those of the one before it plus kernels with that row. Between two mistakes
-//! of an output its scores stand still: votes and sums are brought up to date only when they move (`settle`).
+//! A vector is the one before it plus a row, so its scores are those of the one before it plus kernels with
+//! that row. Between two mistakes of an output its scores stand still: votes and sums are brought up to date
+//! only when they move (`settle`).
 
 use super::Journal;
 use crate::data::{Dataset, Matrix, Row};
@@ -32,7 +33,8 @@ pub struct Errors {
 
 impl Errors {
     fn all(&mut self) -> [&mut f64; 7] {
-        let Self { last, last_normalised, averaged, averaged_normalised, voted, random, random_normalised } = self;
+        let Self { last, last_normalised, averaged, averaged_normalised, voted, random, random_normalised } =
+            self;
         [last, last_normalised, averaged, averaged_normalised, voted, random, random_normalised]
     }
 
@@ -62,8 +64,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The errors on these rows after each of some rounds, which increase. `told` hears of rows that are done, and may say stop: then there is
-    /// no answer.
+    /// The errors on these rows after each of some rounds, which increase. `told` hears of rows that are
+    /// done, and may say stop: then there is no answer.
     pub(super) fn errors(
         &self,
         on: &Dataset,
@@ -87,7 +89,9 @@ impl Run<'_> {
         // Sums of whole numbers, and of shares in the order of the tiles.
         let tiles: Option<Vec<Vec<Errors>>> = tiles.collect();
         let zero = vec![Errors::default(); rounds.len()];
-        let sum = tiles?.into_iter().fold(zero, |sum, tile| sum.into_iter().zip(tile).map(|(a, b)| a.add(b)).collect());
+        let sum = tiles?
+            .into_iter()
+            .fold(zero, |sum, tile| sum.into_iter().zip(tile).map(|(a, b)| a.add(b)).collect());
         Some(sum.into_iter().map(|errors| errors.over(on.len().max(1) as f64)).collect())
     }
 
@@ -148,7 +152,12 @@ struct Kept {
 
 impl Kept {
     fn new(support: usize, width: usize) -> Self {
-        Self { width, slots: vec![u32::MAX; support], kernels: Vec::new(), most: MOST_KEPT / size_of::<f64>() }
+        Self {
+            width,
+            slots: vec![u32::MAX; support],
+            kernels: Vec::new(),
+            most: MOST_KEPT / size_of::<f64>(),
+        }
     }
 
     fn of<'a>(&'a mut self, row: u32, compute: impl FnOnce() -> &'a [f64]) -> &'a [f64] {
@@ -303,11 +312,14 @@ impl<'a> Sweep<'a> {
         self.count(rounds);
         (0..self.outputs).for_each(|output| self.settle(output, rounds));
         let wrong = |scores: &dyn Fn(usize, usize) -> f64| {
-            (0..self.width).filter(|&row| self.decide(|output| scores(output, row)) != self.classes[row]).count() as f64
+            (0..self.width)
+                .filter(|&row| self.decide(|output| scores(output, row)) != self.classes[row])
+                .count() as f64
         };
         let at = |of: &'_ [f64], output: usize, row: usize| of[output * self.width + row];
         let expected = |wrong: &[f64]| wrong.iter().sum::<f64>() / rounds.max(f64::MIN_POSITIVE);
-        let is_wrong = |predicted: &[u32]| predicted.iter().zip(self.classes).filter(|(a, b)| a != b).count() as f64;
+        let is_wrong =
+            |predicted: &[u32]| predicted.iter().zip(self.classes).filter(|(a, b)| a != b).count() as f64;
         Errors {
             last: is_wrong(&self.predicted),
             last_normalised: is_wrong(&self.predicted_normalised),

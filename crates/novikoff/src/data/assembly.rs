@@ -31,7 +31,10 @@ impl<'a> Room<'a> {
         if self.indices.len() < entries || entries == 0 {
             return None;
         }
-        Some(Room { indices: self.indices.split_off_mut(..entries)?, values: self.values.split_off_mut(..entries)? })
+        Some(Room {
+            indices: self.indices.split_off_mut(..entries)?,
+            values: self.values.split_off_mut(..entries)?,
+        })
     }
 }
 
@@ -57,9 +60,10 @@ impl Part<'_> {
 
 /// A matrix under way.
 ///
-/// Sparse rows that need doubles, and more than one a row, as their first part shows, will be stored like that whatever comes: their
-/// entries have a place as soon as the number of those before them is known, and whoever has the time may put them there.
-/// Of all other rows the parts are put together here, one after the other.
+/// Sparse rows that need doubles, and more than one a row, as their first part shows, will be stored like
+/// that whatever comes: their entries have a place as soon as the number of those before them is known, and
+/// whoever has the time may put them there. Of all other rows the parts are put together here, one after the
+/// other.
 #[derive(Debug)]
 pub struct Assembly<'a> {
     /// Rows, and such entries as have no place in the store.
@@ -79,7 +83,12 @@ const SLACK: f64 = 1.1;
 impl<'a> Assembly<'a> {
     /// Nothing yet, and where others may put entries.
     pub fn new(store: &'a mut Store) -> Self {
-        Self { builder: None, store: Some(store), rest: Room { indices: &mut [], values: &mut [] }, placed: 0 }
+        Self {
+            builder: None,
+            store: Some(store),
+            rest: Room { indices: &mut [], values: &mut [] },
+            placed: 0,
+        }
     }
 
     /// Rows so far.
@@ -87,9 +96,14 @@ impl<'a> Assembly<'a> {
         self.builder.as_ref().map_or(0, Builder::rows)
     }
 
-    /// Adds rows; the first are laid out like this, and there are so many `parts` to expect, if that is known. If there is
-    /// an answer, that is where the entries still have to be put.
-    pub fn append(&mut self, part: Part<'_>, layout: impl FnOnce() -> Layout, parts: Option<f64>) -> Option<Room<'a>> {
+    /// Adds rows; the first are laid out like this, and there are so many `parts` to expect, if that is
+    /// known. If there is an answer, that is where the entries still have to be put.
+    pub fn append(
+        &mut self,
+        part: Part<'_>,
+        layout: impl FnOnce() -> Layout,
+        parts: Option<f64>,
+    ) -> Option<Room<'a>> {
         let first = self.builder.is_none();
         let builder = self.builder.get_or_insert_with(|| Builder::new(layout()));
         if first && let Some(parts) = parts.filter(|parts| *parts >= MANY && builder.needs_doubles(part)) {

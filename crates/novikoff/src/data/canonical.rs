@@ -1,7 +1,7 @@
 //! The canonical form of rows: the bytes that certificates and models name by their BLAKE3 hash.
 //!
-//! `docs/certificates.md` describes them. They depend on what was read and on how its columns came to be, and on nothing else:
-//! not on the format, the compression, the storage of the rows, or the threads.
+//! `docs/certificates.md` describes them. They depend on what was read and on how its columns came to be, and
+//! on nothing else: not on the format, the compression, the storage of the rows, or the threads.
 
 use super::matrix::fits_f32;
 use super::{Dataset, Labels, Row};
@@ -19,7 +19,8 @@ pub const MAGIC: &[u8; 16] = b"novikoff rows 1\n";
 /// The number of a row without a label.
 const NO_LABEL: u32 = u32::MAX;
 
-/// About so many bytes are encoded by one task. With [`GROUPS`] of them on their way, all of it stays in the caches.
+/// About so many bytes are encoded by one task. With [`GROUPS`] of them on their way, all of it stays in the
+/// caches.
 const BYTES: usize = 1 << 18;
 /// So many tasks encode rows while the bytes of as many are passed on.
 const GROUPS: usize = 8;
@@ -156,7 +157,8 @@ fn reading(schema: &Schema) -> String {
 }
 
 fn of_table(table: &TableSchema) -> Value {
-    let columns: Vec<[&str; 2]> = table.columns.iter().map(|column| [role(&column.role), column.name.as_str()]).collect();
+    let columns: Vec<[&str; 2]> =
+        table.columns.iter().map(|column| [role(&column.role), column.name.as_str()]).collect();
     let delimiter = char::from(table.delimiter).to_string();
     json!({"kind": "table", "columns": columns, "delimiter": delimiter, "header": table.header, "missing": table.missing})
 }
@@ -288,7 +290,8 @@ fn named(hasher: &blake3::Hasher) -> String {
     format!("blake3:{}", hasher.finalize().to_hex())
 }
 
-/// The hash of rows that come one by one, so that a stream has one too. Labels are numbered in the order of first appearance.
+/// The hash of rows that come one by one, so that a stream has one too. Labels are numbered in the order of
+/// first appearance.
 pub struct Fingerprint {
     hasher: blake3::Hasher,
     encoder: Encoder,
@@ -414,8 +417,12 @@ mod tests {
 
     #[test]
     fn the_bytes_are_as_documented() {
-        let mut found =
-            data(&[vec![0.0, 2.5], vec![0.1, 1.0], vec![3.0, 4.0], vec![0.0, 0.0]], &[1, 0, 1, 1], ["a", "b"], Layout::Sparse);
+        let mut found = data(
+            &[vec![0.0, 2.5], vec![0.1, 1.0], vec![3.0, 4.0], vec![0.0, 0.0]],
+            &[1, 0, 1, 1],
+            ["a", "b"],
+            Layout::Sparse,
+        );
         found.row_weights = vec![1.0, 2.0, 1.0, 0.0];
         let mut expected = b"novikoff rows 1\n".to_vec();
         let mut add = |bytes: &[u8]| expected.extend_from_slice(bytes);
@@ -425,13 +432,16 @@ mod tests {
         add(&row(1, 0, 1.0, 1));
         add(&[&1u32.to_le_bytes()[..], &2.5f64.to_le_bytes()].concat());
         add(&row(0, 1, 2.0, 2));
-        add(&[&0u32.to_le_bytes()[..], &1u32.to_le_bytes(), &0.1f64.to_le_bytes(), &1f64.to_le_bytes()].concat());
+        add(&[&0u32.to_le_bytes()[..], &1u32.to_le_bytes(), &0.1f64.to_le_bytes(), &1f64.to_le_bytes()]
+            .concat());
         add(&row(2, 0, 1.0, 2));
-        add(&[&0u32.to_le_bytes()[..], &1u32.to_le_bytes(), &3f32.to_le_bytes(), &4f32.to_le_bytes()].concat());
+        add(&[&0u32.to_le_bytes()[..], &1u32.to_le_bytes(), &3f32.to_le_bytes(), &4f32.to_le_bytes()]
+            .concat());
         add(&row(2, 0, 0.0, 0));
         add(&[&[255][..], &4u64.to_le_bytes(), &2u64.to_le_bytes(), &2u32.to_le_bytes()].concat());
         add(&[&1u32.to_le_bytes()[..], b"b", &1u32.to_le_bytes(), b"a"].concat());
-        add(&[&0u32.to_le_bytes()[..], &2u64.to_le_bytes(), &[0], &1u32.to_le_bytes(), &0u32.to_le_bytes()].concat());
+        add(&[&0u32.to_le_bytes()[..], &2u64.to_le_bytes(), &[0], &1u32.to_le_bytes(), &0u32.to_le_bytes()]
+            .concat());
         assert_eq!(bytes(&found), expected);
     }
 
@@ -442,7 +452,10 @@ mod tests {
             for name in names {
                 dictionary.intern(name);
             }
-            Dataset { schema: Schema::Named(Arc::new(dictionary)), ..data(&[vec![1.0, 2.0]], &[0], ["a", "b"], Layout::Sparse) }
+            Dataset {
+                schema: Schema::Named(Arc::new(dictionary)),
+                ..data(&[vec![1.0, 2.0]], &[0], ["a", "b"], Layout::Sparse)
+            }
         };
         let (one, other) = (named(["x", "y"]), named(["y", "x"]));
         assert_ne!(one.fingerprint(), other.fingerprint());

@@ -11,12 +11,13 @@ const SAMPLE_ROWS: usize = 64;
 const SAMPLE: usize = 4096;
 
 impl Matrix {
-    /// What is made of `empty` for each column by all its entries that are not zero, in the order of the rows. Of a row's number `of_row`
-    /// makes what adds its entries, given the column's number, what is there of it, and the value: what all entries of a row need is done
-    /// once.
+    /// What is made of `empty` for each column by all its entries that are not zero, in the order of the
+    /// rows. Of a row's number `of_row` makes what adds its entries, given the column's number, what is there
+    /// of it, and the value: what all entries of a row need is done once.
     ///
-    /// Tasks take some of the columns each, of all rows, so there is one vector, whatever the threads. That is the way where columns
-    /// are so many that vectors of them are the larger part of the work; where they are few, blocks of rows are.
+    /// Tasks take some of the columns each, of all rows, so there is one vector, whatever the threads. That
+    /// is the way where columns are so many that vectors of them are the larger part of the work; where they
+    /// are few, blocks of rows are.
     ///
     /// ```
     /// use novikoff::data::matrix::{Builder, Layout};
@@ -48,7 +49,8 @@ impl Matrix {
                         add(j as usize, &mut own[j as usize - first], x);
                     }
                 };
-                // The first and the last part need not look for where they end or begin, which takes as long as a hundred entries.
+                // The first and the last part need not look for where they end or begin, which takes as long
+                // as a hundred entries.
                 match (first, span.end) {
                     (0, end) => self.row(i).for_each_below(end, add),
                     (_, end) if end == self.columns() => self.row(i).for_each_down_to(first, add),
@@ -75,7 +77,8 @@ impl Matrix {
         }
         sample.sort_unstable();
         let parts = rayon::current_num_threads().min(MOST_PARTS);
-        let mut starts: Vec<usize> = (1..parts).filter_map(|part| sample.get(sample.len() * part / parts).copied()).collect();
+        let mut starts: Vec<usize> =
+            (1..parts).filter_map(|part| sample.get(sample.len() * part / parts).copied()).collect();
         starts.insert(0, 0);
         starts.dedup();
         let ends = starts.iter().skip(1).copied().chain([self.columns()]);

@@ -63,7 +63,8 @@ impl Dataset {
         self.row_weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// The factors that bring columns to one size. The terms of documents have been weighed already, and stay as they are.
+    /// The factors that bring columns to one size. The terms of documents have been weighed already, and stay
+    /// as they are.
     pub fn factors(&self, scale: Scale) -> Vec<f64> {
         let mut factors = scale.factors(&self.rows, &self.row_weights);
         if let Some(columns) = self.scaled_columns() {
@@ -72,7 +73,8 @@ impl Dataset {
         factors
     }
 
-    /// How many columns, from the first on, a scale applies to: those before the terms of documents. `None` for all.
+    /// How many columns, from the first on, a scale applies to: those before the terms of documents. `None`
+    /// for all.
     pub(crate) fn scaled_columns(&self) -> Option<u64> {
         match &self.schema {
             Schema::Text(text) => Some(u64::from(text.first())),
@@ -80,7 +82,8 @@ impl Dataset {
         }
     }
 
-    /// Weights of labels by which all of them count as much together: the rows' weight over the number of labels times the weight of its rows.
+    /// Weights of labels by which all of them count as much together: the rows' weight over the number of
+    /// labels times the weight of its rows.
     pub(crate) fn balanced_weights(&self, labels: &Labels) -> Vec<f64> {
         let class: Vec<Option<u32>> = self.names.names().iter().map(|name| labels.find(name)).collect();
         let mut counts = vec![0.0; labels.len()];
@@ -107,10 +110,13 @@ impl Dataset {
     /// ```
     pub fn targets(&self) -> Result<Vec<f64>> {
         if self.labels.len() != self.len() {
-            return Err(Error::input("the rows have no targets").hint("is this the right file, with its label column?"));
+            return Err(Error::input("the rows have no targets")
+                .hint("is this the right file, with its label column?"));
         }
-        // A name that is not a number is found where a row has it: among the names alone there may be some of no row.
-        let values: Vec<f64> = self.names.names().iter().map(|name| as_number(name).unwrap_or(f64::NAN)).collect();
+        // A name that is not a number is found where a row has it: among the names alone there may be some of
+        // no row.
+        let values: Vec<f64> =
+            self.names.names().iter().map(|name| as_number(name).unwrap_or(f64::NAN)).collect();
         let targets: Vec<f64> = self.labels.iter().map(|&label| values[label as usize]).collect();
         match targets.iter().position(|target| target.is_nan()) {
             None => Ok(targets),
@@ -124,10 +130,15 @@ impl Dataset {
 
     /// The rows named, in that order, as a data set of their own.
     pub fn select(&self, rows: &[usize]) -> Dataset {
-        let pick = |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
+        let pick =
+            |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
         Dataset {
             rows: self.rows.select(rows.iter().copied()),
-            labels: if self.labels.is_empty() { Vec::new() } else { rows.iter().map(|&i| self.labels[i]).collect() },
+            labels: if self.labels.is_empty() {
+                Vec::new()
+            } else {
+                rows.iter().map(|&i| self.labels[i]).collect()
+            },
             names: self.names.clone(),
             row_weights: pick(&self.row_weights),
             schema: self.schema.clone(),

@@ -45,14 +45,16 @@ impl Naming {
 /// The number of a term that is no feature.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// Learns from the counts of all documents, numbered by a schema that knows the terms, but not how frequent they are. Names
-/// and values are two things, so that they can be brought in order side by side.
+/// Learns from the counts of all documents, numbered by a schema that knows the terms, but not how frequent
+/// they are. Names and values are two things, so that they can be brought in order side by side.
 pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     let first = schema.first();
     let mut frequencies = frequencies(counts, first, schema.vocabulary().len());
     if frequencies.iter().all(|&with| with == 0) {
         let error = Error::input("there is not a single word in the documents");
-        return Err(error.hint("a word has a letter or a digit; is this the right file, and the right --format?"));
+        return Err(
+            error.hint("a word has a letter or a digit; is this the right file, and the right --format?")
+        );
     }
     let (recipe, table, vocabulary) = schema.into_parts();
     let documents = counts.rows() as u64;
@@ -61,7 +63,8 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     let mut numbers: Vec<u32> = (0..frequencies.len() as u32).collect();
     let mut order = None;
     if let Vocabulary::Named(_) = vocabulary {
-        // Terms of many documents first: what is used most lies close together, in the weights and in a solver's cache.
+        // Terms of many documents first: what is used most lies close together, in the weights and in a
+        // solver's cache.
         let kept = most_frequent_first(&frequencies, keep);
         if kept.is_empty() {
             let error = Error::input("no term is in as many documents as it takes to be a feature");
@@ -76,14 +79,20 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     if !recipe.idf {
         frequencies.clear();
     }
-    let weighing = Weighing { recipe: recipe.clone(), idf: idf(documents, &frequencies), first, features, numbers };
+    let weighing =
+        Weighing { recipe: recipe.clone(), idf: idf(documents, &frequencies), first, features, numbers };
     Ok((weighing, Naming { recipe, table, vocabulary, documents, frequencies, order }))
 }
 
 /// The terms to keep by how frequent they are; of equals those with the smaller number first.
 fn most_frequent_first(frequencies: &[u32], keep: impl Fn(u32) -> bool) -> Vec<u32> {
     let most = frequencies.iter().copied().max().unwrap_or(0);
-    let terms = || (0..).zip(frequencies).filter(|(_, with)| keep(**with)).map(|(term, &with)| (term, (most - with) as usize));
+    let terms = || {
+        (0..)
+            .zip(frequencies)
+            .filter(|(_, with)| keep(**with))
+            .map(|(term, &with)| (term, (most - with) as usize))
+    };
     // No frequency is larger than the number of documents: counting places is faster than comparing.
     let mut places = vec![0; most as usize + 2];
     terms().for_each(|(_, rank)| places[rank + 1] += 1);
@@ -145,21 +154,26 @@ impl Weighing {
             }
         };
         // Rows are sorted, and their numbers are those of features: the parts fit together.
-        Matrix::from_compressed(self.features, starts, indices, values).unwrap_or_else(|what| unreachable!("{what}"))
+        Matrix::from_compressed(self.features, starts, indices, values)
+            .unwrap_or_else(|what| unreachable!("{what}"))
     }
 
     /// The new number of a feature, if it stays one.
     fn number(&self, feature: u32) -> Option<u32> {
         match feature.checked_sub(self.first) {
             None => Some(feature),
-            Some(term) => {
-                Some(self.numbers[term as usize]).filter(|number| *number != LEFT_OUT).map(|number| self.first + number)
-            }
+            Some(term) => Some(self.numbers[term as usize])
+                .filter(|number| *number != LEFT_OUT)
+                .map(|number| self.first + number),
         }
     }
 
     /// All entries of rows that begin and end at these places; no values if one of them is none of this type.
-    fn fill<V: Lane + Into<f64> + Send>(&self, counts: &Matrix, starts: &[usize]) -> (Vec<u32>, Option<Vec<V>>) {
+    fn fill<V: Lane + Into<f64> + Send>(
+        &self,
+        counts: &Matrix,
+        starts: &[usize],
+    ) -> (Vec<u32>, Option<Vec<V>>) {
         const ROWS: usize = 256;
         let stored = starts[counts.rows()];
         let (mut indices, mut values) = (vec![0; stored], vec![V::default(); stored]);
@@ -172,13 +186,20 @@ impl Weighing {
             let those = value_places.split_off_mut(..length).unwrap_or_default();
             blocks.push((rows, these, those));
         }
-        let exact = blocks.into_par_iter().map(|(rows, indices, values)| self.block(counts, rows, indices, values));
+        let exact =
+            blocks.into_par_iter().map(|(rows, indices, values)| self.block(counts, rows, indices, values));
         let exact = exact.reduce(|| true, |a, b| a && b);
         (indices, exact.then_some(values))
     }
 
     /// Some rows, one behind the other. Whether every value is exactly one of its type.
-    fn block<V: Lane + Into<f64>>(&self, counts: &Matrix, rows: Range<usize>, indices: &mut [u32], values: &mut [V]) -> bool {
+    fn block<V: Lane + Into<f64>>(
+        &self,
+        counts: &Matrix,
+        rows: Range<usize>,
+        indices: &mut [u32],
+        values: &mut [V],
+    ) -> bool {
         let (mut at, mut exact) = (0, true);
         let (mut terms, mut weighed): (Vec<u64>, Vec<f64>) = Default::default();
         for i in rows {
@@ -191,7 +212,8 @@ impl Weighing {
                     weighed.push(x);
                     at += 1;
                 }
-                // One word for both: words sort fast. Counts are whole numbers, and rows are no longer than these can tell.
+                // One word for both: words sort fast. Counts are whole numbers, and rows are no longer than
+                // these can tell.
                 Some(number) => terms.push(u64::from(number) << 32 | x as u64),
                 None => {}
             });

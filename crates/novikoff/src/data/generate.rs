@@ -7,8 +7,9 @@ use crate::random::Random;
 
 /// What to generate.
 ///
-/// Without noise, the rows are separable through the origin, by a margin of at least `margin`, with all rows in the
-/// unit ball around it: `y·<u, x> ≥ margin` for the unit vector `u` returned by [`Recipe::generate_with_separator`].
+/// Without noise, the rows are separable through the origin, by a margin of at least `margin`, with all rows
+/// in the unit ball around it: `y·<u, x> ≥ margin` for the unit vector `u` returned by
+/// [`Recipe::generate_with_separator`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// Number of rows.
@@ -54,7 +55,8 @@ impl Recipe {
         assert!((0.0..=1.0).contains(&self.noise), "noise in [0, 1]");
         let mut random = Random::new(self.seed);
         let separator = unit_vector(&mut random, self.features);
-        let layout = if self.density < 0.5 { Layout::Sparse } else { Layout::Dense { columns: self.features } };
+        let layout =
+            if self.density < 0.5 { Layout::Sparse } else { Layout::Dense { columns: self.features } };
         let mut builder = Builder::new(layout);
         let mut labels = Vec::with_capacity(self.rows);
         for _ in 0..self.rows {
@@ -67,16 +69,20 @@ impl Recipe {
         rows.widen(self.features);
         let report = Report { rows: self.rows as u64, ..Report::default() };
         let names = Labels::new(["-1", "1"]);
-        (Dataset { rows, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report }, separator)
+        (
+            Dataset { rows, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report },
+            separator,
+        )
     }
 
-    /// Draws supports until one lets the row reach the margin inside the unit ball, then moves a random point of that
-    /// support along the separator's part in it until `side·<u, x> ≥ margin`, with room for rounding.
+    /// Draws supports until one lets the row reach the margin inside the unit ball, then moves a random point
+    /// of that support along the separator's part in it until `side·<u, x> ≥ margin`, with room for rounding.
     fn row(&self, random: &mut Random, separator: &[f64], side: f64) -> (Vec<u32>, Vec<f64>) {
         let target = (self.margin * (1.0 + 1e-9)).max(self.margin + 1e-12);
         let mut density = self.density;
         loop {
-            let mut support: Vec<u32> = (0..self.features as u32).filter(|_| random.unit() < density).collect();
+            let mut support: Vec<u32> =
+                (0..self.features as u32).filter(|_| random.unit() < density).collect();
             if support.is_empty() {
                 support.push(random.below(self.features as u64) as u32);
             }
@@ -96,7 +102,8 @@ impl Recipe {
             let room = (1.0 - along * along).max(0.0).sqrt() * (1.0 - 1e-9);
             let length = norm(&rest);
             let scale = if length > 1e-9 { room * random.unit() / length } else { 0.0 };
-            let values: Vec<f64> = part.iter().zip(&rest).map(|(p, r)| side * along * p / reach + scale * r).collect();
+            let values: Vec<f64> =
+                part.iter().zip(&rest).map(|(p, r)| side * along * p / reach + scale * r).collect();
             if side * dot(&values, &part) >= self.margin {
                 return (support, values);
             }

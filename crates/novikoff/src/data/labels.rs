@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-/// A table of label names. Two spellings of one number (`1`, `+1`, `1.0`) are one label, under the spelling first seen.
+/// A table of label names. Two spellings of one number (`1`, `+1`, `1.0`) are one label, under the spelling
+/// first seen.
 ///
 /// ```
 /// use novikoff::data::Labels;
@@ -78,8 +79,8 @@ impl Labels {
         self.names.iter().map(|name| as_number(name)).collect()
     }
 
-    /// The order in which labels are presented: numbers by size, names by alphabet. In two-class problems the last is
-    /// the positive one: `1` of `-1`/`1` and of `0`/`1`, `2` of `1`/`2`, `spam` of `ham`/`spam`.
+    /// The order in which labels are presented: numbers by size, names by alphabet. In two-class problems the
+    /// last is the positive one: `1` of `-1`/`1` and of `0`/`1`, `2` of `1`/`2`, `spam` of `ham`/`spam`.
     pub fn sorted(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.names.len() as u32).collect();
         match self.numbers() {
@@ -96,7 +97,8 @@ impl PartialEq for Labels {
     }
 }
 
-/// The finite number that a label spells, if it does. Words such as `nan` or `infinity` are names, not numbers.
+/// The finite number that a label spells, if it does. Words such as `nan` or `infinity` are names, not
+/// numbers.
 pub fn as_number(name: &str) -> Option<f64> {
     let first = name.bytes().next()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {

@@ -24,13 +24,20 @@ impl Matrix {
     /// These rows, mapped.
     pub fn mapped(&self, mapper: &Mapper) -> Result<Matrix> {
         let map = mapper.map();
-        let entries = (0..self.rows()).fold(0usize, |sum, i| sum.saturating_add(map.entries(self.row(i).nonzeros())));
+        let entries =
+            (0..self.rows()).fold(0usize, |sum, i| sum.saturating_add(map.entries(self.row(i).nonzeros())));
         if entries > MOST_ENTRIES {
-            let what = format!("--map {map} makes {entries} entries of {} rows, and {MOST_ENTRIES} can be stored", self.rows());
-            return Err(Error::input(what).hint("a lower degree, or fewer features or rows; --online stores no rows"));
+            let what = format!(
+                "--map {map} makes {entries} entries of {} rows, and {MOST_ENTRIES} can be stored",
+                self.rows()
+            );
+            return Err(
+                Error::input(what).hint("a lower degree, or fewer features or rows; --online stores no rows")
+            );
         }
         let columns = mapper.features();
-        let mut builder = Builder::new(if map.is_dense() { Layout::Dense { columns } } else { Layout::Sparse });
+        let mut builder =
+            Builder::new(if map.is_dense() { Layout::Dense { columns } } else { Layout::Sparse });
         let numbers: Vec<usize> = (0..self.rows()).collect();
         for rows in numbers.chunks(ROWS) {
             let map_one = |row: &mut Vec<(u32, f64)>, &i: &usize| {
@@ -49,7 +56,8 @@ impl Matrix {
 }
 
 impl Dataset {
-    /// The same data with its rows mapped. Features are numbered from 1: what they are called is for the map to say.
+    /// The same data with its rows mapped. Features are numbered from 1: what they are called is for the map
+    /// to say.
     pub fn mapped(&self, mapper: &Mapper) -> Result<Dataset> {
         Ok(Dataset {
             rows: self.rows.mapped(mapper)?,

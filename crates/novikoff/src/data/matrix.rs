@@ -24,7 +24,8 @@ impl Values {
         }
     }
 
-    /// Of values an entry, leaves one a row if rows that start like this are even, and says how they are stored then.
+    /// Of values an entry, leaves one a row if rows that start like this are even, and says how they are
+    /// stored then.
     fn even_out(&mut self, starts: &[usize]) -> Stored {
         let even = match self {
             Values::F32(v) => one_a_row(starts, v).map(Values::F32),
@@ -73,7 +74,8 @@ fn restart(own: &mut Vec<usize>, starts: &[usize], rows: impl Iterator<Item = us
 
 /// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
 ///
-/// Two are equal if they are of one layout and one precision and have the same entries, however often a value is stored.
+/// Two are equal if they are of one layout and one precision and have the same entries, however often a value
+/// is stored.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     rows: usize,
@@ -93,8 +95,8 @@ struct Sparse {
 
 /// How often values are stored.
 ///
-/// Bags of words and tables of yes and no have one value in a row. Learning waits for memory, and of these there is a third as
-/// much to wait for.
+/// Bags of words and tables of yes and no have one value in a row. Learning waits for memory, and of these
+/// there is a third as much to wait for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stored {
     /// A value a row: every row is even, its entries have one value. An empty row's is zero.
@@ -108,7 +110,8 @@ impl Sparse {
     fn begin_rows(&mut self, starts: &[usize], indices: &[u32]) -> usize {
         let base = self.starts.last().copied().unwrap_or(0) - starts[0];
         self.starts.extend(starts[1..].iter().map(|&s| base + s));
-        let largest = starts.windows(2).filter(|s| s[1] > s[0]).map(|s| indices[s[1] - 1 - starts[0]] as usize + 1);
+        let largest =
+            starts.windows(2).filter(|s| s[1] > s[0]).map(|s| indices[s[1] - 1 - starts[0]] as usize + 1);
         largest.max().unwrap_or(0)
     }
 
@@ -123,7 +126,12 @@ impl Sparse {
 
     /// Shows these rows, whose values are stored here.
     #[inline(always)]
-    fn show<V: row::Value>(&self, values: &[V], turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor) {
+    fn show<V: row::Value>(
+        &self,
+        values: &[V],
+        turns: impl Iterator<Item = Turn>,
+        visitor: &mut impl Visitor,
+    ) {
         let indices = |i| nth(&self.indices, &self.starts, i);
         match self.stored {
             Stored::Each => show(turns, visitor, |i| row::Sparse(indices(i), nth(values, &self.starts, i))),
@@ -154,7 +162,8 @@ pub(super) fn is_even<V: Copy + Into<f64>>(row: &[V]) -> bool {
     row.first().is_none_or(|&first| row.iter().all(|&x| bits(x) == bits(first)))
 }
 
-/// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first row does.
+/// The one value of each row, if all of them are even; an empty row's is zero. `values` begin where the first
+/// row does.
 fn one_a_row<V: Copy + Into<f64> + Default>(starts: &[usize], values: &[V]) -> Option<Vec<V>> {
     let rows = || rows_of(starts, values);
     rows().all(is_even).then(|| rows().map(|row| row.first().copied().unwrap_or_default()).collect())
@@ -183,8 +192,8 @@ pub trait Visitor {
     fn visit(&mut self, i: u32, row: impl Vector);
 }
 
-/// How many rows beforehand a row's beginning is looked at. Rows in random order are not where the processor looks by itself, and what
-/// it has begun to read is gone with every branch that it did not foresee.
+/// How many rows beforehand a row's beginning is looked at. Rows in random order are not where the processor
+/// looks by itself, and what it has begun to read is gone with every branch that it did not foresee.
 const AHEAD: usize = 6;
 
 /// A row whose turn it is, and one whose beginning is looked at beforehand.
@@ -192,7 +201,11 @@ type Turn = (u32, Option<u32>);
 
 /// Shows what `row_at` makes of each of these rows.
 #[inline(always)]
-fn show<X: Vector>(turns: impl Iterator<Item = Turn>, visitor: &mut impl Visitor, row_at: impl Fn(usize) -> X) {
+fn show<X: Vector>(
+    turns: impl Iterator<Item = Turn>,
+    visitor: &mut impl Visitor,
+    row_at: impl Fn(usize) -> X,
+) {
     for (i, later) in turns {
         if let Some(later) = later {
             row_at(later as usize).touch();
@@ -215,8 +228,8 @@ fn dense_row<V>(values: &[V], i: usize, rows: usize, columns: usize) -> &[V] {
 }
 
 impl Matrix {
-    /// A sparse matrix out of its parts: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`, with indices that
-    /// increase strictly and lie below `columns`. The error says what is wrong with them.
+    /// A sparse matrix out of its parts: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`,
+    /// with indices that increase strictly and lie below `columns`. The error says what is wrong with them.
     ///
     /// ```
     /// use novikoff::data::matrix::{Matrix, Values};
@@ -224,7 +237,12 @@ impl Matrix {
     /// assert_eq!((matrix.rows(), matrix.columns(), matrix.row(0).norm_sq()), (2, 5, 5.0));
     /// assert!(Matrix::from_compressed(4, vec![0, 2, 3], vec![0, 4, 1], Values::F32(vec![1.0, 2.0, 3.0])).is_err());
     /// ```
-    pub fn from_compressed(columns: usize, starts: Vec<usize>, indices: Vec<u32>, values: Values) -> Result<Self, String> {
+    pub fn from_compressed(
+        columns: usize,
+        starts: Vec<usize>,
+        indices: Vec<u32>,
+        values: Values,
+    ) -> Result<Self, String> {
         if indices.len() != values.len() {
             return Err(format!("{} indices for {} values", indices.len(), values.len()));
         }
@@ -305,7 +323,8 @@ impl Matrix {
     /// Bytes that the rows themselves take.
     pub fn bytes(&self) -> usize {
         let width = if self.is_single() { 4 } else { 8 };
-        let index_bytes = self.sparse.as_ref().map_or(0, |s| s.starts.len() * size_of::<usize>() + s.indices.len() * 4);
+        let index_bytes =
+            self.sparse.as_ref().map_or(0, |s| s.starts.len() * size_of::<usize>() + s.indices.len() * 4);
         self.values.len() * width + index_bytes
     }
 
@@ -331,8 +350,8 @@ impl Matrix {
         }
     }
 
-    /// Shows these rows, one by one. Their form is asked for once, and `visitor` is compiled for each: with rows of a dozen entries,
-    /// asking for every row costs a learner a fifth of its time.
+    /// Shows these rows, one by one. Their form is asked for once, and `visitor` is compiled for each: with
+    /// rows of a dozen entries, asking for every row costs a learner a fifth of its time.
     ///
     /// # Panics
     /// If there is no such row.
@@ -358,7 +377,8 @@ impl Matrix {
         }
     }
 
-    /// Has these rows of another matrix instead of its own, in this order, in the form that they have there. Memory is used again.
+    /// Has these rows of another matrix instead of its own, in this order, in the form that they have there.
+    /// Memory is used again.
     ///
     /// ```
     /// use novikoff::data::matrix::{Matrix, Values};
@@ -396,7 +416,8 @@ impl Matrix {
         let (mut indices, mut values) = (0, rows.start * self.columns..rows.end * self.columns);
         if let Some(s) = &self.sparse {
             let span = s.starts[rows.start]..s.starts[rows.end];
-            indices = fetch(&s.starts[rows.clone()], |&start| start as u64) ^ fetch(&s.indices[span.clone()], |&j| j.into());
+            indices = fetch(&s.starts[rows.clone()], |&start| start as u64)
+                ^ fetch(&s.indices[span.clone()], |&j| j.into());
             values = s.values_of(rows);
         }
         indices
@@ -429,7 +450,9 @@ impl Matrix {
         match &self.sparse {
             Some(s) => {
                 let values = (0..self.rows).flat_map(|i| s.spelled_out(values, i));
-                products.extend(s.indices.iter().zip(values).map(|(&j, x)| x.into() * factor_of(factors, j as usize)));
+                products.extend(
+                    s.indices.iter().zip(values).map(|(&j, x)| x.into() * factor_of(factors, j as usize)),
+                );
             }
             None => {
                 for row in values.chunks_exact(self.columns.max(1)) {
@@ -470,8 +493,9 @@ impl Matrix {
         Self { rows: taken().count(), columns: self.columns, sparse, values }
     }
 
-    /// Sparse rows with column `j` as `numbers[j]`, in two parts: the entries numbered below `ends[1]`, those below `ends[0]`
-    /// first, and the other entries. Numbers must rise with their columns within each of these three kinds.
+    /// Sparse rows with column `j` as `numbers[j]`, in two parts: the entries numbered below `ends[1]`, those
+    /// below `ends[0]` first, and the other entries. Numbers must rise with their columns within each of
+    /// these three kinds.
     ///
     /// ```
     /// use novikoff::data::matrix::{Matrix, Values};
@@ -560,7 +584,8 @@ struct Piece<V> {
 /// Where rows start, and their indices.
 type Indices = (Vec<usize>, Vec<u32>);
 
-/// The two parts of [`Matrix::parted`], some rows at a time on every core; `values` are those of a row's entries.
+/// The two parts of [`Matrix::parted`], some rows at a time on every core; `values` are those of a row's
+/// entries.
 fn part<V: Copy + Default + Send + Sync, I: Iterator<Item = V>>(
     s: &Sparse,
     numbers: &[u32],
@@ -592,7 +617,9 @@ fn part<V: Copy + Default + Send + Sync, I: Iterator<Item = V>>(
 }
 
 /// Rows out of their pieces, in this order.
-fn joined<'a, V: Copy + Default + Send + Sync + 'a>(pieces: impl Iterator<Item = &'a Piece<V>> + Clone) -> (Indices, Vec<V>) {
+fn joined<'a, V: Copy + Default + Send + Sync + 'a>(
+    pieces: impl Iterator<Item = &'a Piece<V>> + Clone,
+) -> (Indices, Vec<V>) {
     let length = pieces.clone().map(|piece| piece.entries.len()).sum();
     let (mut indices, mut values) = (vec![0; length], vec![V::default(); length]);
     let (mut index_places, mut value_places) = (&mut indices[..], &mut values[..]);
@@ -612,8 +639,8 @@ fn joined<'a, V: Copy + Default + Send + Sync + 'a>(pieces: impl Iterator<Item =
     ((starts, indices), values)
 }
 
-/// Collects rows into a [`Matrix`], in single precision, and sparse ones with one value a row, for as long as nothing is
-/// lost by it.
+/// Collects rows into a [`Matrix`], in single precision, and sparse ones with one value a row, for as long as
+/// nothing is lost by it.
 #[derive(Debug)]
 pub struct Builder {
     rows: usize,
@@ -709,8 +736,8 @@ impl Builder {
         self.finish()
     }
 
-    /// Makes room for `factor` times what is there, at once: growing step by step would move everything each time.
-    /// Room that is not used in the end costs address space, not memory, and is given back.
+    /// Makes room for `factor` times what is there, at once: growing step by step would move everything each
+    /// time. Room that is not used in the end costs address space, not memory, and is given back.
     pub fn expect(&mut self, factor: f64) {
         let more = |length: usize| (length as f64 * (factor - 1.0).clamp(0.0, 1e9)) as usize;
         // Only a wish: if there is no such room, growing as usual will tell.
@@ -767,7 +794,13 @@ fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> V
     all
 }
 
-fn push_dense<V: Copy + Default>(all: &mut Vec<V>, columns: usize, indices: &[u32], values: &[f64], narrow: impl Fn(f64) -> V) {
+fn push_dense<V: Copy + Default>(
+    all: &mut Vec<V>,
+    columns: usize,
+    indices: &[u32],
+    values: &[f64],
+    narrow: impl Fn(f64) -> V,
+) {
     let start = all.len();
     all.resize(start + columns, V::default());
     for (&j, &x) in indices.iter().zip(values) {
@@ -796,8 +829,10 @@ mod tests {
     #[test]
     fn a_refilled_matrix_has_the_rows_and_the_form_of_the_other() {
         let even: [(&[u32], &[f64]); 3] = [(&[0, 2], &[1.0, 1.0]), (&[], &[]), (&[1], &[0.5])];
-        let single: [(&[u32], &[f64]); 3] = [(&[0, 2, 3, 4], &[1.0, 2.0, 2.0, 2.0]), (&[], &[]), (&[1], &[0.5])];
-        let double: [(&[u32], &[f64]); 3] = [(&[0, 2, 3, 4], &[0.1, 0.7, 0.7, 0.7]), (&[1], &[0.3]), (&[0, 4], &[0.5, 0.2])];
+        let single: [(&[u32], &[f64]); 3] =
+            [(&[0, 2, 3, 4], &[1.0, 2.0, 2.0, 2.0]), (&[], &[]), (&[1], &[0.5])];
+        let double: [(&[u32], &[f64]); 3] =
+            [(&[0, 2, 3, 4], &[0.1, 0.7, 0.7, 0.7]), (&[1], &[0.3]), (&[0, 4], &[0.5, 0.2])];
         let all = [even, single, double];
         let mut forms: Vec<Matrix> = all.iter().map(|rows| sparse(rows)).collect();
         forms.extend(all.iter().map(|rows| sparse(rows).into_dense()));
@@ -822,7 +857,8 @@ mod tests {
         let empty: (&[u32], &[f64]) = (&[], &[]);
         let kinds = [even_single, even_double, single, double, empty];
         for many in 0..kinds.len().pow(4) {
-            let rows: Vec<_> = (0..4).map(|place| kinds[many / kinds.len().pow(place) % kinds.len()]).collect();
+            let rows: Vec<_> =
+                (0..4).map(|place| kinds[many / kinds.len().pow(place) % kinds.len()]).collect();
             let matrix = sparse(&rows);
             let none = |kinds: [(&[u32], &[f64]); 2]| rows.iter().all(|row| !kinds.contains(row));
             assert_eq!(matrix.is_even(), none([single, double]), "{rows:?}");
@@ -834,23 +870,36 @@ mod tests {
                 assert_eq!(entries(&matrix, i), expected, "{rows:?}");
                 assert_eq!(matches!(matrix.row(i), Row::Even(..)), matrix.is_even());
             }
-            let (starts, indices, values) = rows.iter().fold((vec![0], vec![], vec![]), |(mut s, mut j, mut x), row| {
-                j.extend_from_slice(row.0);
-                x.extend_from_slice(row.1);
-                s.push(j.len());
-                (s, j, x)
-            });
+            let (starts, indices, values) =
+                rows.iter().fold((vec![0], vec![], vec![]), |(mut s, mut j, mut x), row| {
+                    j.extend_from_slice(row.0);
+                    x.extend_from_slice(row.1);
+                    s.push(j.len());
+                    (s, j, x)
+                });
             let mut at_once = Builder::new(Layout::Sparse);
             let single = values.iter().all(|&x| fits_f32(x));
             at_once.append(Part { starts: &starts, indices: &indices, values: &values, single });
             assert_eq!(at_once.finish(), matrix, "appended at once");
-            let values =
-                if matrix.is_single() { Values::F32(values.iter().map(|&x| x as f32).collect()) } else { Values::F64(values) };
-            assert_eq!(Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(), matrix, "out of its parts");
+            let values = if matrix.is_single() {
+                Values::F32(values.iter().map(|&x| x as f32).collect())
+            } else {
+                Values::F64(values)
+            };
+            assert_eq!(
+                Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(),
+                matrix,
+                "out of its parts"
+            );
             let mut rest = matrix.every(2);
-            assert_eq!((entries(&rest, 0), entries(&rest, 1)), (entries(&matrix, 0), entries(&matrix, 2)), "every second");
+            assert_eq!(
+                (entries(&rest, 0), entries(&rest, 1)),
+                (entries(&matrix, 0), entries(&matrix, 2)),
+                "every second"
+            );
             rest = matrix.scaled(&[2.0; 10]);
-            let doubled = |i: usize| entries(&matrix, i).into_iter().map(|(j, x)| (j, 2.0 * x)).collect::<Vec<_>>();
+            let doubled =
+                |i: usize| entries(&matrix, i).into_iter().map(|(j, x)| (j, 2.0 * x)).collect::<Vec<_>>();
             assert!((0..4).all(|i| entries(&rest, i) == doubled(i)), "scaled");
             let (some, others) = matrix.parted(&[0, 10, 1, 11, 2, 12, 3, 13, 4, 14], [0, 5]);
             for i in 0..4 {
@@ -867,14 +916,18 @@ mod tests {
             assert!(dense.is_dense() && !dense.is_even() && dense.is_single() == matrix.is_single());
             assert_eq!((dense.nonzeros(), dense.stored()), (matrix.nonzeros(), 4 * matrix.columns()));
             for i in 0..4 {
-                assert_eq!(entries(&dense, i).into_iter().filter(|(_, x)| *x != 0.0).collect::<Vec<_>>(), entries(&matrix, i));
+                assert_eq!(
+                    entries(&dense, i).into_iter().filter(|(_, x)| *x != 0.0).collect::<Vec<_>>(),
+                    entries(&matrix, i)
+                );
             }
         }
     }
 
     #[test]
     fn one_value_a_row_is_stored_once() {
-        let rows: [(&[u32], &[f64]); 3] = [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2]), (&[0, 1], &[7.0, 3.0])];
+        let rows: [(&[u32], &[f64]); 3] =
+            [(&[0, 1, 2, 3], &[0.1; 4]), (&[0, 5], &[3.0; 2]), (&[0, 1], &[7.0, 3.0])];
         let bytes = |rows| sparse(rows).bytes();
         assert_eq!(bytes(&rows[..2]), 3 * 8 + 6 * 4 + 2 * 8);
         assert_eq!(bytes(&rows[1..2]), 2 * 8 + 2 * 4 + 4);
@@ -896,9 +949,13 @@ mod tests {
             Matrix::from_compressed(3, starts.to_vec(), indices.to_vec(), Values::F64(values.to_vec()))
         };
         assert_eq!(make(&[0], &[], &[]).unwrap().rows(), 0);
-        for (starts, indices) in
-            [(&[][..], &[0u32, 2][..]), (&[0, 1], &[0, 2]), (&[1, 2], &[0, 2]), (&[0, 9, 2], &[0, 2]), (&[0, 2], &[2, 0])]
-        {
+        for (starts, indices) in [
+            (&[][..], &[0u32, 2][..]),
+            (&[0, 1], &[0, 2]),
+            (&[1, 2], &[0, 2]),
+            (&[0, 9, 2], &[0, 2]),
+            (&[0, 2], &[2, 0]),
+        ] {
             assert!(make(starts, indices, &[1.0, 2.0]).is_err(), "{starts:?} {indices:?}");
         }
         assert!(make(&[0, 2], &[1, 1], &[1.0, 2.0]).is_err());
@@ -927,7 +984,10 @@ mod tests {
         builder.push(&[1, 2], &[2.0, 3.0]);
         let matrix = builder.finish();
         let picked = matrix.select([1, 1, 0]);
-        assert_eq!((picked.rows(), picked.columns(), picked.is_dense(), picked.is_single()), (3, 3, true, false));
+        assert_eq!(
+            (picked.rows(), picked.columns(), picked.is_dense(), picked.is_single()),
+            (3, 3, true, false)
+        );
         let Row::Dense64(x) = picked.row(0) else { panic!("dense, double") };
         assert_eq!(x, &[0.0, 2.0, 3.0]);
         let Row::Dense64(x) = picked.row(2) else { panic!("dense, double") };

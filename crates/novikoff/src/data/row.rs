@@ -5,8 +5,8 @@ use std::iter::repeat;
 use std::ops::Range;
 
 /// A row of a data set. Storage and precision are settled here and nowhere else: all arithmetic is in `f64`,
-/// in an order that depends on the positions of the entries only, so that every sparse storage of the same numbers gives
-/// the same bits, and so does every dense one.
+/// in an order that depends on the positions of the entries only, so that every sparse storage of the same
+/// numbers gives the same bits, and so does every dense one.
 ///
 /// Indices of a sparse row are strictly increasing. Features beyond the end of a weight vector weigh nothing.
 ///
@@ -51,7 +51,8 @@ pub(super) trait Values: Copy {
     /// Calls `visit` with every index and its value.
     fn visit(self, indices: &[u32], visit: impl FnMut(u32, f64));
 
-    /// Calls `four` with four indices and their values at a time, then `one` with each of the up to three that are left.
+    /// Calls `four` with four indices and their values at a time, then `one` with each of the up to three
+    /// that are left.
     fn visit_fours(self, indices: &[u32], four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64));
 }
 
@@ -84,7 +85,12 @@ impl<V: Value> Values for &[V] {
     }
 
     #[inline(always)]
-    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64)) {
+    fn visit_fours(
+        self,
+        indices: &[u32],
+        mut four: impl FnMut(&[u32; 4], [f64; 4]),
+        one: impl FnMut(u32, f64),
+    ) {
         let ((fours, rest), (value_fours, value_rest)) = (indices.as_chunks::<4>(), self.as_chunks::<4>());
         fours.iter().zip(value_fours).for_each(|(j, x)| four(j, x.map(wide)));
         value_rest.visit(rest, one);
@@ -117,7 +123,12 @@ impl Values for Same {
     }
 
     #[inline(always)]
-    fn visit_fours(self, indices: &[u32], mut four: impl FnMut(&[u32; 4], [f64; 4]), one: impl FnMut(u32, f64)) {
+    fn visit_fours(
+        self,
+        indices: &[u32],
+        mut four: impl FnMut(&[u32; 4], [f64; 4]),
+        one: impl FnMut(u32, f64),
+    ) {
         let (fours, rest) = indices.as_chunks::<4>();
         fours.iter().for_each(|j| four(j, [self.0; 4]));
         self.visit(rest, one);
@@ -129,14 +140,15 @@ fn wide<V: Value>(x: V) -> f64 {
     x.into()
 }
 
-/// The square root, rounded up by more than a sum of up to 2³² squares can have lost, also where squares are too small to be told from 0.
+/// The square root, rounded up by more than a sum of up to 2³² squares can have lost, also where squares are
+/// too small to be told from 0.
 #[inline(always)]
 fn above(sum_of_squares: f64) -> f64 {
     (sum_of_squares * (1.0 + 1e-5)).sqrt() + 1e-150
 }
 
-/// What a learner of two classes does with a row. [`Row`] asks for its form each time; the others are of one form, so that a loop
-/// over rows ([`Matrix::show`](super::Matrix::show)) is compiled for that form alone.
+/// What a learner of two classes does with a row. [`Row`] asks for its form each time; the others are of one
+/// form, so that a loop over rows ([`Matrix::show`](super::Matrix::show)) is compiled for that form alone.
 pub trait Vector: Copy {
     /// `<w, x>`.
     fn dot(self, weights: &[f64]) -> f64;
@@ -177,7 +189,12 @@ impl<V: Value> Vector for Dense<'_, V> {
 
     #[inline]
     fn add_to_one(self, weights: &mut [f64], outputs: usize, output: usize, scale: f64) {
-        weights.iter_mut().skip(output).step_by(outputs).zip(self.0).for_each(|(w, &x)| *w += scale * wide(x));
+        weights
+            .iter_mut()
+            .skip(output)
+            .step_by(outputs)
+            .zip(self.0)
+            .for_each(|(w, &x)| *w += scale * wide(x));
     }
 
     #[inline(always)]
@@ -252,7 +269,8 @@ impl<X: Values> Vector for Sparse<'_, X> {
     }
 }
 
-/// Runs `$on_sparse` with `$indices` and `$values`, or `$on_dense` with `$dense`, bound to what a row of any storage holds.
+/// Runs `$on_sparse` with `$indices` and `$values`, or `$on_dense` with `$dense`, bound to what a row of any
+/// storage holds.
 macro_rules! each_storage {
     ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr) => {
         match $row {
@@ -312,7 +330,8 @@ impl<'a> Row<'a> {
         each_storage!(self, dense(x) => Dense(x).dot(weights), sparse(j, x) => Sparse(j, x).dot(weights))
     }
 
-    /// `<w, x>`, in four partial sums that are added up in the end, and the sum of the products' absolute values.
+    /// `<w, x>`, in four partial sums that are added up in the end, and the sum of the products' absolute
+    /// values.
     #[inline]
     pub fn dot_and_size(self, weights: &[f64]) -> (f64, f64) {
         let mut both = SumAndSize::default();
@@ -357,7 +376,8 @@ impl<'a> Row<'a> {
         each_storage!(self, dense(x) => Dense(x).add_to(weights, scale), sparse(j, x) => Sparse(j, x).add_to(weights, scale))
     }
 
-    /// Adds `<w_c, x>` to `scores[c]` for every output `c` of weights laid out feature by feature, outputs side by side.
+    /// Adds `<w_c, x>` to `scores[c]` for every output `c` of weights laid out feature by feature, outputs
+    /// side by side.
     #[inline]
     pub fn dot_each(self, weights: &[f64], scores: &mut [f64]) {
         each_storage!(self,
@@ -381,7 +401,8 @@ impl<'a> Row<'a> {
             sparse(j, x) => add_to_each(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights, scales))
     }
 
-    /// `<w_k, x>` of every lane `k`, for weights of several problems side by side, in the precision of the weights.
+    /// `<w_k, x>` of every lane `k`, for weights of several problems side by side, in the precision of the
+    /// weights.
     #[inline(always)]
     pub fn dot_lanes<W: Lane, const K: usize>(self, weights: &[[W; K]]) -> [W; K] {
         each_storage!(self,
@@ -389,7 +410,8 @@ impl<'a> Row<'a> {
             sparse(j, x) => dot_lanes(j.iter().zip(x.each()).map(|(&j, x)| (j as usize, x)), weights))
     }
 
-    /// The same, where `slots` says for every feature which weights are its own. The first weights are zeros, for all others.
+    /// The same, where `slots` says for every feature which weights are its own. The first weights are zeros,
+    /// for all others.
     #[inline(always)]
     pub fn dot_slots<W: Lane, const K: usize>(self, slots: &[u32], weights: &[[W; K]]) -> [W; K] {
         each_storage!(self,
@@ -449,7 +471,8 @@ impl<'a> Row<'a> {
         });
     }
 
-    /// What the row has, however much of it: its entries above 0, as entries of 1. Their indices are written into `present`.
+    /// What the row has, however much of it: its entries above 0, as entries of 1. Their indices are written
+    /// into `present`.
     ///
     /// ```
     /// use novikoff::data::Row;
@@ -467,7 +490,8 @@ impl<'a> Row<'a> {
         Row::Even(present, 1.0)
     }
 
-    /// Calls `visit` with index and value of every stored entry whose index lies within `span`, in the order of the indices.
+    /// Calls `visit` with index and value of every stored entry whose index lies within `span`, in the order
+    /// of the indices.
     #[inline]
     pub fn for_each_within(self, span: Range<usize>, mut visit: impl FnMut(u32, f64)) {
         // Most spans begin with the first feature or end with the last: nothing to search for there.
@@ -501,7 +525,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Calls `visit` with index and value of every stored entry whose index is below `end`, without looking for where that is.
+    /// Calls `visit` with index and value of every stored entry whose index is below `end`, without looking
+    /// for where that is.
     #[inline]
     pub fn for_each_below(self, end: usize, mut visit: impl FnMut(u32, f64)) {
         each_storage!(self,
@@ -514,7 +539,8 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Calls `visit` with index and value of every stored entry whose index is `start` or above, from the last one on.
+    /// Calls `visit` with index and value of every stored entry whose index is `start` or above, from the
+    /// last one on.
     #[inline]
     pub fn for_each_down_to(self, start: usize, mut visit: impl FnMut(u32, f64)) {
         each_storage!(self,
@@ -595,7 +621,11 @@ impl Lane for f64 {
 }
 
 #[inline(always)]
-fn dot_slots<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, slots: &[u32], weights: &[[W; K]]) -> [W; K] {
+fn dot_slots<W: Lane, const K: usize>(
+    entries: impl Iterator<Item = (usize, f64)>,
+    slots: &[u32],
+    weights: &[[W; K]],
+) -> [W; K] {
     let mut sums = [W::default(); K];
     for (j, x) in entries {
         let slot = slots.get(j).copied().unwrap_or(0);
@@ -609,7 +639,10 @@ fn dot_slots<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)
 
 /// The sums stay in registers: there is nothing but them in the loop.
 #[inline(always)]
-fn dot_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, weights: &[[W; K]]) -> [W; K] {
+fn dot_lanes<W: Lane, const K: usize>(
+    entries: impl Iterator<Item = (usize, f64)>,
+    weights: &[[W; K]],
+) -> [W; K] {
     let mut sums = [W::default(); K];
     for (j, x) in entries {
         if let Some(w) = weights.get(j) {
@@ -623,7 +656,11 @@ fn dot_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)
 }
 
 #[inline(always)]
-fn add_to_lanes<W: Lane, const K: usize>(entries: impl Iterator<Item = (usize, f64)>, weights: &mut [[W; K]], scales: [W; K]) {
+fn add_to_lanes<W: Lane, const K: usize>(
+    entries: impl Iterator<Item = (usize, f64)>,
+    weights: &mut [[W; K]],
+    scales: [W; K],
+) {
     for (j, x) in entries {
         if let Some(w) = weights.get_mut(j) {
             let x = W::nearest(x);
@@ -690,7 +727,8 @@ mod tests {
     }
 
     proptest! {
-        /// Small integers: every order of summation is exact, so the fast paths must agree with the naive sum to the bit.
+        /// Small integers: every order of summation is exact, so the fast paths must agree with the naive sum
+        /// to the bit.
         #[test]
         fn every_storage_gives_the_naive_dot_product(
             values in prop::collection::vec(-4i8..5, 0..70),

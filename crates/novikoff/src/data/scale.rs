@@ -1,10 +1,11 @@
 //! Columns of one size: learning is easier where no column is a thousand times as large as another.
 //!
-//! A scale is a factor per column. Learn on [`Matrix::scaled`] rows, then fold the factors into the weights by
-//! `model::Weights::fold_back`: the model applies to raw rows, and its file knows nothing of scales.
+//! A scale is a factor per column. Learn on [`Matrix::scaled`] rows, then fold the factors into the weights
+//! by `model::Weights::fold_back`: the model applies to raw rows, and its file knows nothing of scales.
 //!
-//! Columns are not moved to a mean of zero. That would make every zero of a sparse matrix something else, and it would gain
-//! nothing: `<w, x − m> + b = <w, x> + (b − <w, m>)`, so a free bias takes up what moving would have changed.
+//! Columns are not moved to a mean of zero. That would make every zero of a sparse matrix something else, and
+//! it would gain nothing: `<w, x − m> + b = <w, x> + (b − <w, m>)`, so a free bias takes up what moving would
+//! have changed.
 
 use super::Matrix;
 use rayon::prelude::*;
@@ -18,8 +19,8 @@ pub enum Scale {
     /// Not at all.
     #[default]
     None,
-    /// Divided by the standard deviation around the column's mean: zeros that are not stored count, row weights count,
-    /// and the sum of squares is divided by the sum of the weights, not by one less.
+    /// Divided by the standard deviation around the column's mean: zeros that are not stored count, row
+    /// weights count, and the sum of squares is divided by the sum of the weights, not by one less.
     UnitVariance,
     /// Divided by the largest absolute value.
     MaxAbs,
@@ -29,11 +30,12 @@ pub enum Scale {
 const LEAST: f64 = 1e-300;
 
 impl Scale {
-    /// The factor of every column, from the rows that count; none at all (every factor is 1) for [`Scale::None`].
+    /// The factor of every column, from the rows that count; none at all (every factor is 1) for
+    /// [`Scale::None`].
     ///
-    /// Columns that cannot be scaled keep the factor 1: those that are the same in all rows, for the variance, and those
-    /// that are zero in all rows, for the largest value. `row_weights` is empty if every row counts once; rows of weight 0
-    /// are not looked at.
+    /// Columns that cannot be scaled keep the factor 1: those that are the same in all rows, for the
+    /// variance, and those that are zero in all rows, for the largest value. `row_weights` is empty if every
+    /// row counts once; rows of weight 0 are not looked at.
     ///
     /// ```
     /// use novikoff::data::{Scale, matrix::{Builder, Layout}};
@@ -56,17 +58,26 @@ impl Scale {
         };
         let weight: f64 = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
         let counted = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count() as u64;
-        // Squares of such numbers would not be numbers, or zero: these columns are gone through once more, made harmless.
-        let harmless = |column: &Column| column.largest() == 0.0 || (1e-140..1e140).contains(&column.largest());
+        // Squares of such numbers would not be numbers, or zero: these columns are gone through once more,
+        // made harmless.
+        let harmless =
+            |column: &Column| column.largest() == 0.0 || (1e-140..1e140).contains(&column.largest());
         let units: Vec<f64> = if columns.iter().all(harmless) {
             Vec::new()
         } else {
-            columns.iter().map(|column| if harmless(column) { 1.0 } else { inverse(column.largest()) }).collect()
+            columns
+                .iter()
+                .map(|column| if harmless(column) { 1.0 } else { inverse(column.largest()) })
+                .collect()
         };
         let columns = if units.is_empty() { columns } else { summarise(rows, row_weights, &units) };
         let factor = |(j, column): (usize, &Column)| {
             let deviation = column.deviation(weight, counted);
-            if deviation == 0.0 { 1.0 } else { (inverse(deviation) * factor_of(&units, j)).clamp(LEAST, 1.0 / LEAST) }
+            if deviation == 0.0 {
+                1.0
+            } else {
+                (inverse(deviation) * factor_of(&units, j)).clamp(LEAST, 1.0 / LEAST)
+            }
         };
         columns.iter().enumerate().map(factor).collect()
     }
@@ -100,8 +111,14 @@ struct Column {
 }
 
 impl Column {
-    const EMPTY: Column =
-        Column { count: 0, weight: 0.0, mean: 0.0, squares: 0.0, least: f64::INFINITY, most: f64::NEG_INFINITY };
+    const EMPTY: Column = Column {
+        count: 0,
+        weight: 0.0,
+        mean: 0.0,
+        squares: 0.0,
+        least: f64::INFINITY,
+        most: f64::NEG_INFINITY,
+    };
 
     /// Welford's update: no sum of squares that all but cancels against the square of a sum.
     fn add(&mut self, x: f64, weight: f64) {
@@ -133,13 +150,20 @@ impl Column {
         if self.count == 0 { 0.0 } else { self.least.abs().max(self.most.abs()) }
     }
 
-    /// The standard deviation among rows of this weight and number, in which all other entries are zero. Exactly zero for
-    /// a constant column, however its sums were rounded.
+    /// The standard deviation among rows of this weight and number, in which all other entries are zero.
+    /// Exactly zero for a constant column, however its sums were rounded.
     fn deviation(&self, weight: f64, rows: u64) -> f64 {
         let mut all = *self;
         if self.count < rows {
             let zeros = (weight - self.weight).max(0.0);
-            all.join(&Column { count: rows - self.count, weight: zeros, mean: 0.0, squares: 0.0, least: 0.0, most: 0.0 });
+            all.join(&Column {
+                count: rows - self.count,
+                weight: zeros,
+                mean: 0.0,
+                squares: 0.0,
+                least: 0.0,
+                most: 0.0,
+            });
         }
         if all.least >= all.most { 0.0 } else { (all.squares / all.weight).max(0.0).sqrt() }
     }
@@ -151,8 +175,8 @@ fn largest(rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
     by_column(rows, row_weights, 0.0, |most, _, x, _| larger(most, x), |most, other| larger(most, *other))
 }
 
-/// The size of a column, and the sum of its values, each times a factor of its row: known after one pass over the entries instead
-/// of two.
+/// The size of a column, and the sum of its values, each times a factor of its row: known after one pass over
+/// the entries instead of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SizeAndSum {
     /// The largest absolute value; once [scaled](SizeAndSum::scale), the factor of [`Scale::MaxAbs`].
@@ -185,15 +209,16 @@ impl SizeAndSum {
 
 /// All that is known of each column, times `units`.
 fn summarise(rows: &Matrix, row_weights: &[f64], units: &[f64]) -> Vec<Column> {
-    let add = |column: &mut Column, j: usize, x: f64, weight: f64| column.add(x * factor_of(units, j), weight);
+    let add =
+        |column: &mut Column, j: usize, x: f64, weight: f64| column.add(x * factor_of(units, j), weight);
     by_column(rows, row_weights, Column::EMPTY, add, Column::join)
 }
 
 /// Columns from so many on are dealt out among tasks, and not rows.
 const MANY: usize = 1 << 16;
 
-/// One pass over all entries of rows that count. Where columns are few, rows are cut into blocks by their number alone and the
-/// blocks are put together in order, so that the bits do not depend on the threads.
+/// One pass over all entries of rows that count. Where columns are few, rows are cut into blocks by their
+/// number alone and the blocks are put together in order, so that the bits do not depend on the threads.
 fn by_column<C: Clone + Send + Sync>(
     rows: &Matrix,
     row_weights: &[f64],
@@ -224,7 +249,8 @@ fn by_column<C: Clone + Send + Sync>(
     // A block is worth what it costs to keep something of every column.
     let cost = rows.columns() * (size_of::<C>() / 12).max(1) + 4096;
     let count = (rows.stored() / cost).clamp(1, 16).min(rows.rows().max(1));
-    let blocks: Vec<Range<usize>> = (0..count).map(|b| rows.rows() * b / count..rows.rows() * (b + 1) / count).collect();
+    let blocks: Vec<Range<usize>> =
+        (0..count).map(|b| rows.rows() * b / count..rows.rows() * (b + 1) / count).collect();
     let parts: Vec<Vec<C>> = blocks.into_par_iter().map(block).collect();
     let join = |mut all: Vec<C>, part: Vec<C>| {
         all.iter_mut().zip(&part).for_each(|(a, b)| join(a, b));
@@ -253,8 +279,12 @@ mod tests {
 
     /// By definition, in two passes over values made harmless.
     fn naive(rows: &[Vec<f64>], weights: &[f64], j: usize) -> (f64, f64) {
-        let kept: Vec<(f64, f64)> =
-            rows.iter().enumerate().map(|(i, row)| (row[j], weight_of(weights, i))).filter(|(_, c)| *c > 0.0).collect();
+        let kept: Vec<(f64, f64)> = rows
+            .iter()
+            .enumerate()
+            .map(|(i, row)| (row[j], weight_of(weights, i)))
+            .filter(|(_, c)| *c > 0.0)
+            .collect();
         let largest = kept.iter().fold(0.0f64, |most, (x, _)| most.max(x.abs()));
         if kept.iter().all(|(x, _)| *x == kept[0].0) {
             return (1.0, inverse(largest));

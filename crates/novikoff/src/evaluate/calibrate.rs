@@ -14,12 +14,12 @@ pub enum CalibrationMethod {
     Isotonic,
 }
 
-/// Fits probabilities to scores of rows whose classes are known: `outputs` scores a row. With one output class 1 is the
-/// positive one; with several, every output is fitted to its class against the rest. `row_weights` is empty if every row
-/// counts once.
+/// Fits probabilities to scores of rows whose classes are known: `outputs` scores a row. With one output
+/// class 1 is the positive one; with several, every output is fitted to its class against the rest.
+/// `row_weights` is empty if every row counts once.
 ///
-/// Use scores of rows that the model did not learn from ([`cross_fit`](super::cross_fit)): those that it did learn from it
-/// knows too well.
+/// Use scores of rows that the model did not learn from ([`cross_fit`](super::cross_fit)): those that it did
+/// learn from it knows too well.
 ///
 /// ```
 /// use novikoff::evaluate::{CalibrationMethod, calibrate};
@@ -38,7 +38,11 @@ pub fn calibrate(
     row_weights: &[f64],
 ) -> Result<Calibration> {
     if outputs == 0 || scores.len() != classes.len() * outputs {
-        return Err(Error::input(format!("{} scores for {} rows of {outputs} outputs", scores.len(), classes.len())));
+        return Err(Error::input(format!(
+            "{} scores for {} rows of {outputs} outputs",
+            scores.len(),
+            classes.len()
+        )));
     }
     let of = |output: usize| {
         let positive_class = if outputs == 1 { 1 } else { output as u32 };
@@ -79,10 +83,17 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
         return Err(Error::input(format!("{} scores, {labels} labels and {weights} weights", scores.len())));
     }
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
-        return Err(Error::input(format!("the score of row {} is not finite: no probability can be fitted to it", row + 1)));
+        return Err(Error::input(format!(
+            "the score of row {} is not finite: no probability can be fitted to it",
+            row + 1
+        )));
     }
     if let Some(row) = row_weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
-        return Err(Error::input(format!("the weight of row {} is {}, not a number from 0", row + 1, row_weights[row])));
+        return Err(Error::input(format!(
+            "the weight of row {} is {}, not a number from 0",
+            row + 1,
+            row_weights[row]
+        )));
     }
     let weight = |i: usize| row_weights.get(i).copied().unwrap_or(1.0);
     let point = |i: usize| Point { score: scores[i], positive: positive[i], weight: weight(i) };
@@ -93,8 +104,9 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
     Ok(all)
 }
 
-/// Platt's sigmoid: the maximum of the likelihood, with the targets of Lin, Lin and Weng (2007), which keep it finite where
-/// the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for positive rows and `1/(N₋ + 2)` for the others.
+/// Platt's sigmoid: the maximum of the likelihood, with the targets of Lin, Lin and Weng (2007), which keep
+/// it finite where the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for positive rows and `1/(N₋ + 2)`
+/// for the others.
 ///
 /// ```
 /// let platt = novikoff::evaluate::fit_platt(&[1.0, 3.0, -1.0, -3.0], &[true, true, false, false], &[])?;
@@ -103,7 +115,9 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
 /// ```
 pub fn fit_platt(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Platt> {
     let points = points(scores, positive, row_weights)?;
-    let total_of = |side: bool| points.iter().filter(|point| point.positive == side).map(|point| point.weight).sum::<f64>();
+    let total_of = |side: bool| {
+        points.iter().filter(|point| point.positive == side).map(|point| point.weight).sum::<f64>()
+    };
     let (positives, negatives) = (total_of(true), total_of(false));
     let (high, low) = ((positives + 1.0) / (positives + 2.0), 1.0 / (negatives + 2.0));
     let total = positives + negatives;
@@ -154,11 +168,13 @@ fn newton(rows: &[Row], start: f64) -> (f64, f64) {
             slope = [slope[0] + off * row.z, slope[1] + off];
             bend = [bend[0] + curve * row.z * row.z, bend[1] + curve * row.z, bend[2] + curve];
         }
-        // Where all scores are one the loss does not depend on a: this little makes the system one that can be solved.
+        // Where all scores are one the loss does not depend on a: this little makes the system one that can
+        // be solved.
         let ridge = 1e-14 * (bend[0] + bend[2]) + f64::MIN_POSITIVE;
         let [aa, ab, bb] = [bend[0] + ridge, bend[1], bend[2] + ridge];
         let determinant = aa * bb - ab * ab;
-        let step = [(bb * slope[0] - ab * slope[1]) / determinant, (aa * slope[1] - ab * slope[0]) / determinant];
+        let step =
+            [(bb * slope[0] - ab * slope[1]) / determinant, (aa * slope[1] - ab * slope[0]) / determinant];
         let gain = slope[0] * step[0] + slope[1] * step[1];
         // Not a number, not downhill, or as far as rounding lets it come.
         if !(gain.is_finite() && gain > 0.0 && (gain > NEAR || gain < last_gain / 2.0)) {
@@ -182,8 +198,8 @@ fn step_size(rows: &[Row], (a, b): (f64, f64), step: [f64; 2], gain: f64) -> f64
     sizes.into_iter().find(falls).unwrap_or(0.0)
 }
 
-/// The isotonic regression of the classes on the scores, by pooling adjacent violators: of all functions that never fall, the
-/// one with the smallest squared error. Rows of one score count as one with their mean.
+/// The isotonic regression of the classes on the scores, by pooling adjacent violators: of all functions that
+/// never fall, the one with the smallest squared error. Rows of one score count as one with their mean.
 ///
 /// ```
 /// let steps = novikoff::evaluate::fit_isotonic(&[1.0, 2.0, 3.0, 4.0], &[false, true, false, true], &[])?;
@@ -246,18 +262,22 @@ mod tests {
         (prop::collection::vec(row, 1..40), any::<bool>()).prop_map(|(rows, weighted)| {
             let scores = rows.iter().map(|row| f64::from(row.0) / 2.0).collect();
             let positive = rows.iter().map(|row| i16::from(row.0) * 14 + 128 > i16::from(row.1)).collect();
-            let weights = if weighted { rows.iter().map(|row| f64::from(row.2) / 2.0).collect() } else { Vec::new() };
+            let weights =
+                if weighted { rows.iter().map(|row| f64::from(row.2) / 2.0).collect() } else { Vec::new() };
             (scores, positive, weights)
         })
     }
 
-    /// The formula of the isotonic regression at a score: the largest of the smallest means of the stretches around it.
+    /// The formula of the isotonic regression at a score: the largest of the smallest means of the stretches
+    /// around it.
     fn min_max(points: &[Point], at: f64) -> f64 {
         let mean = |from: f64, to: f64| {
             let within = || points.iter().filter(|p| (from..=to).contains(&p.score));
-            within().filter(|p| p.positive).map(|p| p.weight).sum::<f64>() / within().map(|p| p.weight).sum::<f64>()
+            within().filter(|p| p.positive).map(|p| p.weight).sum::<f64>()
+                / within().map(|p| p.weight).sum::<f64>()
         };
-        let (starts, ends) = (points.iter().filter(|p| p.score <= at), points.iter().filter(|p| p.score >= at));
+        let (starts, ends) =
+            (points.iter().filter(|p| p.score <= at), points.iter().filter(|p| p.score >= at));
         let smallest = |from: f64| ends.clone().map(|to| mean(from, to.score)).fold(f64::INFINITY, f64::min);
         starts.map(|from| smallest(from.score)).fold(f64::NEG_INFINITY, f64::max)
     }
@@ -321,8 +341,9 @@ mod tests {
         }
     }
 
-    /// What scikit-learn 1.9.1 says: `_sigmoid_calibration(scores, y, sample_weight=w)` (its A and B are −a and −b, and it
-    /// stops at some 1e-6) and `IsotonicRegression(out_of_bounds="clip").fit(scores, y, sample_weight=w)`.
+    /// What scikit-learn 1.9.1 says: `_sigmoid_calibration(scores, y, sample_weight=w)` (its A and B are −a
+    /// and −b, and it stops at some 1e-6) and `IsotonicRegression(out_of_bounds="clip").fit(scores, y,
+    /// sample_weight=w)`.
     #[test]
     fn calibrations_are_those_of_scikit_learn() {
         let scores = [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 0.5, 1.0, 1.5, 3.0];
@@ -332,10 +353,17 @@ mod tests {
         let plain = fit_platt(&scores, &positive, &[]).unwrap();
         assert!(close(plain.a, 0.42032181249309736) && close(plain.b, -0.05762519794984351), "{plain:?}");
         let weighted = fit_platt(&scores, &positive, &weights).unwrap();
-        assert!(close(weighted.a, 0.35678404887959103) && close(weighted.b, -0.6193249556457319), "{weighted:?}");
+        assert!(
+            close(weighted.a, 0.35678404887959103) && close(weighted.b, -0.6193249556457319),
+            "{weighted:?}"
+        );
         let steps = fit_isotonic(&scores, &positive, &weights).unwrap();
         assert_eq!(steps.scores, [-2.0, -1.5, -1.0, 1.5, 3.0]);
-        assert!(steps.values.iter().zip([0.0, 0.0, 0.4, 0.4, 1.0]).all(|(x, y)| close(*x, y)), "{:?}", steps.values);
+        assert!(
+            steps.values.iter().zip([0.0, 0.0, 0.4, 0.4, 1.0]).all(|(x, y)| close(*x, y)),
+            "{:?}",
+            steps.values
+        );
     }
 
     #[test]

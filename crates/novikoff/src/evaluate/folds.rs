@@ -23,15 +23,15 @@ pub struct Folds {
     pub count: usize,
     /// The fold of each row, from 0.
     pub of: Vec<u32>,
-    /// Classes with fewer rows than there are folds: some folds have none of them to be measured by, and if it is a single
-    /// row, one fold has none to learn from.
+    /// Classes with fewer rows than there are folds: some folds have none of them to be measured by, and if
+    /// it is a single row, one fold has none to learn from.
     pub rare: Vec<u32>,
 }
 
 impl Folds {
-    /// Deals rows out. Folds differ by at most one row in size, and by at most one in the rows of any class. Where there are
-    /// targets, of any `count` rows that are neighbours in size (from the smallest up) every fold gets one.
-    /// The same seed deals the same way.
+    /// Deals rows out. Folds differ by at most one row in size, and by at most one in the rows of any class.
+    /// Where there are targets, of any `count` rows that are neighbours in size (from the smallest up) every
+    /// fold gets one. The same seed deals the same way.
     ///
     /// ```
     /// use novikoff::evaluate::{Folds, Strata};
@@ -46,13 +46,14 @@ impl Folds {
             Strata::Targets(targets) => targets.len(),
         };
         if count < 2 {
-            return Err(
-                Error::usage(format!("{count} folds are too few")).hint("two at least: one to learn from, one to measure by")
-            );
+            return Err(Error::usage(format!("{count} folds are too few"))
+                .hint("two at least: one to learn from, one to measure by"));
         }
         if count > rows {
             let what = format!("{rows} rows cannot be dealt out into {count} folds");
-            return Err(Error::input(what).hint(format!("at most as many folds as rows: --folds {}", rows.max(2))));
+            return Err(
+                Error::input(what).hint(format!("at most as many folds as rows: --folds {}", rows.max(2)))
+            );
         }
         let mut random = Random::new(seed);
         let mut order: Vec<usize> = (0..rows).collect();
@@ -61,7 +62,8 @@ impl Folds {
         random.shuffle(&mut seats);
         let mut of = vec![0; rows];
         match strata {
-            // Dealt in one go, class after class: then both the folds and each class's shares differ by at most one.
+            // Dealt in one go, class after class: then both the folds and each class's shares differ by at
+            // most one.
             Strata::Classes(classes) => {
                 order.sort_by_key(|&i| classes[i]);
                 order.iter().enumerate().for_each(|(turn, &i)| of[i] = seats[turn % count]);
@@ -107,10 +109,12 @@ struct Held {
     scores: Vec<f64>,
 }
 
-/// The scores of every row by what `fit` learned from the other folds: [`Scorer::outputs`] scores a row, in the order of the
-/// rows. Such scores are what the model's scores will be on rows it has never seen, and so what probabilities are fitted to.
+/// The scores of every row by what `fit` learned from the other folds: [`Scorer::outputs`] scores a row, in
+/// the order of the rows. Such scores are what the model's scores will be on rows it has never seen, and so
+/// what probabilities are fitted to.
 ///
-/// Folds are learned in parallel, each on a copy of its rows. If several fail, the first one's error is returned.
+/// Folds are learned in parallel, each on a copy of its rows. If several fail, the first one's error is
+/// returned.
 ///
 /// ```
 /// use novikoff::evaluate::{Folds, Strata, cross_fit};
@@ -121,7 +125,11 @@ struct Held {
 /// assert_eq!(cross_fit(&data, &folds, fit)?.len(), 100);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
-pub fn cross_fit(data: &Dataset, folds: &Folds, fit: impl Fn(&Dataset) -> Result<Scorer> + Sync) -> Result<Vec<f64>> {
+pub fn cross_fit(
+    data: &Dataset,
+    folds: &Folds,
+    fit: impl Fn(&Dataset) -> Result<Scorer> + Sync,
+) -> Result<Vec<f64>> {
     if folds.of.len() != data.len() {
         return Err(Error::input(format!("folds of {} rows for {} rows", folds.of.len(), data.len())));
     }
@@ -137,7 +145,10 @@ pub fn cross_fit(data: &Dataset, folds: &Folds, fit: impl Fn(&Dataset) -> Result
     let mut all = vec![0.0; data.len() * outputs];
     for part in parts {
         if part.outputs != outputs {
-            return Err(Error::input(format!("one fold's model has {outputs} outputs, another's {}", part.outputs)));
+            return Err(Error::input(format!(
+                "one fold's model has {outputs} outputs, another's {}",
+                part.outputs
+            )));
         }
         for (i, scores) in part.rows.into_iter().zip(part.scores.chunks_exact(outputs.max(1))) {
             all[i * outputs..][..outputs].copy_from_slice(scores);
@@ -206,7 +217,8 @@ mod tests {
             (0..rows).for_each(|i| builder.push(&[i as u32], &[1.0]));
             numbered.rows = builder.finish();
             let folds = Folds::deal(Strata::Classes(&data.labels), count, seed).unwrap();
-            // Output 0 says how often the model met the row's own feature, output 1 how many rows it learned from.
+            // Output 0 says how often the model met the row's own feature, output 1 how many rows it learned
+            // from.
             let fit = |part: &Dataset| {
                 let mut weights = Weights::zero(rows, 2);
                 (0..part.len()).for_each(|i| weights.add(part.rows.row(i), 0, 1.0, 0.0));
@@ -232,10 +244,13 @@ mod tests {
     fn the_first_error_of_a_fold_is_the_error() {
         let data = Recipe { rows: 9, ..Recipe::default() }.generate();
         let folds = Folds::deal(Strata::Classes(&data.labels), 3, 0).unwrap();
-        let error = cross_fit(&data, &folds, |part| Err(Error::input(format!("{} rows", part.len())))).unwrap_err();
+        let error =
+            cross_fit(&data, &folds, |part| Err(Error::input(format!("{} rows", part.len())))).unwrap_err();
         assert_eq!(error.to_string(), "6 rows");
         let uneven = std::sync::atomic::AtomicUsize::new(1);
-        let fit = |_: &Dataset| Ok(Scorer::Linear(Weights::zero(1, uneven.fetch_add(1, std::sync::atomic::Ordering::Relaxed))));
+        let fit = |_: &Dataset| {
+            Ok(Scorer::Linear(Weights::zero(1, uneven.fetch_add(1, std::sync::atomic::Ordering::Relaxed))))
+        };
         assert!(cross_fit(&data, &folds, fit).unwrap_err().to_string().contains("outputs"));
     }
 }

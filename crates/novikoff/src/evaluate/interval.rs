@@ -1,7 +1,7 @@
 //! The exact interval of a share that was counted.
 
-/// The Clopper–Pearson interval of `count` out of `total`: the shares under which so few, or so many, are no less likely
-/// than half of what the confidence leaves.
+/// The Clopper–Pearson interval of `count` out of `total`: the shares under which so few, or so many, are no
+/// less likely than half of what the confidence leaves.
 ///
 /// ```
 /// let (low, high) = novikoff::evaluate::binomial_interval(0, 10, 0.95);
@@ -16,12 +16,13 @@ pub fn binomial_interval(count: u64, total: u64, confidence: f64) -> (f64, f64) 
     let (k, n) = (count as f64, total as f64);
     // P(X ≥ k) = I_p(k, n − k + 1) and P(X ≤ k) = 1 − I_p(k + 1, n − k), and I_p rises with p.
     let low = if count == 0 { 0.0 } else { solve(|p| incomplete_beta(k, n - k + 1.0, p) - tail) };
-    let high = if count == total { 1.0 } else { solve(|p| incomplete_beta(k + 1.0, n - k, p) - (1.0 - tail)) };
+    let high =
+        if count == total { 1.0 } else { solve(|p| incomplete_beta(k + 1.0, n - k, p) - (1.0 - tail)) };
     (low, high)
 }
 
-/// The regularised incomplete beta function `I_x(a, b)`, by its continued fraction (Lentz's method, on the side where it
-/// converges in about `√max(a, b)` steps).
+/// The regularised incomplete beta function `I_x(a, b)`, by its continued fraction (Lentz's method, on the
+/// side where it converges in about `√max(a, b)` steps).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
@@ -66,7 +67,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// P(X ≤ k) summed term by term, in logarithms. Beyond some hundred thousand terms rounding costs it a few digits.
+    /// P(X ≤ k) summed term by term, in logarithms. Beyond some hundred thousand terms rounding costs it a
+    /// few digits.
     fn tail(k: u64, n: u64, p: f64) -> f64 {
         let mut term = n as f64 * (-p).ln_1p();
         let mut sum = term.exp();

@@ -1,5 +1,6 @@
-//! 8 — How good a model is: error with an exact interval, confusion, area under the curve, log loss; R² for regression. And
-//! what its scores mean: folds, scores of rows that were not seen, probabilities fitted to them.
+//! 8 — How good a model is: error with an exact interval, confusion, area under the curve, log loss; R² for
+//! regression. And what its scores mean: folds, scores of rows that were not seen, probabilities fitted to
+//! them.
 
 mod calibrate;
 mod folds;
@@ -55,8 +56,8 @@ pub struct Classification {
     pub confusion: Vec<Vec<u64>>,
     /// Area under the ROC curve, for two classes that both occur.
     pub auc: Option<f64>,
-    /// The mean of `−ln p` of the rows' own labels, for models with probabilities. No probability counts as less than
-    /// [`LEAST_PROBABILITY`]: one row that was called impossible would otherwise make it infinite.
+    /// The mean of `−ln p` of the rows' own labels, for models with probabilities. No probability counts as
+    /// less than [`LEAST_PROBABILITY`]: one row that was called impossible would otherwise make it infinite.
     pub log_loss: Option<f64>,
 }
 
@@ -104,8 +105,8 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
     wrong as f64 / classes.len().max(1) as f64
 }
 
-/// Evaluates a model on rows that were read with its labels or, for a model of regression, with targets. Every row counts
-/// once, whatever its weight.
+/// Evaluates a model on rows that were read with its labels or, for a model of regression, with targets.
+/// Every row counts once, whatever its weight.
 pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation> {
     let scores = score_all(&model.scorer, data);
     if model.task() == Task::Regression {
@@ -158,7 +159,8 @@ impl Tally {
     }
 }
 
-/// The chance that a positive row scores higher than a negative one, ties counting half (Mann and Whitney's U).
+/// The chance that a positive row scores higher than a negative one, ties counting half (Mann and Whitney's
+/// U).
 fn area_under_curve(negative: Vec<f64>, positive: Vec<f64>) -> Option<f64> {
     if negative.is_empty() || positive.is_empty() {
         return None;
@@ -192,11 +194,25 @@ mod tests {
         weights.values.iter_mut().enumerate().for_each(|(output, w)| *w = 1.0 + output as f64);
         let about = About { features: 1, ..About::default() };
         let (labels, schema) = (Labels::new(names), Schema::one_based());
-        let model = Model { about, labels, schema: schema.clone(), scorer: Scorer::Linear(weights), probabilities: None };
-        let mut builder = crate::data::matrix::Builder::new(crate::data::matrix::Layout::Dense { columns: 1 });
+        let model = Model {
+            about,
+            labels,
+            schema: schema.clone(),
+            scorer: Scorer::Linear(weights),
+            probabilities: None,
+        };
+        let mut builder =
+            crate::data::matrix::Builder::new(crate::data::matrix::Layout::Dense { columns: 1 });
         xs.iter().for_each(|x| builder.push(&[0], &[*x]));
         let (rows, names) = (builder.finish(), model.labels.clone());
-        let data = Dataset { rows, labels: Vec::new(), names, row_weights: Vec::new(), schema, report: Report::default() };
+        let data = Dataset {
+            rows,
+            labels: Vec::new(),
+            names,
+            row_weights: Vec::new(),
+            schema,
+            report: Report::default(),
+        };
         (model, data)
     }
 
@@ -260,7 +276,8 @@ mod tests {
     fn a_row_that_was_called_impossible_costs_much_but_not_everything() {
         let (mut model, mut data) = one_feature(&["a", "b"], 1, &[1.0]);
         data.labels = vec![0];
-        model.probabilities = Some(Calibration::Isotonic(vec![Isotonic { scores: vec![0.0], values: vec![1.0] }]));
+        model.probabilities =
+            Some(Calibration::Isotonic(vec![Isotonic { scores: vec![0.0], values: vec![1.0] }]));
         let Evaluation::Classes(measured) = evaluate(&model, &data).unwrap() else { panic!("classes") };
         assert_eq!(measured.log_loss, Some(-LEAST_PROBABILITY.ln()));
     }

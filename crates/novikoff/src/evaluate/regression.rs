@@ -5,8 +5,9 @@
 pub struct Regression {
     /// Number of rows.
     pub rows: u64,
-    /// R²: the share of the targets' variance that the predictions explain, `1 − Σ(y − s)²/Σ(y − ȳ)²`; below 0 where the
-    /// mean alone would do better. None where all targets are the same, and there is nothing to explain.
+    /// R²: the share of the targets' variance that the predictions explain, `1 − Σ(y − s)²/Σ(y − ȳ)²`; below
+    /// 0 where the mean alone would do better. None where all targets are the same, and there is nothing to
+    /// explain.
     pub r2: Option<f64>,
     /// The mean absolute error.
     pub mae: f64,

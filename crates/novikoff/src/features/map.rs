@@ -1,12 +1,14 @@
-//! Explicit feature maps: features made of features, so that a linear model of these is more than linear in those.
+//! Explicit feature maps: features made of features, so that a linear model of these is more than linear in
+//! those.
 //!
-//! A polynomial map has all products of up to so many features, with the factors that make inner products a kernel:
-//! `<φ(x), φ(z)> = (1 + <x, z>)^D − 1`. The constant is left out, because the bias is that feature: with a penalised bias the
-//! kernel is `(1 + <x, z>)^D` itself. Products are numbered so that their number does not depend on how many features there
-//! are: a stream may show new ones as it goes.
+//! A polynomial map has all products of up to so many features, with the factors that make inner products a
+//! kernel: `<φ(x), φ(z)> = (1 + <x, z>)^D − 1`. The constant is left out, because the bias is that feature:
+//! with a penalised bias the kernel is `(1 + <x, z>)^D` itself. Products are numbered so that their number
+//! does not depend on how many features there are: a stream may show new ones as it goes.
 //!
-//! Random Fourier features (Rahimi and Recht, 2007) are cosines and sines along random directions ω:
-//! `<φ(x), φ(z)> = (2/count) Σ cos<ω, x − z>`, whose mean is `exp(−γ‖x − z‖²)` if the entries of ω are normal with variance 2γ.
+//! Random Fourier features (Rahimi and Recht, 2007) are cosines and sines along random directions ω: `<φ(x),
+//! φ(z)> = (2/count) Σ cos<ω, x − z>`, whose mean is `exp(−γ‖x − z‖²)` if the entries of ω are normal with
+//! variance 2γ.
 
 use crate::error::{Error, Result};
 use crate::random::Random;
@@ -55,7 +57,9 @@ impl Map {
     pub fn validate(self) -> std::result::Result<(), String> {
         match self {
             Map::Poly { degree: 2..=MOST_DEGREE } => Ok(()),
-            Map::Poly { degree } => Err(format!("the degree of a polynomial map is from 2 to {MOST_DEGREE}, not {degree}")),
+            Map::Poly { degree } => {
+                Err(format!("the degree of a polynomial map is from 2 to {MOST_DEGREE}, not {degree}"))
+            }
             Map::Fourier { count, .. } if count < 2 || count % 2 == 1 || count > MOST_COUNT => Err(format!(
                 "there are as many cosines as sines: an even number of Fourier features up to {MOST_COUNT}, not {count}"
             )),
@@ -90,9 +94,12 @@ impl Map {
     /// What to call feature `j`, by the names of those that it is made of: `a·b`, `a²`, `cos ω1`.
     pub fn name(self, j: u32, name: impl Fn(u32) -> String) -> String {
         match self {
-            Map::Fourier { .. } => format!("{} ω{}", if j.is_multiple_of(2) { "cos" } else { "sin" }, j / 2 + 1),
+            Map::Fourier { .. } => {
+                format!("{} ω{}", if j.is_multiple_of(2) { "cos" } else { "sin" }, j / 2 + 1)
+            }
             Map::Poly { degree } => {
-                let factors: Vec<u32> = factors(u64::from(j) + 1, degree).into_iter().filter(|&i| i > 0).rev().collect();
+                let factors: Vec<u32> =
+                    factors(u64::from(j) + 1, degree).into_iter().filter(|&i| i > 0).rev().collect();
                 let power = |run: &[u32]| format!("{}{}", name(run[0] - 1), superscript(run.len()));
                 factors.chunk_by(|a, b| a == b).map(power).collect::<Vec<_>>().join("·")
             }
@@ -110,8 +117,9 @@ fn choose(n: u64, m: u32) -> Option<u64> {
     u64::try_from(product).ok()
 }
 
-/// A product of `degree` factors out of 0 (the constant 1), 1, 2, … in the order of their largest, then of their second
-/// largest and so on, has the number `Σ C(iₘ + m − 1, m)` over its factors `i₁ ≤ i₂ ≤ …`. This finds them, the largest first.
+/// A product of `degree` factors out of 0 (the constant 1), 1, 2, … in the order of their largest, then of
+/// their second largest and so on, has the number `Σ C(iₘ + m − 1, m)` over its factors `i₁ ≤ i₂ ≤ …`. This
+/// finds them, the largest first.
 fn factors(mut number: u64, degree: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for m in (1..=degree).rev() {
@@ -130,7 +138,11 @@ fn factors(mut number: u64, degree: u32) -> Vec<u32> {
 /// The exponent of a factor that is there so many times.
 fn superscript(times: usize) -> String {
     const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    if times == 1 { String::new() } else { times.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect() }
+    if times == 1 {
+        String::new()
+    } else {
+        times.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+    }
 }
 
 /// A map at work on rows of so many columns.
@@ -146,7 +158,8 @@ pub struct Mapper {
 impl Mapper {
     /// For rows of so many columns, if what they become can be numbered.
     pub fn new(map: Map, columns: usize) -> Result<Self> {
-        map.validate().map_err(|what| Error::usage(what).hint("for example --map poly:2 or --map fourier:500:0.1"))?;
+        map.validate()
+            .map_err(|what| Error::usage(what).hint("for example --map poly:2 or --map fourier:500:0.1"))?;
         let mut mapper = Self { map, columns: 0, features: 0, frequencies: Vec::new() };
         mapper.grow(columns)?;
         Ok(mapper)
@@ -154,15 +167,22 @@ impl Mapper {
 
     /// Makes room for more columns.
     pub fn grow(&mut self, columns: usize) -> Result<()> {
-        let refuse =
-            |what: String| Err(Error::input(what).hint("fewer features, by --max-index, --hash-bits or --drop, or no --map"));
+        let refuse = |what: String| {
+            Err(Error::input(what).hint("fewer features, by --max-index, --hash-bits or --drop, or no --map"))
+        };
         let Some(features) = self.map.features(columns) else {
-            return refuse(format!("--map {} makes more products of {columns} features than can be numbered", self.map));
+            return refuse(format!(
+                "--map {} makes more products of {columns} features than can be numbered",
+                self.map
+            ));
         };
         if let Map::Fourier { count, gamma, seed } = self.map {
             let half = count as usize / 2;
             if columns.checked_mul(half).is_none_or(|numbers| numbers > MOST_FREQUENCIES) {
-                return refuse(format!("--map {} needs {half} random numbers for each of {columns} features", self.map));
+                return refuse(format!(
+                    "--map {} needs {half} random numbers for each of {columns} features",
+                    self.map
+                ));
             }
             for column in self.columns..columns {
                 let mut random = Random::new(xxh3_64_with_seed(&(column as u64).to_le_bytes(), seed));
@@ -188,7 +208,8 @@ impl Mapper {
         self.features
     }
 
-    /// What a row becomes. Entries must be in the order of their columns; those of columns that are not known are left out.
+    /// What a row becomes. Entries must be in the order of their columns; those of columns that are not known
+    /// are left out.
     pub fn apply(&self, entries: &[(u32, f64)], mapped: &mut Entries) {
         mapped.indices.clear();
         mapped.values.clear();
@@ -198,8 +219,13 @@ impl Mapper {
                 mapped.factors.clear();
                 mapped.factors.push((0, 1.0));
                 mapped.factors.extend(known.iter().map(|&(j, x)| (j + 1, x)));
-                let whole =
-                    Chosen { number: 0, value: 1.0, ways: (1..=degree).map(f64::from).product(), last: usize::MAX, run: 0 };
+                let whole = Chosen {
+                    number: 0,
+                    value: 1.0,
+                    ways: (1..=degree).map(f64::from).product(),
+                    last: usize::MAX,
+                    run: 0,
+                };
                 let Entries { indices, values, factors } = mapped;
                 products(factors, factors.len(), degree, whole, &mut |number, value| {
                     if let Some(index) = number.checked_sub(1) {
@@ -213,14 +239,20 @@ impl Mapper {
                 mapped.values.resize(half, 0.0);
                 for &(j, x) in known {
                     let frequencies = &self.frequencies[j as usize * half..(j as usize + 1) * half];
-                    mapped.values.iter_mut().zip(frequencies).for_each(|(angle, frequency)| *angle += x * frequency);
+                    mapped
+                        .values
+                        .iter_mut()
+                        .zip(frequencies)
+                        .for_each(|(angle, frequency)| *angle += x * frequency);
                 }
                 mapped.indices.extend(0..count);
                 // Rounded to single precision, which takes half the memory and is far closer than chance is.
                 let length = (1.0 / half as f64).sqrt();
                 let round = |x: f64| f64::from((length * x) as f32);
                 let angles = std::mem::take(&mut mapped.values);
-                mapped.values.extend(angles.iter().flat_map(|angle| [round(angle.cos()), round(angle.sin())]));
+                mapped
+                    .values
+                    .extend(angles.iter().flat_map(|angle| [round(angle.cos()), round(angle.sin())]));
             }
         }
     }
@@ -322,7 +354,8 @@ mod tests {
             }
         }
 
-        /// A mean of `count/2` cosines of variance at most ½: six standard errors, which chance exceeds once in 5·10⁸ times.
+        /// A mean of `count/2` cosines of variance at most ½: six standard errors, which chance exceeds once
+        /// in 5·10⁸ times.
         #[test]
         fn cosines_and_sines_are_the_gaussian_kernel_on_average(
             x in sparse(40), z in sparse(40), seed in any::<u64>(), gamma in 0.01f64..2.0,
@@ -354,7 +387,8 @@ mod tests {
     #[test]
     fn columns_that_are_not_known_are_left_out() {
         let mapper = Mapper::new(Map::Poly { degree: 2 }, 3).unwrap();
-        let (some, all) = (mapped(&mapper, &[(1, 2.0)]), mapped(&mapper, &[(1, 2.0), (3, 5.0), (u32::MAX, 7.0)]));
+        let (some, all) =
+            (mapped(&mapper, &[(1, 2.0)]), mapped(&mapper, &[(1, 2.0), (3, 5.0), (u32::MAX, 7.0)]));
         assert_eq!((some.indices, some.values), (all.indices, all.values));
     }
 

@@ -1,4 +1,5 @@
-//! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what `train` read.
+//! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what
+//! `train` read.
 
 use super::table::TableSchema;
 use super::text::{TextSchema, Vocabulary};
@@ -36,7 +37,9 @@ impl Schema {
     pub fn name(&self, j: u32) -> String {
         match self {
             Schema::Indexed { base } => (u64::from(j) + u64::from(*base)).to_string(),
-            Schema::Named(dictionary) => dictionary.names().get(j as usize).cloned().unwrap_or_else(|| format!("#{j}")),
+            Schema::Named(dictionary) => {
+                dictionary.names().get(j as usize).cloned().unwrap_or_else(|| format!("#{j}"))
+            }
             Schema::Hashed { .. } => format!("hash {j}"),
             Schema::Table(table) => table.feature_name(j),
             Schema::Text(text) => text.name(j),
@@ -66,9 +69,9 @@ impl Schema {
 
 /// Feature names and their numbers.
 ///
-/// A table of slots with linear probing, at most two thirds full. A slot holds what identifies a short name, so that most
-/// searches touch one place in memory. Names are written once; a dictionary that is cleared and filled again, as one is
-/// for every block of a file, allocates nothing.
+/// A table of slots with linear probing, at most two thirds full. A slot holds what identifies a short name,
+/// so that most searches touch one place in memory. Names are written once; a dictionary that is cleared and
+/// filled again, as one is for every block of a file, allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     /// The names by number. Those from `count` on are left over from before a `clear`, for their memory.
@@ -79,7 +82,8 @@ pub struct Dictionary {
     slots: Vec<Slot>,
 }
 
-/// What tells names apart: all there is to know of a name of up to [`Key::WHOLE`] bytes, and a hash of a longer one.
+/// What tells names apart: all there is to know of a name of up to [`Key::WHOLE`] bytes, and a hash of a
+/// longer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     words: [u64; 2],
@@ -96,13 +100,16 @@ impl Key {
         let words = match (bytes.first_chunk(), bytes.last_chunk(), bytes.first_chunk(), bytes.last_chunk()) {
             _ if bytes.len() > Self::WHOLE as usize => [xxhash_rust::xxh3::xxh3_64(bytes), 0],
             (Some(first), Some(last), ..) => [u64::from_le_bytes(*first), u64::from_le_bytes(*last)],
-            (_, _, Some(first), Some(last)) => [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()],
+            (_, _, Some(first), Some(last)) => {
+                [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()]
+            }
             _ => [bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0],
         };
         Self { words, length: bytes.len().min(u32::MAX as usize) as u32 }
     }
 
-    /// Where the search among `slots` slots starts: words and length, multiplied together and folded as in wyhash.
+    /// Where the search among `slots` slots starts: words and length, multiplied together and folded as in
+    /// wyhash.
     #[inline(always)]
     fn start(self, slots: usize) -> usize {
         let [first, last] = self.words;
@@ -154,7 +161,8 @@ impl Dictionary {
     pub fn select(mut self, numbers: &[u32]) -> Self {
         let keys = self.keys();
         let keys: Vec<Key> = numbers.iter().map(|&number| keys[number as usize]).collect();
-        let names: Vec<String> = numbers.iter().map(|&number| std::mem::take(&mut self.names[number as usize])).collect();
+        let names: Vec<String> =
+            numbers.iter().map(|&number| std::mem::take(&mut self.names[number as usize])).collect();
         let mut selected = Self { count: names.len(), names, slots: Vec::new() };
         selected.place(&keys, (selected.count * 2).next_power_of_two().max(16));
         selected
@@ -189,8 +197,9 @@ impl Dictionary {
 
     /// Forgets all names but the first `length`.
     pub fn truncate(&mut self, length: usize) {
-        // The last name added is the last that any search could have to step over, so its slot can simply be vacated;
-        // then the same holds for the one before it. Growing keeps this true: it places the names in their order.
+        // The last name added is the last that any search could have to step over, so its slot can simply be
+        // vacated; then the same holds for the one before it. Growing keeps this true: it places the names in
+        // their order.
         while self.len() > length {
             let id = self.len() as u32 - 1;
             let mut at = Key::of(&self.names[id as usize]).start(self.slots.len());
@@ -276,15 +285,16 @@ impl<S: AsRef<str>> FromIterator<S> for Dictionary {
     }
 }
 
-/// The seed that a namespace gives to the hashes of its features. The default namespace, which has no name, gives 0.
+/// The seed that a namespace gives to the hashes of its features. The default namespace, which has no name,
+/// gives 0.
 #[inline]
 pub fn hash_namespace(name: &[u8]) -> u64 {
     if name.is_empty() { 0 } else { xxhash_rust::xxh3::xxh3_64(name) }
 }
 
-/// The feature that a name hashes to: XXH3 of the name, seeded by the hash of its namespace, folded to `bits` bits. A name
-/// that is a whole number of at most nine digits, written without leading zeros, is its own hash, added to the seed: features
-/// that are numbered already do not collide, and stay in order.
+/// The feature that a name hashes to: XXH3 of the name, seeded by the hash of its namespace, folded to `bits`
+/// bits. A name that is a whole number of at most nine digits, written without leading zeros, is its own
+/// hash, added to the seed: features that are numbered already do not collide, and stay in order.
 #[inline]
 pub fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
     match number_of(name) {
@@ -300,7 +310,8 @@ pub fn hash_number(namespace: u64, number: u32, bits: u8) -> u32 {
 }
 
 fn number_of(name: &[u8]) -> Option<u32> {
-    let plain = matches!(name, [b'0'] | [b'1'..=b'9', ..]) && name.len() <= 9 && name.iter().all(u8::is_ascii_digit);
+    let plain =
+        matches!(name, [b'0'] | [b'1'..=b'9', ..]) && name.len() <= 9 && name.iter().all(u8::is_ascii_digit);
     plain.then(|| name.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0')))
 }
 

@@ -4,9 +4,11 @@ use super::Missing;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-/// How the columns of a delimited table become features: decided once, over the training rows, and kept in the model.
+/// How the columns of a delimited table become features: decided once, over the training rows, and kept in
+/// the model.
 ///
-/// Features are numbered through the columns in the order of the training file; those of one column are side by side.
+/// Features are numbered through the columns in the order of the training file; those of one column are side
+/// by side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableSchema {
@@ -91,17 +93,22 @@ impl Column {
         let fail = |what: &str| Err(format!("column {:?} {what}", self.name));
         match &self.role {
             Role::Numeric { mean, .. } if !mean.is_finite() => fail("has a mean that is not finite"),
-            Role::Numeric { indicator: true, .. } | Role::Categorical { indicator: true, .. } if policy != Missing::Indicator => {
+            Role::Numeric { indicator: true, .. } | Role::Categorical { indicator: true, .. }
+                if policy != Missing::Indicator =>
+            {
                 fail("has a feature for missing values, which the policy has no use for")
             }
-            Role::Categorical { categories, .. } if first_repeated(categories).is_some() => fail("has a category twice"),
+            Role::Categorical { categories, .. } if first_repeated(categories).is_some() => {
+                fail("has a category twice")
+            }
             _ => Ok(()),
         }
     }
 }
 
 impl TableSchema {
-    /// Name of feature `j`: `age` of a numeric column, `sex=male` of a category, `age=missing` of an indicator.
+    /// Name of feature `j`: `age` of a numeric column, `sex=male` of a category, `age=missing` of an
+    /// indicator.
     pub fn feature_name(&self, j: u32) -> String {
         let found = self.columns.iter().find_map(|column| {
             let (first, count) = column.role.span()?;
@@ -160,7 +167,10 @@ impl TableSchema {
         for column in &self.columns {
             let Some((first, count)) = column.role.span() else { continue };
             if u64::from(first) != next {
-                return Err(format!("the features of column {:?} start at {first}, not at {next}", column.name));
+                return Err(format!(
+                    "the features of column {:?} start at {first}, not at {next}",
+                    column.name
+                ));
             }
             next += count;
         }
@@ -195,7 +205,10 @@ mod tests {
                 column("age", Role::Numeric { feature: 0, mean: 29.7, indicator: true }),
                 column("y", Role::Label),
                 column("sex", Role::Categorical { feature: 2, categories, indicator: false }),
-                column("port", Role::Categorical { feature: 4, categories: vec!["S".into()], indicator: true }),
+                column(
+                    "port",
+                    Role::Categorical { feature: 4, categories: vec!["S".into()], indicator: true },
+                ),
                 column("w", Role::RowWeight),
             ],
         }
@@ -217,7 +230,9 @@ mod tests {
         schema.columns[1].role = Role::Numeric { feature: 0, mean: 0.1 + 0.2, indicator: true };
         let text = serde_json::to_string(&schema).unwrap();
         assert_eq!(serde_json::from_str::<TableSchema>(&text).unwrap(), schema);
-        for (known, unknown) in [("\"header\"", "\"extra\":1,\"header\""), ("\"mean\"", "\"extra\":1,\"mean\"")] {
+        for (known, unknown) in
+            [("\"header\"", "\"extra\":1,\"header\""), ("\"mean\"", "\"extra\":1,\"mean\"")]
+        {
             let text = text.replacen(known, unknown, 1);
             assert!(serde_json::from_str::<TableSchema>(&text).is_err(), "{text}");
         }
@@ -230,7 +245,8 @@ mod tests {
         spoiled[1].columns[0].role = Role::RowWeight;
         spoiled[2].columns[1].role = Role::Numeric { feature: 1, mean: 0.0, indicator: true };
         spoiled[3].columns[1].role = Role::Numeric { feature: 0, mean: f64::NAN, indicator: true };
-        spoiled[4].columns[3].role = Role::Categorical { feature: 2, categories: vec!["a".into(), "a".into()], indicator: false };
+        spoiled[4].columns[3].role =
+            Role::Categorical { feature: 2, categories: vec!["a".into(), "a".into()], indicator: false };
         spoiled[5].columns[0].name = "age".into();
         spoiled[6].delimiter = b'"';
         spoiled[7].missing = Missing::Zero;

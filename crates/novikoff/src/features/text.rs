@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// How documents become features. It is decided before training and kept in the model.
 ///
-/// The default is what serves well on the collections that were measured (see ARCHITECTURE.md): words, in lower case, counted sublinearly, weighed by how rare they
-/// are, and rows of length 1.
+/// The default is what serves well on the collections that were measured (see ARCHITECTURE.md): words, in
+/// lower case, counted sublinearly, weighed by how rare they are, and rows of length 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextRecipe {
@@ -108,7 +108,10 @@ impl TextRecipe {
     pub fn validate(&self) -> Result<(), String> {
         for lengths in self.words.iter().chain(&self.characters) {
             if !(1 <= lengths.from && lengths.from <= lengths.to && lengths.to <= LONGEST_TERM) {
-                return Err(format!("terms have lengths from 1 to {LONGEST_TERM}, not {} to {}", lengths.from, lengths.to));
+                return Err(format!(
+                    "terms have lengths from 1 to {LONGEST_TERM}, not {} to {}",
+                    lengths.from, lengths.to
+                ));
             }
         }
         if self.words.is_none() && self.characters.is_none() {
@@ -120,13 +123,15 @@ impl TextRecipe {
         Ok(())
     }
 
-    /// Turns the counts of a document's terms into their values. `indices` count from `first`, the first feature that is a
-    /// term; `idf` has a factor for each term, or is empty.
+    /// Turns the counts of a document's terms into their values. `indices` count from `first`, the first
+    /// feature that is a term; `idf` has a factor for each term, or is empty.
     pub fn weigh(&self, idf: &[f64], first: u32, indices: &[u32], values: &mut [f64]) {
         match self.counting {
             Counting::Counts => {}
             Counting::Binary => values.fill(1.0),
-            Counting::Sublinear => values.iter_mut().filter(|x| **x != 1.0).for_each(|x| *x = 1.0 + libm::log(*x)),
+            Counting::Sublinear => {
+                values.iter_mut().filter(|x| **x != 1.0).for_each(|x| *x = 1.0 + libm::log(*x))
+            }
         }
         if !idf.is_empty() {
             values.iter_mut().zip(indices).for_each(|(x, &j)| *x *= idf[(j - first) as usize]);
@@ -136,7 +141,8 @@ impl TextRecipe {
             values.iter_mut().for_each(|x| *x /= length);
         }
         if self.unit_length || !idf.is_empty() || self.counting == Counting::Sublinear {
-            // These are estimates, and seven digits of them are more than enough: rows take two thirds of the memory.
+            // These are estimates, and seven digits of them are more than enough: rows take two thirds of the
+            // memory.
             values.iter_mut().for_each(|x| *x = f64::from(*x as f32));
         }
     }
@@ -144,8 +150,8 @@ impl TextRecipe {
 
 /// Cuts documents into terms by a recipe.
 ///
-/// A term of several words has a space between any two; a term of characters stands between slashes, as in `/ th/`, so that
-/// it is not taken for a word.
+/// A term of several words has a space between any two; a term of characters stands between slashes, as in `/
+/// th/`, so that it is not taken for a word.
 pub struct Splitter<'r> {
     recipe: &'r TextRecipe,
     stop_words: FxHashSet<&'r str>,
@@ -187,10 +193,9 @@ impl<'r> Splitter<'r> {
         let is_folded = |ascii: bool| recipe.keep_case || ascii;
         let one_word = Some(Lengths { from: 1, to: 1 });
         if recipe.words == one_word && recipe.characters.is_none() && stop_words.is_empty() {
-            return for_each_word_and_kind(
-                document,
-                |word, ascii| if is_folded(ascii) { each(word) } else { fold(word, &mut each) },
-            );
+            return for_each_word_and_kind(document, |word, ascii| {
+                if is_folded(ascii) { each(word) } else { fold(word, &mut each) }
+            });
         }
         line.clear();
         line.push(' ');
@@ -284,7 +289,8 @@ impl KeptNames {
     fn of(&self, feature: u32) -> Option<String> {
         let numbers = self.by_feature.get(&feature)?;
         let names = self.names.names();
-        let mut shown: Vec<&str> = numbers.iter().take(3).map(|&number| names[number as usize].as_str()).collect();
+        let mut shown: Vec<&str> =
+            numbers.iter().take(3).map(|&number| names[number as usize].as_str()).collect();
         if numbers.len() > shown.len() {
             shown.push("…");
         }
@@ -324,10 +330,13 @@ impl Vocabulary {
     /// What to call a feature.
     fn name(&self, feature: u32) -> String {
         match self {
-            Vocabulary::Named(names) => names.names().get(feature as usize).cloned().unwrap_or_else(|| format!("#{feature}")),
-            Vocabulary::Hashed { names, .. } => {
-                names.as_ref().and_then(|names| names.of(feature)).unwrap_or_else(|| format!("hash {feature}"))
+            Vocabulary::Named(names) => {
+                names.names().get(feature as usize).cloned().unwrap_or_else(|| format!("#{feature}"))
             }
+            Vocabulary::Hashed { names, .. } => names
+                .as_ref()
+                .and_then(|names| names.of(feature))
+                .unwrap_or_else(|| format!("hash {feature}")),
         }
     }
 }
@@ -350,8 +359,8 @@ pub struct TextSchema {
 }
 
 impl TextSchema {
-    /// The schema of terms that so many documents have each, of so many in all. There are no such numbers where the recipe has
-    /// no use for them.
+    /// The schema of terms that so many documents have each, of so many in all. There are no such numbers
+    /// where the recipe has no use for them.
     pub fn new(
         recipe: TextRecipe,
         table: Option<Arc<TableSchema>>,
@@ -435,7 +444,9 @@ impl TextSchema {
 impl PartialEq for TextSchema {
     fn eq(&self, other: &Self) -> bool {
         let parts = |schema: &Self| (schema.recipe.clone(), schema.table.clone(), schema.documents);
-        parts(self) == parts(other) && self.vocabulary == other.vocabulary && self.frequencies == other.frequencies
+        parts(self) == parts(other)
+            && self.vocabulary == other.vocabulary
+            && self.frequencies == other.frequencies
     }
 }
 
@@ -582,16 +593,23 @@ mod tests {
 
     #[test]
     fn terms_are_runs_of_words_without_stop_words() {
-        let recipe =
-            TextRecipe { words: Some(Lengths { from: 1, to: 2 }), stop_words: vec!["the".into()], ..TextRecipe::default() };
-        assert_eq!(terms(&recipe, "The Kernel of the MACHINE"), ["kernel", "of", "machine", "kernel of", "of machine"]);
+        let recipe = TextRecipe {
+            words: Some(Lengths { from: 1, to: 2 }),
+            stop_words: vec!["the".into()],
+            ..TextRecipe::default()
+        };
+        assert_eq!(
+            terms(&recipe, "The Kernel of the MACHINE"),
+            ["kernel", "of", "machine", "kernel of", "of machine"]
+        );
         let kept = TextRecipe { keep_case: true, ..recipe };
         assert_eq!(terms(&kept, "The the"), ["The"]);
     }
 
     #[test]
     fn terms_of_characters_stay_within_words() {
-        let recipe = TextRecipe { words: None, characters: Some(Lengths { from: 3, to: 4 }), ..TextRecipe::default() };
+        let recipe =
+            TextRecipe { words: None, characters: Some(Lengths { from: 3, to: 4 }), ..TextRecipe::default() };
         assert_eq!(terms(&recipe, "Éa, b"), ["/ éa/", "/éa /", "/ éa /", "/ b /"]);
         let long = TextRecipe { characters: Some(Lengths { from: 5, to: 5 }), ..recipe };
         assert_eq!(terms(&long, "to"), ["/ to /"]);

@@ -2,10 +2,11 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Gives every word of a text to `each`, in order: what stands between word boundaries and has a letter or a digit in it.
+/// Gives every word of a text to `each`, in order: what stands between word boundaries and has a letter or a
+/// digit in it.
 ///
-/// `don't`, `3.14` and `example.com` are one word each, `rock-and-roll` is three. No word has a space in it: by Unicode's rules a
-/// mark that combines with what stands before it would make a word of a space.
+/// `don't`, `3.14` and `example.com` are one word each, `rock-and-roll` is three. No word has a space in it:
+/// by Unicode's rules a mark that combines with what stands before it would make a word of a space.
 ///
 /// ```
 /// let mut words = Vec::new();
@@ -16,7 +17,8 @@ pub fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     for_each_word_and_kind(text, |word, _| each(word));
 }
 
-/// The same, with whether the word is known to be of ASCII characters alone; one that is not may be so all the same.
+/// The same, with whether the word is known to be of ASCII characters alone; one that is not may be so all
+/// the same.
 pub(super) fn for_each_word_and_kind<'a>(text: &'a str, mut each: impl FnMut(&'a str, bool)) {
     if text.is_ascii() {
         return ascii_words(text, &mut |word| each(word, true));
@@ -36,7 +38,8 @@ const DIGIT: u8 = 2;
 /// The underscore joins words, but is none by itself.
 const UNDERSCORE: u8 = 4;
 const IN_WORD: u8 = LETTER | DIGIT | UNDERSCORE;
-/// Marks between two letters, or between two digits, belong to the word: shifted by this they are `LETTER` or `DIGIT`.
+/// Marks between two letters, or between two digits, belong to the word: shifted by this they are `LETTER` or
+/// `DIGIT`.
 const JOINS: u8 = 3;
 
 /// What an ASCII character does in a word.
@@ -58,8 +61,8 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// So many bytes from `at` on belong to a word, of eight. A loop over bytes would do, but where a word ends is anybody's guess, and the
-/// processor's would mostly be wrong.
+/// So many bytes from `at` on belong to a word, of eight. A loop over bytes would do, but where a word ends
+/// is anybody's guess, and the processor's would mostly be wrong.
 #[inline(always)]
 fn run(bytes: &[u8], at: usize) -> usize {
     let eight = match bytes.get(at..at + 8) {
@@ -73,7 +76,8 @@ fn run(bytes: &[u8], at: usize) -> usize {
     };
     let all = |byte: u8| u64::from_le_bytes([byte; 8]);
     let word = u64::from_le_bytes(eight);
-    // Bytes are below 128, so that none of these sums carries into the next byte. A byte's top bit says whether it is at least this.
+    // Bytes are below 128, so that none of these sums carries into the next byte. A byte's top bit says
+    // whether it is at least this.
     let from = |word: u64, least: u8| word + all(128 - least);
     let small = word | all(b' ');
     let letters = from(small, b'a') & !from(small, b'z' + 1);
@@ -148,7 +152,10 @@ mod tests {
     fn marks_join_what_stands_on_both_sides() {
         assert_eq!(
             words("a.b.c 1,2.3 a.1 1.a a:b a;b 1:2 _ __ a_ _1 'tis dogs' x..y"),
-            ["a.b.c", "1,2.3", "a", "1", "1", "a", "a:b", "a", "b", "1", "2", "a_", "_1", "tis", "dogs", "x", "y"]
+            [
+                "a.b.c", "1,2.3", "a", "1", "1", "a", "a:b", "a", "b", "1", "2", "a_", "_1", "tis", "dogs",
+                "x", "y"
+            ]
         );
     }
 }

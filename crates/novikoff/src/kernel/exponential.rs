@@ -1,10 +1,13 @@
 //! `e^(−x)` for many numbers at once.
 
-/// `e^(−x)` for `x ≥ 0`, to within a few units in the last place; 0 where it is below the smallest normal number.
+/// `e^(−x)` for `x ≥ 0`, to within a few units in the last place; 0 where it is below the smallest normal
+/// number.
 ///
-/// There is no branch and no call in it, so that a loop over it becomes vector instructions, and it is the same number on every machine.
+/// There is no branch and no call in it, so that a loop over it becomes vector instructions, and it is the
+/// same number on every machine.
 ///
-/// `−x = k·ln 2 + r` with a whole k and `|r| ≤ ln 2/2`; then `e^(−x) = 2^k·e^r`, and `e^r` is its Taylor sum up to `r^13/13!`.
+/// `−x = k·ln 2 + r` with a whole k and `|r| ≤ ln 2/2`; then `e^(−x) = 2^k·e^r`, and `e^r` is its Taylor sum
+/// up to `r^13/13!`.
 #[inline(always)]
 pub(super) fn exp_of_negative(x: f64) -> f64 {
     // Adding it rounds to a whole number, which then stands in the lowest bits.

@@ -1,4 +1,5 @@
-//! What compares two rows: their dot product, or that of what a feature map would make of them, without making it.
+//! What compares two rows: their dot product, or that of what a feature map would make of them, without
+//! making it.
 //!
 //! [`Kernel`] says which, [`Tile`] computes it for many rows at once.
 
@@ -95,16 +96,23 @@ impl FromStr for Kernel {
                 if let Ok(degree @ 1..=MOST_DEGREE) = number.parse::<u32>() {
                     return Ok(Kernel::Polynomial(degree));
                 }
-                let what = format!("the degree of a polynomial kernel is a whole number from 1 to {MOST_DEGREE}, not {number:?}");
+                let what = format!(
+                    "the degree of a polynomial kernel is a whole number from 1 to {MOST_DEGREE}, not {number:?}"
+                );
                 return Err(Error::usage(what));
             }
             ("rbf", Some(number)) => match number.parse::<f64>() {
                 Ok(gamma) if gamma > 0.0 && gamma.is_finite() => return Ok(Kernel::Rbf(gamma)),
-                _ => return Err(Error::usage(format!("the γ of an rbf kernel is a number above 0, not {number:?}"))),
+                _ => {
+                    return Err(Error::usage(format!(
+                        "the γ of an rbf kernel is a number above 0, not {number:?}"
+                    )));
+                }
             },
             _ => {}
         }
-        let hint = "linear; poly:D for (1 + <x, z>)^D, as in poly:2; rbf:G for exp(−G‖x − z‖²), as in rbf:0.1";
+        let hint =
+            "linear; poly:D for (1 + <x, z>)^D, as in poly:2; rbf:G for exp(−G‖x − z‖²), as in rbf:0.1";
         Err(Error::usage(format!("there is no kernel {text:?}")).hint(hint))
     }
 }
@@ -126,14 +134,19 @@ const MOST_EXPONENT: f64 = 32.0;
 const MOST_SINGLE: f64 = 1e30;
 
 impl Precision {
-    /// What these rows need for their kernel. Rows are what they are: those that are stored in double precision are compared in it.
+    /// What these rows need for their kernel. Rows are what they are: those that are stored in double
+    /// precision are compared in it.
     pub fn suited(kernel: Kernel, rows: &Matrix, largest_norm_sq: f64) -> Self {
         let harmless = match kernel {
             Kernel::Linear => false,
             Kernel::Polynomial(_) => true,
             Kernel::Rbf(gamma) => gamma * largest_norm_sq <= MOST_EXPONENT,
         };
-        if harmless && rows.is_single() && largest_norm_sq < MOST_SINGLE { Precision::Single } else { Precision::Double }
+        if harmless && rows.is_single() && largest_norm_sq < MOST_SINGLE {
+            Precision::Single
+        } else {
+            Precision::Double
+        }
     }
 }
 

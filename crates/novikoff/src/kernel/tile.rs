@@ -1,10 +1,12 @@
-//! Many kernels at once: rows turned on their side, so that one pass over another row compares it with all of them.
+//! Many kernels at once: rows turned on their side, so that one pass over another row compares it with all of
+//! them.
 //!
-//! For every feature that some row of the tile has, the tile keeps its values in all rows side by side; a row to be compared adds
-//! its value times those, feature by feature. One instruction works on eight rows, sums stay in registers, and features that the row
-//! does not have cost nothing: on `mnist`, where a fifth of the pixels are not white, that is several times as fast as a dense
-//! product of matrices. Every sum is taken in the order of the features of the row compared, so a kernel never depends on
-//! which other rows are in the tile, on the machine or on the threads.
+//! For every feature that some row of the tile has, the tile keeps its values in all rows side by side; a row
+//! to be compared adds its value times those, feature by feature. One instruction works on eight rows, sums
+//! stay in registers, and features that the row does not have cost nothing: on `mnist`, where a fifth of the
+//! pixels are not white, that is several times as fast as a dense product of matrices. Every sum is taken in
+//! the order of the features of the row compared, so a kernel never depends on which other rows are in the
+//! tile, on the machine or on the threads.
 
 use super::{Kernel, Precision};
 use crate::data::{Lane, Row};
@@ -20,7 +22,8 @@ pub struct Tile {
     kernel: Kernel,
     precision: Precision,
     lanes: Lanes,
-    /// Where a feature's values lie among the lanes, by feature; the first are zeros, for features that no row has.
+    /// Where a feature's values lie among the lanes, by feature; the first are zeros, for features that no
+    /// row has.
     slots: Vec<u32>,
     /// The features that some row has.
     features: Vec<u32>,
@@ -31,7 +34,8 @@ pub struct Tile {
     arch: Arch,
 }
 
-/// Values of all rows of the tile, side by side. Few rows take narrow lanes: work on empty ones is still work.
+/// Values of all rows of the tile, side by side. Few rows take narrow lanes: work on empty ones is still
+/// work.
 #[derive(Debug)]
 enum Lanes {
     Wide32(Vec<[f32; 128]>),
@@ -73,7 +77,16 @@ impl Tile {
     /// Without rows, for this kernel.
     pub fn new(kernel: Kernel, precision: Precision) -> Self {
         let (slots, features, norms_sq, kernels) = Default::default();
-        Self { kernel, precision, lanes: Lanes::suited(precision, 0), slots, features, norms_sq, kernels, arch: Arch::new() }
+        Self {
+            kernel,
+            precision,
+            lanes: Lanes::suited(precision, 0),
+            slots,
+            features,
+            norms_sq,
+            kernels,
+            arch: Arch::new(),
+        }
     }
 
     /// For this kernel from now on, without rows if it was for another.
@@ -91,7 +104,8 @@ impl Tile {
         }
     }
 
-    /// Takes these rows, [`Tile::capacity`] at most, instead of what it had. Features from `columns` on count for nothing.
+    /// Takes these rows, [`Tile::capacity`] at most, instead of what it had. Features from `columns` on count
+    /// for nothing.
     pub fn load(&mut self, rows: &[Row<'_>], columns: usize) {
         for feature in self.features.drain(..) {
             self.slots[feature as usize] = 0;
@@ -148,7 +162,8 @@ fn turn<T: Lane, const K: usize>(
     }
 }
 
-/// The work of [`Tile::compare`], compiled for each generation of processors. (A closure would do, if it were always inlined.)
+/// The work of [`Tile::compare`], compiled for each generation of processors. (A closure would do, if it were
+/// always inlined.)
 struct Compare<'a, T, const K: usize> {
     row: Row<'a>,
     norm_sq: f64,
@@ -169,17 +184,30 @@ impl<T: Lane + Into<f64>, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
         // Here and not within the loop, so that each kernel gets a loop of its own without a question in it.
         match kernel {
             Kernel::Linear => apply(&dots, norms_sq, kernels, |dot, _| dot),
-            Kernel::Polynomial(2) => apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(2).of(dot, 0.0, 0.0)),
-            Kernel::Polynomial(3) => apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(3).of(dot, 0.0, 0.0)),
-            Kernel::Polynomial(4) => apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(4).of(dot, 0.0, 0.0)),
-            Kernel::Polynomial(5) => apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(5).of(dot, 0.0, 0.0)),
+            Kernel::Polynomial(2) => {
+                apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(2).of(dot, 0.0, 0.0))
+            }
+            Kernel::Polynomial(3) => {
+                apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(3).of(dot, 0.0, 0.0))
+            }
+            Kernel::Polynomial(4) => {
+                apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(4).of(dot, 0.0, 0.0))
+            }
+            Kernel::Polynomial(5) => {
+                apply(&dots, norms_sq, kernels, |dot, _| Kernel::Polynomial(5).of(dot, 0.0, 0.0))
+            }
             kernel => apply(&dots, norms_sq, kernels, |dot, other| kernel.of(dot, norm_sq, other)),
         }
     }
 }
 
 #[inline(always)]
-fn apply<T: Copy + Into<f64>>(dots: &[T], norms_sq: &[f64], kernels: &mut [f64], kernel: impl Fn(f64, f64) -> f64) {
+fn apply<T: Copy + Into<f64>>(
+    dots: &[T],
+    norms_sq: &[f64],
+    kernels: &mut [f64],
+    kernel: impl Fn(f64, f64) -> f64,
+) {
     for ((value, &dot), &norm_sq) in kernels.iter_mut().zip(dots).zip(norms_sq) {
         *value = kernel(dot.into(), norm_sq);
     }

@@ -15,7 +15,8 @@ impl Loss for HingeAtZero {
         (-y * s).max(0.0)
     }
 
-    /// At a score of zero, which is a mistake for either label, it is that of a mistake: from zero the perceptron moves.
+    /// At a score of zero, which is a mistake for either label, it is that of a mistake: from zero the
+    /// perceptron moves.
     #[inline(always)]
     fn slope(self, y: f64, s: f64) -> f64 {
         if y * s <= 0.0 { -y } else { 0.0 }

@@ -19,7 +19,8 @@ pub fn sigmoid(s: f64) -> f64 {
     (if s >= 0.0 { 1.0 } else { e }) / (1.0 + e)
 }
 
-/// `ln(1 + e)` for `e` from 0 to 1, to 1e-12 of it. The library's is good to the last bit, and took 7 % of the time of a fit of a9a.
+/// `ln(1 + e)` for `e` from 0 to 1, to 1e-12 of it. The library's is good to the last bit, and took 7 % of
+/// the time of a fit of a9a.
 #[inline(always)]
 fn ln_one_and(e: f64) -> f64 {
     if e < 1e-4 { e * (1.0 - e * (0.5 - e * (1.0 / 3.0))) } else { (1.0 + e).ln() }
@@ -70,8 +71,9 @@ impl SmoothLoss for Logistic {
 }
 
 impl ProximalLoss for Logistic {
-    /// The minimum is where `s = z + width·y·p` with `p = sigmoid(−y·s)`: one monotone equation in `p`, solved by Newton's
-    /// method within a bracket. In terms of the margin `m = y·s` it reads `m − width·sigmoid(−m) = y·z`.
+    /// The minimum is where `s = z + width·y·p` with `p = sigmoid(−y·s)`: one monotone equation in `p`,
+    /// solved by Newton's method within a bracket. In terms of the margin `m = y·s` it reads `m −
+    /// width·sigmoid(−m) = y·z`.
     #[inline]
     fn envelope(self, y: f64, z: f64, width: f64) -> Local {
         let goal = y * z;
@@ -88,7 +90,8 @@ impl ProximalLoss for Logistic {
             } else {
                 low = m
             }
-            // Newton's steps may run to and fro across the bend: one that does not at least halve the last one is not taken.
+            // Newton's steps may run to and fro across the bend: one that does not at least halve the last
+            // one is not taken.
             let newton = m - off / (1.0 + width * e * over * over);
             let trusted = newton > low && newton < high && (newton - m).abs() <= 0.5 * stride;
             let next = if trusted { newton } else { 0.5 * (low + high) };
@@ -100,7 +103,11 @@ impl ProximalLoss for Logistic {
         }
         let at = self.all(1.0, m);
         let slope = -y * sigmoid(-m);
-        Local { value: at.value + width * slope * slope / 2.0, slope, curvature: at.curvature / (1.0 + width * at.curvature) }
+        Local {
+            value: at.value + width * slope * slope / 2.0,
+            slope,
+            curvature: at.curvature / (1.0 + width * at.curvature),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! 4 — What hurts: a loss of a target and a score, one file a loss.
 //!
-//! A loss `ℓ(y, s)` is convex in the score. For classes the target `y` is +1 or −1 and only the margin `y·s` counts; for
-//! regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*: `ℓ(y, s) + ℓ*(y, u) ≥ s·u` for every dual, with
-//! equality where `u` is the slope at `s` (Fenchel and Young), and that is what every duality gap here is made of.
+//! A loss `ℓ(y, s)` is convex in the score. For classes the target `y` is +1 or −1 and only the margin `y·s`
+//! counts; for regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*: `ℓ(y, s) + ℓ*(y, u) ≥
+//! s·u` for every dual, with equality where `u` is the slope at `s` (Fenchel and Young), and that is what
+//! every duality gap here is made of.
 
 mod absolute;
 mod exponential;
@@ -52,8 +53,8 @@ pub trait SmoothLoss: Loss {
     }
 }
 
-/// A loss whose Moreau envelope `min over s of ℓ(y, s) + (s − z)²/(2·width)` can be computed. The envelope is smooth, and its
-/// slope at `z` is the dual that one step of a proximal method arrives at.
+/// A loss whose Moreau envelope `min over s of ℓ(y, s) + (s − z)²/(2·width)` can be computed. The envelope is
+/// smooth, and its slope at `z` is the dual that one step of a proximal method arrives at.
 pub trait ProximalLoss: Loss {
     /// Value, slope and curvature of the envelope at `z`.
     fn envelope(self, y: f64, z: f64, width: f64) -> Local;
@@ -128,8 +129,8 @@ impl LossName {
         }
     }
 
-    /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits instead of nats);
-    /// `None` if no factor will do.
+    /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits
+    /// instead of nats); `None` if no factor will do.
     pub fn dominating_factor(self) -> Option<f64> {
         match self {
             LossName::Logistic => Some(std::f64::consts::LOG2_E),
@@ -184,23 +185,39 @@ mod tests {
     fn holds<L: Loss>(loss: L, y: f64, s: f64, t: f64) -> Result<(), TestCaseError> {
         let u = loss.slope(y, s);
         // Convex: the tangent lies below.
-        prop_assert!(loss.value(y, t) >= loss.value(y, s) + u * (t - s) - 1e-9 * (1.0 + loss.value(y, t)), "tangent");
+        prop_assert!(
+            loss.value(y, t) >= loss.value(y, s) + u * (t - s) - 1e-9 * (1.0 + loss.value(y, t)),
+            "tangent"
+        );
         // Fenchel and Young: an inequality for every dual, an equality for the slope.
-        prop_assert!(close(loss.value(y, s) + loss.conjugate(y, u), s * u, 1e-9), "equality at the slope: {u}");
+        prop_assert!(
+            close(loss.value(y, s) + loss.conjugate(y, u), s * u, 1e-9),
+            "equality at the slope: {u}"
+        );
         let other = loss.nearest_dual(y, t);
         prop_assert!(loss.conjugate(y, other).is_finite());
-        prop_assert!(loss.value(y, s) + loss.conjugate(y, other) >= s * other - 1e-9 * (1.0 + (s * other).abs()), "inequality");
+        prop_assert!(
+            loss.value(y, s) + loss.conjugate(y, other) >= s * other - 1e-9 * (1.0 + (s * other).abs()),
+            "inequality"
+        );
         // A dual of the domain is left alone.
         prop_assert_eq!(loss.nearest_dual(y, u), u);
         // The slope against finite differences, away from kinks: where both sides agree.
         let h = 1e-6;
-        let (right, left) = ((loss.value(y, s + h) - loss.value(y, s)) / h, (loss.value(y, s) - loss.value(y, s - h)) / h);
+        let (right, left) =
+            ((loss.value(y, s + h) - loss.value(y, s)) / h, (loss.value(y, s) - loss.value(y, s - h)) / h);
         if (right - left).abs() < 1e-4 {
             prop_assert!(close(u, (right + left) / 2.0, 1e-4), "slope {u} against {left} and {right}");
         }
         // The conjugate is what it says.
-        if L::NAME != LossName::Exponential && u.abs() > 1e-3 && (L::NAME != LossName::Logistic || u.abs() < 1.0 - 1e-6) {
-            prop_assert!(close(loss.conjugate(y, u), conjugate_by_search(loss, y, u), 1e-6), "conjugate at {u}");
+        if L::NAME != LossName::Exponential
+            && u.abs() > 1e-3
+            && (L::NAME != LossName::Logistic || u.abs() < 1.0 - 1e-6)
+        {
+            prop_assert!(
+                close(loss.conjugate(y, u), conjugate_by_search(loss, y, u), 1e-6),
+                "conjugate at {u}"
+            );
         }
         if y.abs() == 1.0
             && let Some(factor) = L::NAME.dominating_factor()
@@ -212,10 +229,14 @@ mod tests {
 
     fn smooth<L: SmoothLoss>(loss: L, y: f64, s: f64) -> Result<(), TestCaseError> {
         let h = 1e-5;
-        let (right, left) = ((loss.slope(y, s + h) - loss.slope(y, s)) / h, (loss.slope(y, s) - loss.slope(y, s - h)) / h);
+        let (right, left) =
+            ((loss.slope(y, s + h) - loss.slope(y, s)) / h, (loss.slope(y, s) - loss.slope(y, s - h)) / h);
         let curvature = loss.curvature(y, s);
         prop_assert!(curvature >= 0.0);
-        prop_assert!(close(curvature, right, 1e-3) || close(curvature, left, 1e-3), "{curvature} against {left} and {right}");
+        prop_assert!(
+            close(curvature, right, 1e-3) || close(curvature, left, 1e-3),
+            "{curvature} against {left} and {right}"
+        );
         let all = loss.all(y, s);
         prop_assert!(close(all.value, loss.value(y, s), 1e-14) && close(all.slope, loss.slope(y, s), 1e-14));
         prop_assert!(close(all.curvature, curvature, 1e-13));
@@ -227,12 +248,19 @@ mod tests {
         prop_assert!(close(found.value, envelope_by_search(loss, y, z, width), 1e-7), "value {found:?}");
         // The envelope's slope is a slope of the loss at the point that the minimum is taken at.
         let s = z - width * found.slope;
-        prop_assert!(close(loss.value(y, s) + loss.conjugate(y, loss.nearest_dual(y, found.slope)), s * found.slope, 1e-8));
+        prop_assert!(close(
+            loss.value(y, s) + loss.conjugate(y, loss.nearest_dual(y, found.slope)),
+            s * found.slope,
+            1e-8
+        ));
         prop_assert!(close(found.slope, loss.nearest_dual(y, found.slope), 1e-12));
         let h = 1e-5 * width.min(1.0);
         let step = |h: f64| (loss.envelope(y, z + h, width).slope - found.slope) / h;
         let (right, left) = (step(h), step(-h));
-        prop_assert!(close(found.curvature, right, 1e-3) || close(found.curvature, left, 1e-3), "{found:?}: {left} {right}");
+        prop_assert!(
+            close(found.curvature, right, 1e-3) || close(found.curvature, left, 1e-3),
+            "{found:?}: {left} {right}"
+        );
         Ok(())
     }
 
@@ -278,7 +306,10 @@ mod tests {
         for y in [-1.0, 1.0] {
             for s in [-1e300, -800.0, 0.0, 800.0, 1e300] {
                 let l = Logistic.all(y, s);
-                assert!(l.value.is_finite() && l.slope.abs() <= 1.0 && l.curvature.is_finite(), "{y} {s} {l:?}");
+                assert!(
+                    l.value.is_finite() && l.slope.abs() <= 1.0 && l.curvature.is_finite(),
+                    "{y} {s} {l:?}"
+                );
                 assert!(Logistic.envelope(y, s, 3.0).value.is_finite());
                 assert!(Hinge.envelope(y, s, 1e-9).slope.abs() <= 1.0);
             }

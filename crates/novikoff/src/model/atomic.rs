@@ -1,4 +1,5 @@
-//! Files that are written whole or not at all: a crash, a full disk or a pulled plug leaves the old file as it was.
+//! Files that are written whole or not at all: a crash, a full disk or a pulled plug leaves the old file as
+//! it was.
 
 use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
@@ -8,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Puts `bytes` into the file `path`, at once: readers see the old file or the new one, never a part of it.
 ///
-/// The bytes go to a temporary file in the same folder, reach the disk, and then take the old file's name. A link stays a
-/// link: the file it points to is replaced. Permissions of an old file are kept. What is no file (`/dev/null`, a pipe)
-/// cannot be replaced and is written to as it is.
+/// The bytes go to a temporary file in the same folder, reach the disk, and then take the old file's name. A
+/// link stays a link: the file it points to is replaced. Permissions of an old file are kept. What is no file
+/// (`/dev/null`, a pipe) cannot be replaced and is written to as it is.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
@@ -25,7 +26,9 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
     };
     let done = match fs::metadata(&target) {
         Ok(old) if old.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(old) if !old.is_file() => OpenOptions::new().write(true).open(&target).and_then(|mut file| fill(&mut file)),
+        Ok(old) if !old.is_file() => {
+            OpenOptions::new().write(true).open(&target).and_then(|mut file| fill(&mut file))
+        }
         Ok(old) if old.permissions().readonly() => Err(ErrorKind::PermissionDenied.into()),
         Ok(old) => replace(&target, folder, Some(old.permissions()), fill),
         Err(error) if error.kind() == ErrorKind::NotFound => replace(&target, folder, None, fill),
@@ -123,10 +126,15 @@ fn explain(name: &str, folder: &Path, error: &io::Error) -> Error {
     let folder = folder.display();
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Error::output(name, format!("there is no folder {folder} to write it into")).hint("make the folder first")
+            Error::output(name, format!("there is no folder {folder} to write it into"))
+                .hint("make the folder first")
         }
-        ErrorKind::PermissionDenied => told.hint(format!("no permission to write this file or into the folder {folder}")),
-        ErrorKind::ReadOnlyFilesystem => told.hint(format!("the folder {folder} can only be read: choose another")),
+        ErrorKind::PermissionDenied => {
+            told.hint(format!("no permission to write this file or into the folder {folder}"))
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            told.hint(format!("the folder {folder} can only be read: choose another"))
+        }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             told.hint("the disk is full: make room and try again; an older file of this name is as it was")
         }
@@ -140,8 +148,10 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }

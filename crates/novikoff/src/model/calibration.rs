@@ -4,8 +4,9 @@ use crate::loss::sigmoid;
 
 /// How a model's scores become probabilities of its labels.
 ///
-/// Probabilities do not decide: the label is the one that the scores decide for, with and without them. For [`Platt`] and
-/// [`Isotonic`] it may be another than the most probable one, as when classes were weighed to count otherwise than they occur.
+/// Probabilities do not decide: the label is the one that the scores decide for, with and without them. For
+/// [`Platt`] and [`Isotonic`] it may be another than the most probable one, as when classes were weighed to
+/// count otherwise than they occur.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Calibration {
     /// The sigmoid of each score: what logistic regression means by its scores.
@@ -95,9 +96,9 @@ impl Calibration {
         }
     }
 
-    /// The probabilities of all labels of a row with these scores: of two labels for one score, else of one label a score.
-    /// They sum to 1. Where each class is asked for alone, the answers are divided by their sum; if all are 0, every class
-    /// is as probable as any other.
+    /// The probabilities of all labels of a row with these scores: of two labels for one score, else of one
+    /// label a score. They sum to 1. Where each class is asked for alone, the answers are divided by their
+    /// sum; if all are 0, every class is as probable as any other.
     ///
     /// ```
     /// use novikoff::model::{Calibration, Platt};
@@ -110,7 +111,8 @@ impl Calibration {
     pub fn probabilities(&self, scores: &[f64], into: &mut Vec<f64>) {
         into.clear();
         if let ([score], false) = (scores, matches!(self, Calibration::Softmax)) {
-            // Of the two, the small one is computed as it is, not as what the other leaves: then its logarithm is right.
+            // Of the two, the small one is computed as it is, not as what the other leaves: then its
+            // logarithm is right.
             let p = self.alone(0, *score);
             into.extend([self.other(0, *score).unwrap_or(1.0 - p), p]);
             return;
@@ -127,8 +129,8 @@ impl Calibration {
         into.iter_mut().for_each(|p| *p = if sum > 0.0 { *p / sum } else { uniform });
     }
 
-    /// The logarithms of those probabilities. They are computed as such, so that a probability too small for a number still has
-    /// one; where a probability is exactly 0, as steps may have it, the logarithm is `−∞`.
+    /// The logarithms of those probabilities. They are computed as such, so that a probability too small for
+    /// a number still has one; where a probability is exactly 0, as steps may have it, the logarithm is `−∞`.
     ///
     /// ```
     /// use novikoff::model::Calibration;
@@ -145,8 +147,12 @@ impl Calibration {
                 return;
             }
             (Calibration::Softmax, _) => into.extend(scores),
-            (_, [score]) => return into.extend([log_sigmoid(-self.log_odds(0, *score)), log_sigmoid(self.log_odds(0, *score))]),
-            _ => into.extend(scores.iter().enumerate().map(|(output, s)| log_sigmoid(self.log_odds(output, *s)))),
+            (_, [score]) => {
+                return into
+                    .extend([log_sigmoid(-self.log_odds(0, *score)), log_sigmoid(self.log_odds(0, *score))]);
+            }
+            _ => into
+                .extend(scores.iter().enumerate().map(|(output, s)| log_sigmoid(self.log_odds(output, *s)))),
         }
         let mut most = into.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if most == f64::NEG_INFINITY {

@@ -32,7 +32,10 @@ impl Expansion {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
         let radius = lengths.iter().copied().fold(0.0, f64::max);
-        let sizes = self.coefficients.chunks_exact(self.outputs.max(1)).map(|own| own.iter().map(|c| c.abs()).sum::<f64>());
+        let sizes = self
+            .coefficients
+            .chunks_exact(self.outputs.max(1))
+            .map(|own| own.iter().map(|c| c.abs()).sum::<f64>());
         sizes.zip(lengths).map(|(size, length)| size * length * radius).sum()
     }
 
@@ -45,7 +48,9 @@ impl Expansion {
         for (i, own) in self.coefficients.chunks_exact(self.outputs).enumerate() {
             let row = self.rows.row(i);
             let kernels = tile.compare(row, row.norm_sq());
-            for ((sums, bias), &coefficient) in sums.chunks_exact_mut(rows.len().max(1)).zip(&mut biases).zip(own) {
+            for ((sums, bias), &coefficient) in
+                sums.chunks_exact_mut(rows.len().max(1)).zip(&mut biases).zip(own)
+            {
                 if coefficient != 0.0 {
                     add(sums, coefficient, kernels);
                     *bias += coefficient * bias_sq;

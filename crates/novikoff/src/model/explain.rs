@@ -10,8 +10,8 @@ use crate::multiclass::{best, decide};
 pub struct Explanation {
     /// The label that comes second; none where a number is predicted.
     pub against: Option<usize>,
-    /// How far the label is ahead of the second one: its score less the other's, or the number that is predicted. It is the
-    /// sum of the bias and of all parts.
+    /// How far the label is ahead of the second one: its score less the other's, or the number that is
+    /// predicted. It is the sum of the bias and of all parts.
     pub difference: f64,
     /// What the bias adds to that.
     pub bias: f64,
@@ -36,7 +36,8 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let Some(weights) = model.scorer.weights() else {
         return Explanation { against: None, difference: 0.0, bias: 0.0, parts: Vec::new() };
     };
-    // Two classes with one score: the positive label speaks for itself, the negative one is what the score takes away.
+    // Two classes with one score: the positive label speaks for itself, the negative one is what the score
+    // takes away.
     let (winner, second) = match (model.task(), scores) {
         (Task::Regression, _) => ((0, 1.0), None),
         (Task::Classes, [_]) if decide(scores) == 1 => ((0, 1.0), Some(0)),
@@ -51,7 +52,8 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let mut parts = Vec::new();
     let (mut present, mut entries) = (Vec::new(), Entries::default());
     let row = if let Scorer::Mapped(mapped) = &model.scorer { mapped.map(row, &mut entries) } else { row };
-    let row = if let Scorer::Presence(_) = model.scorer.behind_map() { row.presence(&mut present) } else { row };
+    let row =
+        if let Scorer::Presence(_) = model.scorer.behind_map() { row.presence(&mut present) } else { row };
     row.for_each_nonzero(|feature, value| {
         let added = value * of(&|output| weights.weight(feature as usize, output));
         if added != 0.0 {
@@ -59,5 +61,10 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
         }
     });
     parts.sort_by(|a, b| b.added.abs().total_cmp(&a.added.abs()).then(a.feature.cmp(&b.feature)));
-    Explanation { against: second, difference: of(&|output| scores[output]), bias: of(&|output| weights.bias[output]), parts }
+    Explanation {
+        against: second,
+        difference: of(&|output| scores[output]),
+        bias: of(&|output| weights.bias[output]),
+        parts,
+    }
 }

@@ -1,7 +1,9 @@
-//! The model's file: safetensors with typed metadata and a checksum over everything. `docs/model-format.md` says what is in it.
+//! The model's file: safetensors with typed metadata and a checksum over everything. `docs/model-format.md`
+//! says what is in it.
 //!
-//! A file is data from outside. Its checksum is compared first, then version, layout and limits, and only then is memory
-//! beyond its own length asked for. What is written passes the same checks as what is read, so that a file once written can be read again.
+//! A file is data from outside. Its checksum is compared first, then version, layout and limits, and only
+//! then is memory beyond its own length asked for. What is written passes the same checks as what is read, so
+//! that a file once written can be read again.
 
 mod buffer;
 mod calibration;
@@ -59,7 +61,9 @@ pub fn to_bytes(model: &Model) -> Result<Vec<u8>> {
     let sealed = sealed(model)?;
     let mut bytes = Vec::new();
     let length = sealed.len();
-    bytes.try_reserve_exact(length).map_err(|_| refused(format!("there is no memory for its {length} bytes")))?;
+    bytes
+        .try_reserve_exact(length)
+        .map_err(|_| refused(format!("there is no memory for its {length} bytes")))?;
     sealed.write(&mut bytes).map_err(|error| refused(error.to_string()))?;
     Ok(bytes)
 }

@@ -36,8 +36,8 @@ use std::collections::BTreeMap;
 pub struct Model {
     /// What it is and how it came about.
     pub about: About,
-    /// The labels in the order of the outputs; of two, the second is the positive one. A model without labels is one of
-    /// regression: it has one output, and that score is what it predicts.
+    /// The labels in the order of the outputs; of two, the second is the positive one. A model without labels
+    /// is one of regression: it has one output, and that score is what it predicts.
     pub labels: Labels,
     /// How raw input becomes rows.
     pub schema: Schema,
@@ -193,7 +193,8 @@ impl Model {
         self.about.features as usize
     }
 
-    /// What to call feature `j` of the rows that are weighed: one of the input, or what a map makes of several.
+    /// What to call feature `j` of the rows that are weighed: one of the input, or what a map makes of
+    /// several.
     pub fn feature_name(&self, j: u32) -> String {
         match self.scorer.map() {
             Some(map) => map.name(j, |j| self.schema.name(j)),

@@ -57,8 +57,8 @@ impl Activation {
 
 /// `s = V·f(W·Dx + b) + c`, with D the scales of the features and f the activation.
 ///
-/// The hidden layer is in single precision, as it was learned; the scores are summed in double precision, because numbers to
-/// be predicted may be large and close together.
+/// The hidden layer is in single precision, as it was learned; the scores are summed in double precision,
+/// because numbers to be predicted may be large and close together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     features: usize,
@@ -68,8 +68,8 @@ pub struct Network {
     pub activation: Activation,
     /// What each feature is multiplied by before anything else.
     pub scales: Vec<f64>,
-    /// The weights of every feature, hidden units side by side, and at the end the biases of the hidden units. Units are
-    /// filled up to a multiple of [`LANES`] by units of weight zero.
+    /// The weights of every feature, hidden units side by side, and at the end the biases of the hidden
+    /// units. Units are filled up to a multiple of [`LANES`] by units of weight zero.
     pub first: Vec<Lanes>,
     /// The weights of every output, hidden units side by side.
     pub second: Vec<f64>,
@@ -170,8 +170,8 @@ pub(crate) fn panels(hidden: usize) -> usize {
     hidden.div_ceil(LANES)
 }
 
-/// Calls `visit` with every entry of a row that is not zero, times its feature's scale. Features without a scale are unknown,
-/// and weigh nothing.
+/// Calls `visit` with every entry of a row that is not zero, times its feature's scale. Features without a
+/// scale are unknown, and weigh nothing.
 #[inline]
 pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], mut visit: impl FnMut(u32, f32)) {
     row.for_each_nonzero(|j, x| {
@@ -181,8 +181,9 @@ pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], mut visit: impl FnMut(u32
     });
 }
 
-/// The sums `Σ x·w` of all hidden units, for weights that lie feature by feature. Every unit's sum is in the order of the
-/// entries, whatever the width of the machine's registers: products and sums are rounded one by one.
+/// The sums `Σ x·w` of all hidden units, for weights that lie feature by feature. Every unit's sum is in the
+/// order of the entries, whatever the width of the machine's registers: products and sums are rounded one by
+/// one.
 #[inline(always)]
 pub(crate) fn sums(weights: &[Lanes], entries: &[(u32, f32)], units: &mut [Lanes]) {
     let panels = units.len();

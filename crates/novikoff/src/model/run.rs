@@ -67,7 +67,8 @@ impl Run<'_> {
             let own = &mut coefficients[mistake.row as usize * outputs..][..outputs];
             mistake.steps().for_each(|(output, step)| own[output] += step * lived);
         }
-        let needed: Vec<bool> = coefficients.chunks_exact(outputs).map(|own| own.iter().any(|c| *c != 0.0)).collect();
+        let needed: Vec<bool> =
+            coefficients.chunks_exact(outputs).map(|own| own.iter().any(|c| *c != 0.0)).collect();
         let mut each = needed.iter();
         kept.retain(|_| each.next() == Some(&true));
         let chosen = coefficients.chunks_exact(outputs).zip(&needed).filter(|(_, needed)| **needed);

@@ -1,7 +1,8 @@
 //! The voted perceptron: all weight vectors of a run vote, each as often as the rounds it survived.
 //!
-//! Vectors are never stored. Each is the one before it plus one mistake's row, so the scores of all of them on a row `x`
-//! come out of one sweep over the mistakes: `s ← s + step·(K(xᵢ, x) + bias²)`, and after each the vote is counted.
+//! Vectors are never stored. Each is the one before it plus one mistake's row, so the scores of all of them
+//! on a row `x` come out of one sweep over the mistakes: `s ← s + step·(K(xᵢ, x) + bias²)`, and after each
+//! the vote is counted.
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{self, Kernel, Precision, Tile};
@@ -65,7 +66,8 @@ impl Voted {
         self.mistakes.len() * (self.rows.stored() / self.rows.rows().max(1) + self.outputs())
     }
 
-    /// No vector's score of a row that was a mistake is larger, by Cauchy and Schwarz; infinite if sums on the way are.
+    /// No vector's score of a row that was a mistake is larger, by Cauchy and Schwarz; infinite if sums on
+    /// the way are.
     pub fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
@@ -73,8 +75,8 @@ impl Voted {
         self.mistakes.iter().map(|mistake| mistake.step.abs() * lengths[mistake.row as usize] * radius).sum()
     }
 
-    /// Scores as many rows as a tile holds: votes for less votes against, as a share of all rounds (for joint classes the votes
-    /// for each class).
+    /// Scores as many rows as a tile holds: votes for less votes against, as a share of all rounds (for joint
+    /// classes the votes for each class).
     pub fn score(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64]) {
         let mut sweep = Sweep::new(self.scheme, self.outputs(), rows.len());
         tile.load(rows, self.rows.columns());

@@ -2,8 +2,8 @@
 
 use crate::data::{Row, Vector};
 
-/// Weights of all features, outputs side by side (`values[feature·outputs + output]`), so that one pass over a row scores
-/// every class; and a bias per output.
+/// Weights of all features, outputs side by side (`values[feature·outputs + output]`), so that one pass over
+/// a row scores every class; and a bias per output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     outputs: usize,
@@ -75,8 +75,9 @@ impl Weights {
         self.values.iter_mut().chain(&mut self.bias).filter(|w| **w != 0.0).for_each(|w| *w = -*w);
     }
 
-    /// Makes weights that were learned on scaled rows ([`Matrix::scaled`](crate::data::Matrix::scaled)) apply to the rows
-    /// as they were: feature `j`'s weights are multiplied by `factors[j]`. Features beyond the factors keep theirs.
+    /// Makes weights that were learned on scaled rows ([`Matrix::scaled`](crate::data::Matrix::scaled)) apply
+    /// to the rows as they were: feature `j`'s weights are multiplied by `factors[j]`. Features beyond the
+    /// factors keep theirs.
     ///
     /// ```
     /// use novikoff::{data::Row, model::Weights};
@@ -92,12 +93,14 @@ impl Weights {
         }
     }
 
-    /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is `Some((from, scale))`,
-    /// zero where it is `None`.
+    /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is
+    /// `Some((from, scale))`, zero where it is `None`.
     #[must_use]
     pub fn rearranged(&self, sources: &[Option<(usize, f64)>]) -> Self {
         // Plus zero: −0 would be another byte in a file than the 0 of a feature that turns up later.
-        let pick = |block: &[f64], source: &Option<(usize, f64)>| source.map_or(0.0, |(from, scale)| scale * block[from] + 0.0);
+        let pick = |block: &[f64], source: &Option<(usize, f64)>| {
+            source.map_or(0.0, |(from, scale)| scale * block[from] + 0.0)
+        };
         let mut values = Vec::with_capacity(self.features() * sources.len());
         for block in self.values.chunks_exact(self.outputs) {
             values.extend(sources.iter().map(|source| pick(block, source)));
@@ -107,8 +110,8 @@ impl Weights {
     }
 }
 
-/// Lengthens a vector with zeros. What is newly allocated comes zeroed, and costs memory only once it is used: of millions
-/// of hashed features most are never met.
+/// Lengthens a vector with zeros. What is newly allocated comes zeroed, and costs memory only once it is
+/// used: of millions of hashed features most are never met.
 pub(crate) fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
     if length <= values.capacity() {
         values.resize(length, 0.0);

@@ -1,7 +1,8 @@
 //! 5c — How two classes become k.
 //!
-//! Classes are numbered in the order in which they are presented; of two, class 1 is the positive one. Where scores tie, the
-//! last class wins: for two classes that is "`+1` where `s ≥ 0`", so that k = 2 is no special case.
+//! Classes are numbered in the order in which they are presented; of two, class 1 is the positive one. Where
+//! scores tie, the last class wins: for two classes that is "`+1` where `s ≥ 0`", so that k = 2 is no special
+//! case.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub enum Scheme {
     /// Two classes, one weight vector: its score's sign decides.
     Two,
-    /// A weight vector a class, learned together: on a mistake the true class gains what its best rival loses.
+    /// A weight vector a class, learned together: on a mistake the true class gains what its best rival
+    /// loses.
     Joint,
     /// A weight vector a class, each learned alone against all other classes.
     OneVsRest,
@@ -67,7 +69,8 @@ fn best_among(scores: impl Iterator<Item = (usize, f64)>) -> usize {
     best
 }
 
-/// The `count` best classes with their scores, best first. With one score the classes have the scores `−s` and `s`.
+/// The `count` best classes with their scores, best first. With one score the classes have the scores `−s`
+/// and `s`.
 pub fn best(scores: &[f64], count: usize) -> Vec<(usize, f64)> {
     let mut ranked: Vec<(usize, f64)> = match scores {
         [score] => vec![(0, -score), (1, *score)],

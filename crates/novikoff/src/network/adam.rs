@@ -1,4 +1,5 @@
-//! Adam (Kingma and Ba, 2015): every weight's step is the mean of its last slopes, over the root of the mean of their squares.
+//! Adam (Kingma and Ba, 2015): every weight's step is the mean of its last slopes, over the root of the mean
+//! of their squares.
 
 use crate::model::{LANES, Lanes};
 
@@ -9,8 +10,8 @@ const FLOOR: f32 = 1e-8;
 
 /// Means of slopes and of their squares, for weights in groups that are stepped together.
 ///
-/// Both means start at zero and are divided by what that makes them too small by. A group counts its own steps for that: a
-/// column that few rows have gets steps of full length from the first on.
+/// Both means start at zero and are divided by what that makes them too small by. A group counts its own
+/// steps for that: a column that few rows have gets steps of full length from the first on.
 #[derive(Clone, Debug)]
 pub(super) struct Moments {
     pub(super) mean: Vec<Lanes>,

@@ -1,6 +1,8 @@
 //! What the scores of a network are to be: classes told apart, or numbers.
 
-use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
+use crate::loss::{
+    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+};
 use crate::multiclass::{Scheme, decide};
 use crate::penalty::Bias;
 
@@ -63,8 +65,8 @@ pub enum Truth {
     Numbers(Targets),
 }
 
-/// Numbers to be predicted, brought to a mean of 0 and a standard deviation of 1: steps are as long as suits scores of such
-/// size.
+/// Numbers to be predicted, brought to a mean of 0 and a standard deviation of 1: steps are as long as suits
+/// scores of such size.
 #[derive(Clone, Debug)]
 pub struct Targets {
     values: Vec<f64>,
@@ -75,12 +77,14 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Of rows that count as much as their weights (empty: once each). Without a bias there is nothing to take up a mean,
-    /// and none is taken away.
+    /// Of rows that count as much as their weights (empty: once each). Without a bias there is nothing to
+    /// take up a mean, and none is taken away.
     pub fn new(targets: &[f64], weights: &[f64], bias: Bias) -> Self {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let total: f64 = (0..targets.len()).map(weight).sum();
-        let mean = |of: &dyn Fn(f64) -> f64| targets.iter().enumerate().map(|(i, &y)| weight(i) / total * of(y)).sum::<f64>();
+        let mean = |of: &dyn Fn(f64) -> f64| {
+            targets.iter().enumerate().map(|(i, &y)| weight(i) / total * of(y)).sum::<f64>()
+        };
         let middle = if bias == Bias::None { 0.0 } else { mean(&|y| y) };
         let spread = mean(&|y| (y - middle) * (y - middle)).sqrt();
         let spread = if spread > 0.0 && spread.is_finite() { spread } else { 1.0 };
@@ -94,8 +98,8 @@ impl Aim {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Turns the scores of row `i` into the slopes of its loss, times its weight and `share`. Returns 1 if it was predicted
-    /// wrongly, or the square of what its number was missed by.
+    /// Turns the scores of row `i` into the slopes of its loss, times its weight and `share`. Returns 1 if it
+    /// was predicted wrongly, or the square of what its number was missed by.
     pub(super) fn slopes(&self, i: usize, share: f64, scores: &mut [f32]) -> f64 {
         let times = share * self.weight(i);
         let put = |place: &mut f32, slope: f64| *place = (times * slope.clamp(-STEEPEST, STEEPEST)) as f32;
@@ -118,7 +122,8 @@ impl Aim {
                         }
                     }
                     Scheme::Two | Scheme::OneVsRest => {
-                        let positive = |output: usize| class == if *scheme == Scheme::Two { 1 } else { output };
+                        let positive =
+                            |output: usize| class == if *scheme == Scheme::Two { 1 } else { output };
                         for (output, place) in scores.iter_mut().enumerate() {
                             let y = if positive(output) { 1.0 } else { -1.0 };
                             put(place, slope(self.loss, y, f64::from(*place)));

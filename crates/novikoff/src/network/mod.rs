@@ -1,4 +1,5 @@
-//! 5e — A multilayer perceptron: one hidden layer, learned by mini-batches with the losses of the linear learners.
+//! 5e — A multilayer perceptron: one hidden layer, learned by mini-batches with the losses of the linear
+//! learners.
 //!
 //! The loss is no longer convex in the weights, and there is nothing to be proved of what is learned.
 
@@ -49,8 +50,8 @@ pub struct Plan {
     pub patience: usize,
 }
 
-/// Steps of an epoch are so much as long as those of the epoch before. The number of epochs has no say in it: fewer epochs
-/// are the first ones of more.
+/// Steps of an epoch are so much as long as those of the epoch before. The number of epochs has no say in it:
+/// fewer epochs are the first ones of more.
 const SHORTER: f64 = 0.95;
 
 /// What training came to.
@@ -66,8 +67,8 @@ pub struct Trained {
     pub epoch: usize,
 }
 
-/// Trains on rows whose columns are multiplied by `scales` first; there must be a scale for each, and no row may be of weight
-/// zero alone. `validate` tells the error of a scorer on validation rows, if there are any.
+/// Trains on rows whose columns are multiplied by `scales` first; there must be a scale for each, and no row
+/// may be of weight zero alone. `validate` tells the error of a scorer on validation rows, if there are any.
 pub fn train(
     plan: &Plan,
     rows: &Matrix,
@@ -127,11 +128,23 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(plan: &'a Plan, rows: &'a Matrix, scales: &'a [f64], aim: &'a Aim, counted: &[u32], random: &mut Random) -> Self {
+    fn new(
+        plan: &'a Plan,
+        rows: &'a Matrix,
+        scales: &'a [f64],
+        aim: &'a Aim,
+        counted: &[u32],
+        random: &mut Random,
+    ) -> Self {
         let (panels, columns) = (panels(plan.hidden), scales.len() + 1);
         let layers = beginning(plan, rows, scales, counted, random);
-        let moments = [Moments::new(columns, panels), Moments::new(plan.outputs, panels), Moments::new(1, layers.bias.len())];
-        let mean_weight = counted.iter().map(|&i| aim.weight(i as usize)).sum::<f64>() / counted.len().max(1) as f64;
+        let moments = [
+            Moments::new(columns, panels),
+            Moments::new(plan.outputs, panels),
+            Moments::new(1, layers.bias.len()),
+        ];
+        let mean_weight =
+            counted.iter().map(|&i| aim.weight(i as usize)).sum::<f64>() / counted.len().max(1) as f64;
         Self { plan, rows, scales, aim, layers, moments, mean_weight }
     }
 
@@ -189,7 +202,8 @@ impl<'a> Learning<'a> {
         // Plus zero: −0 would be another byte in a file.
         network.first.clone_from(first);
         network.first.as_flattened_mut().iter_mut().for_each(|w| *w += 0.0);
-        let second = second.chunks_exact(panels(*hidden)).flat_map(|output| &output.as_flattened()[..*hidden]);
+        let second =
+            second.chunks_exact(panels(*hidden)).flat_map(|output| &output.as_flattened()[..*hidden]);
         let (middle, spread) = match &self.aim.truth {
             Truth::Classes(..) => (0.0, 1.0),
             Truth::Numbers(targets) => (targets.middle, targets.spread),
@@ -201,10 +215,10 @@ impl<'a> Learning<'a> {
     }
 }
 
-/// The weights to begin with: uniform, the shorter the more columns and units there are (Glorot and Bengio, 2010). Only columns
-/// that some row has count, and the others get no weights: nothing would be learned of them. (Weights so long that a hidden
-/// unit's sum has a mean square of 2 on the rows themselves were tried: documents, whose rows are short, took them for what
-/// they had learned, and erred twice as often.)
+/// The weights to begin with: uniform, the shorter the more columns and units there are (Glorot and Bengio,
+/// 2010). Only columns that some row has count, and the others get no weights: nothing would be learned of
+/// them. (Weights so long that a hidden unit's sum has a mean square of 2 on the rows themselves were tried:
+/// documents, whose rows are short, took them for what they had learned, and erred twice as often.)
 fn beginning(plan: &Plan, rows: &Matrix, scales: &[f64], counted: &[u32], random: &mut Random) -> Layers {
     let mut is_met = vec![false; scales.len()];
     for &i in counted {

@@ -1,9 +1,10 @@
 //! One step: scores of a batch's rows, the slopes of their losses, and where these take the weights.
 //!
-//! With `a = f(W·x + b)` the hidden units of a row, `s = V·a + c` its scores and `g = ∂ℓ/∂s` the slopes of its loss,
-//! `∂ℓ/∂V = g·aᵀ` and, with `δ = f'·(Vᵀg)`, `∂ℓ/∂W = δ·xᵀ`. Rows are gone through twice: once each for `a`, `s`, `g` and `δ`,
-//! and once column by column for the sums of `δ·x`, each of which steps its weights while it is at hand. A weight's sum is
-//! always in the order of the batch's rows, so it does not matter which thread takes which rows and which columns.
+//! With `a = f(W·x + b)` the hidden units of a row, `s = V·a + c` its scores and `g = ∂ℓ/∂s` the slopes of
+//! its loss, `∂ℓ/∂V = g·aᵀ` and, with `δ = f'·(Vᵀg)`, `∂ℓ/∂W = δ·xᵀ`. Rows are gone through twice: once each
+//! for `a`, `s`, `g` and `δ`, and once column by column for the sums of `δ·x`, each of which steps its
+//! weights while it is at hand. A weight's sum is always in the order of the batch's rows, so it does not
+//! matter which thread takes which rows and which columns.
 
 use super::adam::{self, Moments};
 use super::aim::Aim;
@@ -44,7 +45,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// Goes through the rows of a batch. `share` is what each row's loss is multiplied by, besides its weight.
+    /// Goes through the rows of a batch. `share` is what each row's loss is multiplied by, besides its
+    /// weight.
     pub(super) fn forward(&mut self, layers: &Layers, batch: &Batch, aim: &Aim, share: f64) {
         let (panels, outputs, rows) = (panels(layers.hidden), layers.outputs, batch.rows.len());
         self.units.resize(rows * panels, [0.0; LANES]);
@@ -179,18 +181,33 @@ impl<'a> Groups<'a> {
         let (mean, other_mean) = self.mean.split_at_mut(groups * panels);
         let (square, other_square) = self.square.split_at_mut(groups * panels);
         let (steps, other_steps) = self.steps.split_at_mut(groups);
-        let others = Self { weights: other_weights, mean: other_mean, square: other_square, steps: other_steps };
+        let others =
+            Self { weights: other_weights, mean: other_mean, square: other_square, steps: other_steps };
         (Self { weights, mean, square, steps }, others)
     }
 }
 
 /// Steps all weights of both layers that the batch's rows have a say in.
-pub(super) fn step(layers: &mut Layers, moments: &mut [Moments; 3], batch: &Batch, pass: &Pass, pull: Pull, biased: bool) {
+pub(super) fn step(
+    layers: &mut Layers,
+    moments: &mut [Moments; 3],
+    batch: &Batch,
+    pass: &Pass,
+    pull: Pull,
+    biased: bool,
+) {
     let (panels, outputs) = (panels(layers.hidden), layers.outputs);
     let [first, second, bias] = moments;
     let last = layers.first.len() / panels - 1;
     rayon::join(
-        || step_columns(Groups::new(&mut layers.first, first), 0, &batch.columns, &Columns { batch, pass, pull, last, panels }),
+        || {
+            step_columns(
+                Groups::new(&mut layers.first, first),
+                0,
+                &batch.columns,
+                &Columns { batch, pass, pull, last, panels },
+            )
+        },
         || {
             let groups = Groups::new(&mut layers.second, second);
             Arch::new().dispatch(Outputs { groups, pass, pull, outputs, panels });
@@ -208,7 +225,8 @@ pub(super) fn step(layers: &mut Layers, moments: &mut [Moments; 3], batch: &Batc
     );
 }
 
-/// Halves the columns until there are few, on as many threads as there are. `offset` is the number of the first group.
+/// Halves the columns until there are few, on as many threads as there are. `offset` is the number of the
+/// first group.
 fn step_columns(groups: Groups<'_>, offset: usize, columns: &[Column], all: &Columns<'_>) {
     if columns.len() <= COLUMNS {
         return Arch::new().dispatch(ColumnSteps { groups, offset, columns, all });

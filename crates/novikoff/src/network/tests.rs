@@ -23,7 +23,13 @@ struct Case {
 }
 
 impl Case {
-    fn new(random: &mut Random, loss: LossName, scheme: Option<Scheme>, activation: Activation, hidden: usize) -> Self {
+    fn new(
+        random: &mut Random,
+        loss: LossName,
+        scheme: Option<Scheme>,
+        activation: Activation,
+        hidden: usize,
+    ) -> Self {
         let classes = if scheme == Some(Scheme::Two) { 2 } else { 3 };
         let outputs = scheme.map_or(1, |scheme| scheme.outputs(classes));
         let mut lanes = |groups: usize, units: usize| {
@@ -36,11 +42,14 @@ impl Case {
         };
         let (first, second, bias) = (lanes(COLUMNS + 1, hidden), lanes(outputs, hidden), lanes(1, outputs));
         let layers = Layers { activation, hidden, outputs, first, second, bias };
-        let value = |random: &mut Random| if random.below(3) == 0 { 0.0 } else { f64::from(random.normal() as f32) };
+        let value =
+            |random: &mut Random| if random.below(3) == 0 { 0.0 } else { f64::from(random.normal() as f32) };
         let rows = (0..ROWS).map(|_| (0..COLUMNS).map(|_| value(random)).collect()).collect();
         let weights: Vec<f64> = (0..ROWS).map(|_| 0.5 + random.unit()).collect();
         let truth = match scheme {
-            Some(scheme) => Truth::Classes((0..ROWS).map(|_| random.below(classes as u64) as u32).collect(), scheme),
+            Some(scheme) => {
+                Truth::Classes((0..ROWS).map(|_| random.below(classes as u64) as u32).collect(), scheme)
+            }
             None => {
                 let targets: Vec<f64> = (0..ROWS).map(|_| 5.0 + 3.0 * random.normal()).collect();
                 Truth::Numbers(Targets::new(&targets, &weights, Bias::Free))
@@ -56,11 +65,14 @@ impl Case {
         let of = |(i, row): (usize, &Vec<f64>)| {
             let units: Vec<f64> = (0..hidden)
                 .map(|h| {
-                    let z = first[COLUMNS * hidden + h] + (0..COLUMNS).map(|j| row[j] * first[j * hidden + h]).sum::<f64>();
+                    let z = first[COLUMNS * hidden + h]
+                        + (0..COLUMNS).map(|j| row[j] * first[j * hidden + h]).sum::<f64>();
                     if self.layers.activation == Activation::Relu { z.max(0.0) } else { z.tanh() }
                 })
                 .collect();
-            let score = |o: usize| bias[o] + units.iter().enumerate().map(|(h, a)| a * second[o * hidden + h]).sum::<f64>();
+            let score = |o: usize| {
+                bias[o] + units.iter().enumerate().map(|(h, a)| a * second[o * hidden + h]).sum::<f64>()
+            };
             self.aim.weights[i] * self.aim.value(i, &(0..outputs).map(score).collect::<Vec<_>>())
         };
         self.rows.iter().enumerate().map(of).sum::<f64>() / ROWS as f64
@@ -86,7 +98,8 @@ impl Case {
         let mut first = vec![[0.0; LANES]; (COLUMNS + 1) * panels];
         for &column in &batch.columns {
             for panel in 0..panels {
-                first[column.number as usize * panels + panel] = pass.column_slopes(batch.column(column), panels, panel);
+                first[column.number as usize * panels + panel] =
+                    pass.column_slopes(batch.column(column), panels, panel);
             }
         }
         let output = |at: usize| pass.output_slopes(at / panels, outputs, panels, at % panels);
@@ -98,7 +111,11 @@ impl Case {
 }
 
 fn unfilled(lanes: &[[f32; LANES]], units: usize) -> Vec<f64> {
-    lanes.chunks_exact(panels(units)).flat_map(|group| &group.as_flattened()[..units]).map(|&w| f64::from(w)).collect()
+    lanes
+        .chunks_exact(panels(units))
+        .flat_map(|group| &group.as_flattened()[..units])
+        .map(|&w| f64::from(w))
+        .collect()
 }
 
 /// Every loss with every way in which it is used.

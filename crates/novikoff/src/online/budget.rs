@@ -1,8 +1,9 @@
 //! A kernel's weights on a stream: at most so many rows are kept, whatever the stream's length.
 //!
-//! Where one more would be too many, the row goes that has the least share in the weights, `Σ|c|·√K(x, x)`; of several, the oldest. So the
-//! weights follow the stream, and memory and the time for a row stay what they are. There is no average: what a row had in it goes with
-//! the row, and what is left is the average of nothing (on `mnist` it erred on 57 % of the test rows, the last weights on 21 %).
+//! Where one more would be too many, the row goes that has the least share in the weights, `Σ|c|·√K(x, x)`;
+//! of several, the oldest. So the weights follow the stream, and memory and the time for a row stay what they
+//! are. There is no average: what a row had in it goes with the row, and what is left is the average of
+//! nothing (on `mnist` it erred on 57 % of the test rows, the last weights on 21 %).
 
 use super::correct::{Example, Update, correct};
 use super::learner::Seen;
@@ -44,7 +45,8 @@ impl<R: Rule> Budgeted<R> {
         Self { rule, kernel, bias, budget, scheme, outputs: 1, support: Vec::new(), dense: Vec::new() }
     }
 
-    /// Prepares for rows of so many features and classes. Two classes with one weight vector become joint ones with `−w` and `w`.
+    /// Prepares for rows of so many features and classes. Two classes with one weight vector become joint
+    /// ones with `−w` and `w`.
     pub fn expect(&mut self, features: usize, classes: usize) {
         if features > self.dense.len() {
             self.dense.resize(features, 0.0);
@@ -78,7 +80,14 @@ impl<R: Rule> Budgeted<R> {
         let own = self.own(norm_sq);
         let mut updates = Vec::new();
         let rule = self.rule.clone();
-        let seen = correct(&rule, self.scheme, &scores, Example { class, weight }, || own, |update| updates.push(update));
+        let seen = correct(
+            &rule,
+            self.scheme,
+            &scores,
+            Example { class, weight },
+            || own,
+            |update| updates.push(update),
+        );
         if !updates.is_empty() {
             self.hold(row, norm_sq, &updates);
         }
@@ -92,7 +101,9 @@ impl<R: Rule> Budgeted<R> {
 
     fn hold(&mut self, row: Row<'_>, norm_sq: f64, updates: &[Update]) {
         if self.support.len() == self.budget {
-            let share = |held: &Held| held.coefficients.iter().map(|c| c.abs()).sum::<f64>() * self.own(held.norm_sq).sqrt();
+            let share = |held: &Held| {
+                held.coefficients.iter().map(|c| c.abs()).sum::<f64>() * self.own(held.norm_sq).sqrt()
+            };
             let shares = self.support.iter().map(share).enumerate();
             // Of equal ones the first, which is the oldest.
             let least = shares.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at);

@@ -32,7 +32,8 @@ impl Update {
     }
 }
 
-/// Looks at a row's scores and makes the updates that the rule asks for. `norm_sq` is the row's squared length.
+/// Looks at a row's scores and makes the updates that the rule asks for. `norm_sq` is the row's squared
+/// length.
 #[inline(always)]
 pub(super) fn correct<R: Rule>(
     rule: &R,
@@ -53,8 +54,8 @@ pub(super) fn correct<R: Rule>(
     }
 }
 
-/// The same for two classes, whose one update, if there is one, is left to the caller: what a closure does would not be compiled into
-/// the caller's loop.
+/// The same for two classes, whose one update, if there is one, is left to the caller: what a closure does
+/// would not be compiled into the caller's loop.
 #[inline(always)]
 pub(super) fn correct_two<R: Rule>(
     rule: &R,
@@ -67,7 +68,8 @@ pub(super) fn correct_two<R: Rule>(
     let look = Look { margin: side * score, wins_ties: positive, weight, movers: 1.0 };
     let answer = rule.look(look, norm_sq);
     let moves = answer.step != 0.0;
-    let seen = Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: moves.into() };
+    let seen =
+        Seen { wrong: (score >= 0.0) != positive, mistakes: answer.mistake.into(), updates: moves.into() };
     (seen, moves.then_some(Update { gains: 0, loses: NOBODY, step: side * answer.step }))
 }
 

@@ -103,8 +103,8 @@ impl<'a> Batch<'a> {
 pub struct Trained {
     /// What scores rows.
     pub scorer: Scorer,
-    /// The weights that it ended with, if these are not what scores rows and it ended with an epoch without a mistake, or
-    /// what scores rows are mistakes.
+    /// The weights that it ended with, if these are not what scores rows and it ended with an epoch without a
+    /// mistake, or what scores rows are mistakes.
     pub last: Option<Weights>,
     /// Why it ended.
     pub stopped: Stopped,
@@ -250,7 +250,9 @@ impl<R: Rule> Pupil for Attending<'_, R> {
             Snapshot::Linear(weights) => Scorer::Linear(weights.clone()),
             Snapshot::Voted(mistakes, rounds) => {
                 let mistakes = &self.learner.journal().unwrap_or_default()[..*mistakes];
-                Scorer::Voted(self.plan.run(rows, mistakes, *rounds).voted(self.plan.scheme, self.plan.classes))
+                Scorer::Voted(
+                    self.plan.run(rows, mistakes, *rounds).voted(self.plan.scheme, self.plan.classes),
+                )
             }
         }
     }
@@ -265,8 +267,14 @@ impl<R> Plan<R> {
 }
 
 /// Trains in epochs. `validate` tells the error of a scorer on validation rows, if there are any.
-pub fn train<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, validate: Validate<'_>, observer: &mut dyn Observer) -> Trained {
-    let mut learner = Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
+pub fn train<R: Rule>(
+    plan: &Plan<R>,
+    batch: Batch<'_>,
+    validate: Validate<'_>,
+    observer: &mut dyn Observer,
+) -> Trained {
+    let mut learner =
+        Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
     if let Some(value) = plan.own_feature {
         learner = learner.with_own_feature(value, batch.rows.rows());
     }
@@ -299,7 +307,8 @@ pub fn train<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, validate: Validate<'_>, 
 
 impl Trained {
     pub(super) fn new(scorer: Scorer, stopped: Stopped, trace: Vec<Epoch>, epoch: usize) -> Self {
-        let (mistakes, updates) = (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
+        let (mistakes, updates) =
+            (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
         Self { scorer, last: None, stopped, trace, epoch, mistakes, updates }
     }
 }
@@ -358,7 +367,12 @@ impl<R: Rule> Visitor for PageLesson<'_, R> {
 }
 
 /// Learns from pages until an epoch has ended.
-fn read<R: Rule>(learner: &mut Online<R>, pages: &mut Pages, tally: &mut Tally, mut report: impl FnMut(&Tally) -> Flow) -> Flow {
+fn read<R: Rule>(
+    learner: &mut Online<R>,
+    pages: &mut Pages,
+    tally: &mut Tally,
+    mut report: impl FnMut(&Tally) -> Flow,
+) -> Flow {
     while let Some(page) = pages.next() {
         let batch = page.batch();
         if learner.is_plain() {
@@ -408,7 +422,8 @@ fn visit<R: Rule>(
     Flow::Continue
 }
 
-/// Whether a window of rows stays in a core's own cache while it is visited. Longer rows come at the speed of a sequential read wherever they lie.
+/// Whether a window of rows stays in a core's own cache while it is visited. Longer rows come at the speed of
+/// a sequential read wherever they lie.
 fn fits(rows: &Matrix) -> bool {
     /// What such a cache holds.
     const CACHE: usize = 1 << 20;

@@ -1,8 +1,10 @@
-//! Learning in a kernel's space: the weights are a sum of the rows that were mistakes, and are never written out.
+//! Learning in a kernel's space: the weights are a sum of the rows that were mistakes, and are never written
+//! out.
 //!
-//! Rows are visited in blocks. First all rows of a block are compared with all mistakes so far, on all cores, a tile of rows at
-//! a time; then they are visited one by one, and each new mistake is compared with the rest of its block. So every row is scored by
-//! just the weights that it would have met alone, whatever the block and the threads.
+//! Rows are visited in blocks. First all rows of a block are compared with all mistakes so far, on all cores,
+//! a tile of rows at a time; then they are visited one by one, and each new mistake is compared with the rest
+//! of its block. So every row is scored by just the weights that it would have met alone, whatever the block
+//! and the threads.
 
 use super::correct::{Example, Update, correct};
 use super::epochs::{Batch, Course, Plan, Pupil, Tally, Trained, Validate, attend};
@@ -62,7 +64,12 @@ impl Visited {
         self.scores.clear();
         self.scores.resize(rows.len() * of.outputs, 0.0);
         for (&row, own) in of.support.iter().zip(of.coefficients.chunks_exact(of.outputs)) {
-            self.add(of.rows.row(row as usize), of.norms_sq[row as usize], own.iter().copied().enumerate(), of.bias_sq);
+            self.add(
+                of.rows.row(row as usize),
+                of.norms_sq[row as usize],
+                own.iter().copied().enumerate(),
+                of.bias_sq,
+            );
         }
     }
 
@@ -138,7 +145,14 @@ impl<'a, R: Rule> Kernelised<'a, R> {
             self.tiles[i / many].scores_of(i % many, &mut scores);
             let own = self.own(id);
             updates.clear();
-            let seen = correct(&rule, self.scheme, &scores, Example { class, weight }, || own, |update| updates.push(update));
+            let seen = correct(
+                &rule,
+                self.scheme,
+                &scores,
+                Example { class, weight },
+                || own,
+                |update| updates.push(update),
+            );
             if !updates.is_empty() {
                 updates.iter().for_each(|update| self.update(id, *update, &scores));
                 let (row, norm_sq) = (self.rows.row(id as usize), self.norms_sq[id as usize]);
@@ -153,7 +167,9 @@ impl<'a, R: Rule> Kernelised<'a, R> {
     }
 
     fn score(&mut self, ids: &[u32]) {
-        let Self { rows, norms_sq, support, coefficients, outputs, bias, tiles, comparisons, precision, .. } = self;
+        let Self {
+            rows, norms_sq, support, coefficients, outputs, bias, tiles, comparisons, precision, ..
+        } = self;
         let of = Support { rows, norms_sq, support, coefficients, outputs: *outputs, bias_sq: *bias * *bias };
         *comparisons += (support.len() * ids.len()) as u64;
         let many = Tile::capacity(*precision);
@@ -243,7 +259,13 @@ impl<R: Rule> Pupil for Kernelised<'_, R> {
         let (mut tally, of) = (Tally::default(), batch.rows.rows() as u64);
         for ids in sequence.rows().chunks(BLOCK) {
             self.learn(batch, ids, |seen| tally.add(seen));
-            let progress = Progress::Learning { epoch: epoch.0, epochs: epoch.1, rows: tally.rows, of, errors: tally.errors };
+            let progress = Progress::Learning {
+                epoch: epoch.0,
+                epochs: epoch.1,
+                rows: tally.rows,
+                of,
+                errors: tally.errors,
+            };
             if observer.observe(progress) == Flow::Stop {
                 return (tally.epoch(epoch.0), Flow::Stop);
             }
@@ -275,6 +297,7 @@ pub fn train_kernel<R: Rule>(
 ) -> (Trained, u64) {
     let mut pupil = Kernelised::new(plan, kernel, batch.rows);
     let Course { stopped, trace, best } = attend(plan, batch, &mut pupil, validate, observer);
-    let (epoch, snapshot) = best.map_or((trace.len(), pupil.snapshot()), |(_, epoch, snapshot)| (epoch, snapshot));
+    let (epoch, snapshot) =
+        best.map_or((trace.len(), pupil.snapshot()), |(_, epoch, snapshot)| (epoch, snapshot));
     (Trained::new(pupil.scorer(&snapshot, batch.rows), stopped, trace, epoch), pupil.comparisons)
 }

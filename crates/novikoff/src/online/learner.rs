@@ -32,9 +32,9 @@ pub struct Seen {
 
 /// A learner of one rule.
 ///
-/// The average is kept lazily. With `t` the rounds before a row, an update `δ` made on it lives from then on, so of `T`
-/// rounds the sum of all weight vectors is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition per update, and one dense
-/// pass at the end.
+/// The average is kept lazily. With `t` the rounds before a row, an update `δ` made on it lives from then on,
+/// so of `T` rounds the sum of all weight vectors is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition
+/// per update, and one dense pass at the end.
 #[derive(Clone, Debug)]
 pub struct Online<R> {
     rule: R,
@@ -53,8 +53,8 @@ pub struct Online<R> {
     own: Option<OwnFeature>,
 }
 
-/// A feature that is `value` in one row and 0 in all others, for each row, and its weights, outputs side by side. It makes any
-/// rows separable, and rows that were never learned from do not have it.
+/// A feature that is `value` in one row and 0 in all others, for each row, and its weights, outputs side by
+/// side. It makes any rows separable, and rows that were never learned from do not have it.
 #[derive(Clone, Debug)]
 struct OwnFeature {
     value: f64,
@@ -87,7 +87,8 @@ impl<R: Rule> Online<R> {
             scheme,
             bias: bias.coordinate(),
             weights: Weights::zero(features, outputs),
-            quantized: (scheme == Scheme::Two && features >= QUANTIZED_FROM).then(|| QuantizedWeights::zero(features)),
+            quantized: (scheme == Scheme::Two && features >= QUANTIZED_FROM)
+                .then(|| QuantizedWeights::zero(features)),
             delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
             journal: (keep == Keep::Mistakes).then(Vec::new),
             rounds: 0.0,
@@ -144,7 +145,8 @@ impl<R: Rule> Online<R> {
         let bias = self.bias;
         let norm_sq = || row.norm_sq() + bias * bias;
         let example = Example { class, weight };
-        let seen = correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
+        let seen =
+            correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
         self.scores = scores;
         self.rounds += weight;
         seen
@@ -176,7 +178,8 @@ impl<R: Rule> Online<R> {
         seen
     }
 
-    /// The same for two classes, after an approximate score. The row is scored exactly where that leaves a doubt.
+    /// The same for two classes, after an approximate score. The row is scored exactly where that leaves a
+    /// doubt.
     #[inline]
     fn learn_by(&mut self, verdict: Verdict, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
         match verdict {
@@ -296,13 +299,17 @@ impl<R: Rule> Online<R> {
         self.fit_quantized();
     }
 
-    /// Goes on with `classes` classes. Two classes with one weight vector become joint ones with `−w` and `w` (times the
-    /// rule's share): from there on they learn as if they had always been.
+    /// Goes on with `classes` classes. Two classes with one weight vector become joint ones with `−w` and `w`
+    /// (times the rule's share): from there on they learn as if they had always been.
     pub fn grow_classes(&mut self, classes: usize) {
         let sources: Vec<_> = match self.scheme {
             Scheme::Two if classes <= 2 => return,
-            Scheme::Two => (0..classes).map(|c| [Some((0, -R::SHARE)), Some((0, R::SHARE))].get(c).copied().flatten()).collect(),
-            Scheme::Joint | Scheme::OneVsRest => (0..classes).map(|c| (c < self.scores.len()).then_some((c, 1.0))).collect(),
+            Scheme::Two => (0..classes)
+                .map(|c| [Some((0, -R::SHARE)), Some((0, R::SHARE))].get(c).copied().flatten())
+                .collect(),
+            Scheme::Joint | Scheme::OneVsRest => {
+                (0..classes).map(|c| (c < self.scores.len()).then_some((c, 1.0))).collect()
+            }
         };
         if self.scheme == Scheme::Two {
             self.scheme = Scheme::Joint;

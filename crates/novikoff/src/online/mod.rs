@@ -1,4 +1,5 @@
-//! 5a — One row at a time: perceptron, averaged, voted, passive-aggressive; over a data set in epochs, or over a stream.
+//! 5a — One row at a time: perceptron, averaged, voted, passive-aggressive; over a data set in epochs, or
+//! over a stream.
 
 mod budget;
 mod correct;

@@ -22,10 +22,11 @@ pub const WINDOW: usize = 32 * BLOCK;
 
 /// The rows of an epoch, window by window.
 ///
-/// Rows shuffled one by one lie all over memory, and an epoch becomes a long wait for it: thirteen times as long on
-/// `census` as in the order given. So blocks of 32 neighbours are shuffled, and then the 1,024 rows of each 32 blocks in a
-/// row: a window comes from everywhere in the data, is fetched block by block at the speed of a sequential read, and is then
-/// visited in random order where it lies in the cache. With at most 1,024 rows this is a shuffle like any other.
+/// Rows shuffled one by one lie all over memory, and an epoch becomes a long wait for it: thirteen times as
+/// long on `census` as in the order given. So blocks of 32 neighbours are shuffled, and then the 1,024 rows
+/// of each 32 blocks in a row: a window comes from everywhere in the data, is fetched block by block at the
+/// speed of a sequential read, and is then visited in random order where it lies in the cache. With at most
+/// 1,024 rows this is a shuffle like any other.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     total: usize,
@@ -58,8 +59,8 @@ impl Sequence {
         &self.rows
     }
 
-    /// The windows: which rows to fetch for each beforehand (none in the order given, where memory comes by itself), and the
-    /// order in which its rows are visited.
+    /// The windows: which rows to fetch for each beforehand (none in the order given, where memory comes by
+    /// itself), and the order in which its rows are visited.
     pub fn windows(&self) -> impl Iterator<Item = (impl Iterator<Item = Range<usize>>, &[u32])> {
         let mut rest = self.rows.as_slice();
         self.blocks.chunks(WINDOW / BLOCK).map(move |blocks| {
@@ -104,8 +105,9 @@ mod tests {
         }
     }
 
-    /// Sorted by class, as many files are, a window must not be of one class: with two classes of 32,000 rows each the
-    /// number of positive blocks among the 32 of a window is binomial, with a standard deviation of 2.83.
+    /// Sorted by class, as many files are, a window must not be of one class: with two classes of 32,000 rows
+    /// each the number of positive blocks among the 32 of a window is binomial, with a standard deviation of
+    /// 2.83.
     #[test]
     fn a_window_mixes_rows_from_everywhere() {
         let mut sequence = Sequence::new(64_000);

@@ -21,7 +21,8 @@ pub(super) struct Page {
 
 impl Page {
     fn empty(like: Batch<'_>) -> Self {
-        let (classes, weights) = (Vec::with_capacity(WINDOW), Vec::with_capacity(like.weights.len().min(WINDOW)));
+        let (classes, weights) =
+            (Vec::with_capacity(WINDOW), Vec::with_capacity(like.weights.len().min(WINDOW)));
         Self { ids: Vec::with_capacity(WINDOW), rows: like.rows.select([]), classes, weights, is_last: false }
     }
 
@@ -43,16 +44,17 @@ impl Page {
     }
 }
 
-/// Pages of that many windows are under way. The more, the seldomer one thread waits for the other; but they should be in the cache still
-/// when their turn comes.
+/// Pages of that many windows are under way. The more, the seldomer one thread waits for the other; but they
+/// should be in the cache still when their turn comes.
 const PAGES: usize = 16;
 /// So many are handed back at once: each time, a thread may have to be woken.
 const AT_ONCE: usize = 4;
 
 /// Page after page, epoch after epoch.
 ///
-/// Shuffled rows are not where the processor looks next by itself, and short ones are learned from faster than they come. Copied, they come at
-/// the speed of a sequential read, and who learns has neither to shuffle nor to look for them.
+/// Shuffled rows are not where the processor looks next by itself, and short ones are learned from faster
+/// than they come. Copied, they come at the speed of a sequential read, and who learns has neither to shuffle
+/// nor to look for them.
 #[derive(Debug)]
 pub(super) struct Pages {
     written: Receiver<Page>,
@@ -62,7 +64,8 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Has pages written by a new thread: so many epochs of shuffled rows, or until these pages are dropped. None if there can be no thread.
+    /// Has pages written by a new thread: so many epochs of shuffled rows, or until these pages are dropped.
+    /// None if there can be no thread.
     pub(super) fn write<'scope, 'a: 'scope>(
         scope: &'scope Scope<'scope, '_>,
         batch: Batch<'a>,

@@ -1,4 +1,5 @@
-//! The weights of two classes, quantized to 16 bits: approximate scores of rows where there are millions of features.
+//! The weights of two classes, quantized to 16 bits: approximate scores of rows where there are millions of
+//! features.
 
 use crate::data::{Row, Vector};
 
@@ -7,9 +8,9 @@ pub(super) const QUANTIZED_FROM: usize = 1 << 17;
 
 /// Weights as whole numbers of a unit.
 ///
-/// Where the weights are too large for the cache, learning waits for their look-up alone, and a quarter of the bytes arrives in
-/// half the time. The approximate scores of most rows leave no doubt about what to do; the other rows are scored exactly. What
-/// is learned is the same.
+/// Where the weights are too large for the cache, learning waits for their look-up alone, and a quarter of
+/// the bytes arrives in half the time. The approximate scores of most rows leave no doubt about what to do;
+/// the other rows are scored exactly. What is learned is the same.
 #[derive(Clone, Debug)]
 pub(super) struct QuantizedWeights {
     /// `w/unit`, rounded towards zero. All are below [`LIMIT`].
@@ -29,13 +30,15 @@ pub(super) struct ApproximateScore {
 
 /// In units, weights must be smaller than this.
 const LIMIT: f64 = 32_768.0;
-/// A new unit makes the largest weight so many units, or up to twice as many: room to grow before the next new unit.
+/// A new unit makes the largest weight so many units, or up to twice as many: room to grow before the next
+/// new unit.
 const LARGEST: f64 = 256.0;
 
 impl QuantizedWeights {
     /// All zero.
     pub fn zero(features: usize) -> Self {
-        // No weight that matters is small enough for this: the first one that is not zero will choose the unit.
+        // No weight that matters is small enough for this: the first one that is not zero will choose the
+        // unit.
         Self { quantized: vec![0; features], unit: 2f64.powi(-900) }
     }
 
@@ -77,7 +80,9 @@ impl QuantizedWeights {
             true => f64::from_bits(largest.to_bits() & EXPONENT) / LARGEST,
             false => f64::INFINITY,
         };
-        for (quantized, weight) in self.quantized.iter_mut().zip(weights).filter(|(quantized, _)| **quantized != 0) {
+        for (quantized, weight) in
+            self.quantized.iter_mut().zip(weights).filter(|(quantized, _)| **quantized != 0)
+        {
             *quantized = (weight / self.unit) as i16;
         }
     }
@@ -88,8 +93,9 @@ impl QuantizedWeights {
         let (sum, size) = dot_and_size(row, &self.quantized);
         // No sum on the way is larger than this. If it is infinite, so is the error bound.
         let most = size * self.unit * LIMIT;
-        // Each weight is within a unit of its quantized one, which makes `unit·size`. Rounding adds far less: `most` times some
-        // 2⁻⁵³ an entry, of which a row has fewer than 2³², and what is lost where products underflow.
+        // Each weight is within a unit of its quantized one, which makes `unit·size`. Rounding adds far less:
+        // `most` times some 2⁻⁵³ an entry, of which a row has fewer than 2³², and what is lost where products
+        // underflow.
         let error_bound = most * (2.0 / LIMIT) + f64::MIN_POSITIVE * row.len() as f64;
         ApproximateScore { score: sum * self.unit, error_bound }
     }
@@ -99,7 +105,9 @@ impl QuantizedWeights {
 #[inline]
 fn dot_and_size(row: Row<'_>, weights: &[i16]) -> (f64, f64) {
     match row {
-        Row::Even(indices, value) => (gathered(indices, weights) as f64 * value, indices.len() as f64 * value.abs()),
+        Row::Even(indices, value) => {
+            (gathered(indices, weights) as f64 * value, indices.len() as f64 * value.abs())
+        }
         _ => {
             let (mut sum, mut size) = (0.0, 0.0);
             row.for_each_stored(|j, x| {
@@ -115,7 +123,9 @@ fn dot_and_size(row: Row<'_>, weights: &[i16]) -> (f64, f64) {
 #[inline]
 fn gathered(indices: &[u32], weights: &[i16]) -> i64 {
     let inside = match indices.last() {
-        Some(&last) if last as usize >= weights.len() => indices.partition_point(|&j| (j as usize) < weights.len()),
+        Some(&last) if last as usize >= weights.len() => {
+            indices.partition_point(|&j| (j as usize) < weights.len())
+        }
         _ => indices.len(),
     };
     let mut sums = [0i64; 4];
@@ -158,7 +168,8 @@ mod tests {
                 for (quantized, what) in [(&quantized, "updated"), (&QuantizedWeights::of(&weights), "made anew")] {
                     let (ApproximateScore { score, error_bound }, exact) = (quantized.score(row), row.dot(&weights));
                     prop_assert!((score - exact).abs() <= error_bound, "{what}: {score} for {exact}, within {error_bound}");
-                    // The bound is worth having: it is small beside what weights as large as the largest so far would make.
+                    // The bound is worth having: it is small beside what weights as large as the largest so
+                    // far would make.
                     let size = dot_and_size(row, &quantized.quantized).1;
                     prop_assert!(error_bound <= largest * size / 100.0 + 1e-250, "{what}: {error_bound}, {largest}, {size}");
                 }

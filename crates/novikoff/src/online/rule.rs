@@ -24,9 +24,11 @@ pub struct Move {
     pub mistake: bool,
 }
 
-/// A rule that turns a margin into a step. `norm_sq` gives `‖x‖²` (with the bias's coordinate) if it is needed.
+/// A rule that turns a margin into a step. `norm_sq` gives `‖x‖²` (with the bias's coordinate) if it is
+/// needed.
 pub trait Rule: Clone + Send + Sync {
-    /// What each of two joint classes learns, of what one weight vector for both would: their vectors are `∓share·w`.
+    /// What each of two joint classes learns, of what one weight vector for both would: their vectors are
+    /// `∓share·w`.
     const SHARE: f64;
 
     /// A margin strictly above this is no mistake and needs no step.
@@ -123,16 +125,17 @@ pub enum Aggressiveness {
 }
 
 /// Passive-aggressive (Crammer et al. 2006): with loss `ℓ = max(0, 1 − y·s)`, the least move that removes it,
-/// `τ = ℓ/‖x‖²`, capped or damped by C. A row's weight multiplies C. With joint classes two vectors move, each by half of
-/// what one would, and C means what it means for two classes.
+/// `τ = ℓ/‖x‖²`, capped or damped by C. A row's weight multiplies C. With joint classes two vectors move,
+/// each by half of what one would, and C means what it means for two classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PassiveAggressive {
     /// PA, PA-I or PA-II.
     pub aggressiveness: Aggressiveness,
 }
 
-/// A loss that is not worth a move. Moves that aim at a margin of exactly 1 miss it by rounding, or come closer for ever: without
-/// this, a run would go on moving by less than anybody could see, and never say that the rows are separated.
+/// A loss that is not worth a move. Moves that aim at a margin of exactly 1 miss it by rounding, or come
+/// closer for ever: without this, a run would go on moving by less than anybody could see, and never say that
+/// the rows are separated.
 const ROUNDING: f64 = 1e-9;
 
 impl Rule for PassiveAggressive {

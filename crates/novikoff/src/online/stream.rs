@@ -7,7 +7,8 @@ use crate::model::Weights;
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 
-/// Learns from a stream. Classes are numbered as they turn up; [`Stream::finish`] brings them into their final order.
+/// Learns from a stream. Classes are numbered as they turn up; [`Stream::finish`] brings them into their
+/// final order.
 #[derive(Clone, Debug)]
 pub struct Stream<R> {
     learner: Online<R>,
@@ -75,7 +76,10 @@ impl<R: Rule> Stream<R> {
         match scheme {
             Scheme::Two if order.first() == Some(&1) => weights.negate(),
             Scheme::Two => {}
-            _ => weights = weights.rearranged(&order.iter().map(|&class| Some((class as usize, 1.0))).collect::<Vec<_>>()),
+            _ => {
+                weights = weights
+                    .rearranged(&order.iter().map(|&class| Some((class as usize, 1.0))).collect::<Vec<_>>())
+            }
         }
         Streamed { weights, scheme, rows, wrong, mistakes, updates }
     }

@@ -11,7 +11,8 @@ pub enum Spacing {
     Logarithmic,
 }
 
-/// Larger numbers than this are not told apart; on a logarithmic axis neither are smaller ones than its inverse.
+/// Larger numbers than this are not told apart; on a logarithmic axis neither are smaller ones than its
+/// inverse.
 const BEYOND: f64 = 1e280;
 
 /// A range of numbers along a line.
@@ -24,7 +25,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From the least to the largest of these numbers, with a little room; whatever is not a number is passed over.
+    /// From the least to the largest of these numbers, with a little room; whatever is not a number is passed
+    /// over.
     pub(super) fn around(numbers: impl IntoIterator<Item = f64>, spacing: Spacing) -> Self {
         let mut axis = Self::exactly(numbers, spacing);
         let room = 0.04 * (axis.high - axis.low);
@@ -35,7 +37,8 @@ impl Axis {
     /// From the least to the largest of these numbers.
     pub(super) fn exactly(numbers: impl IntoIterator<Item = f64>, spacing: Spacing) -> Self {
         let known = numbers.into_iter().filter_map(|x| raw(x, spacing));
-        let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) =
+            known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         if low > high {
             return Self { spacing, low: 0.0, high: 1.0 };
         }
@@ -52,7 +55,8 @@ impl Axis {
         Self { spacing, low, high }
     }
 
-    /// Where a number stands, from 0 to 1; beyond the ends a little less than 0 or more than 1. `None` if it has no place.
+    /// Where a number stands, from 0 to 1; beyond the ends a little less than 0 or more than 1. `None` if it
+    /// has no place.
     pub(super) fn place(&self, x: f64) -> Option<f64> {
         let share = (raw(x, self.spacing)? - self.low) / (self.high - self.low);
         Some(share.clamp(-1.0, 2.0))
@@ -84,7 +88,11 @@ fn raw(x: f64, spacing: Spacing) -> Option<f64> {
 fn even_ticks(low: f64, high: f64, about: usize) -> Vec<(f64, String)> {
     let rough = (high - low) / about.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= rough * 0.999).unwrap_or(rough);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .map(|m| m * power)
+        .into_iter()
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(rough);
     let (first, last) = ((low / step).ceil(), (high / step).floor());
     if !(step > 0.0 && step.is_finite() && last - first < 100.0) {
         return Vec::new();

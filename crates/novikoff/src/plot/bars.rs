@@ -42,10 +42,15 @@ impl Bars<'_> {
         }
         let names = bars().map(|(name, _)| text::width(&tidy(name, 60))).fold(0.0, f64::max).min(150.0) + 6.0;
         let written = bars().map(|(_, value)| text::width(&text::number(*value))).fold(0.0, f64::max) + 8.0;
-        // Only as much of the picture on each side of zero as is needed there; numbers stand at the ends of the bars.
+        // Only as much of the picture on each side of zero as is needed there; numbers stand at the ends of
+        // the bars.
         let most = |sign: f64| bars().map(|(_, value)| (sign * value).max(0.0)).fold(0.0, f64::max);
         let (below, above) = (most(-1.0), most(1.0));
-        let room = (WIDTH - names - if below > 0.0 { written } else { 0.0 } - if above > 0.0 { written } else { 0.0 }).max(20.0);
+        let room = (WIDTH
+            - names
+            - if below > 0.0 { written } else { 0.0 }
+            - if above > 0.0 { written } else { 0.0 })
+        .max(20.0);
         let largest = below.max(above).max(f64::MIN_POSITIVE);
         let unit = room / (below / largest + above / largest).max(1e-9);
         let zero = names + if below > 0.0 { written + unit * (below / largest) } else { 0.0 };
@@ -74,6 +79,7 @@ impl Bars<'_> {
 fn draw_bar(sheet: &mut Sheet, (zero, top): (f64, f64), value: f64, length: f64) {
     let tone = if value < 0.0 { Tone::Series(1) } else { Tone::Series(0) };
     sheet.area(format!("M{zero:.1} {:.1}h{length:.1}v12h{:.1}z", top + 3.0, -length), tone, 0.9);
-    let (at, anchor) = if value < 0.0 { (zero + length - 4.0, "end") } else { (zero + length + 4.0, "start") };
+    let (at, anchor) =
+        if value < 0.0 { (zero + length - 4.0, "end") } else { (zero + length + 4.0, "start") };
     sheet.text((at, top + 13.0), &text::number(value).replace('-', "−"), anchor, Tone::Ink);
 }

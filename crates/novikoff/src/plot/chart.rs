@@ -1,5 +1,5 @@
-//! Lines and dots over two axes, in one panel or several: errors over epochs, mistakes and their bound, intervals that close,
-//! ROC curves, calibration, predictions against targets.
+//! Lines and dots over two axes, in one panel or several: errors over epochs, mistakes and their bound,
+//! intervals that close, ROC curves, calibration, predictions against targets.
 
 use super::axis::{Axis, Spacing};
 use super::frame::{ABOVE, BELOW, Entry, Frame, Sample, legend, tick_room};
@@ -71,7 +71,8 @@ impl Scale {
 
 /// Series over shared axes, in one panel or in several side by side.
 ///
-/// Errors of several learners against epochs, a panel a kernel, as in Freund and Schapire's comparison of perceptrons:
+/// Errors of several learners against epochs, a panel a kernel, as in Freund and Schapire's comparison of
+/// perceptrons:
 ///
 /// ```
 /// use novikoff::plot::{Chart, Look, Panel, Scale, Series};
@@ -169,7 +170,14 @@ impl Chart<'_> {
         legend(sheet, 0.0, &entries)
     }
 
-    fn draw_panel(&self, sheet: &mut Sheet, frame: &Frame, panel: &Panel, names: &[(String, Look)], n: usize) {
+    fn draw_panel(
+        &self,
+        sheet: &mut Sheet,
+        frame: &Frame,
+        panel: &Panel,
+        names: &[(String, Look)],
+        n: usize,
+    ) {
         let (first_column, last_row) = (n.is_multiple_of(2), n + 2 >= self.panels.len());
         let many = self.panels.len() > 1;
         // The axes' names stand once: above all panels and below the last ones.
@@ -209,7 +217,11 @@ fn sample(n: usize, look: Look) -> impl Fn(&mut Sheet, Place) {
 }
 
 fn reference(sheet: &mut Sheet, places: &[Place]) {
-    sheet.path(through(places), Tone::Quiet, &[("stroke-dasharray", dashes(4).into()), ("stroke-width", "1.3".into())]);
+    sheet.path(
+        through(places),
+        Tone::Quiet,
+        &[("stroke-dasharray", dashes(4).into()), ("stroke-width", "1.3".into())],
+    );
 }
 
 fn draw_series(sheet: &mut Sheet, frame: &Frame, series: &Series, look: usize) {

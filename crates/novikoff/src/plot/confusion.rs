@@ -34,7 +34,9 @@ impl Confusion<'_> {
     /// The classes that are drawn: all, or those that are mistaken most, in order.
     pub fn shown(&self) -> Vec<usize> {
         let count = |i: usize, j: usize| self.counts.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
-        let wrong = |i: usize| (0..self.labels.len()).filter(|j| *j != i).map(|j| count(i, j) + count(j, i)).sum::<u64>();
+        let wrong = |i: usize| {
+            (0..self.labels.len()).filter(|j| *j != i).map(|j| count(i, j) + count(j, i)).sum::<u64>()
+        };
         let mut classes: Vec<usize> = (0..self.labels.len()).collect();
         if classes.len() > MOST {
             classes.sort_by_key(|&i| (std::cmp::Reverse(wrong(i)), i));
@@ -44,7 +46,8 @@ impl Confusion<'_> {
         classes
     }
 
-    /// Draws it: a row for each true class, a column for each predicted one, the darker the larger the share of the row.
+    /// Draws it: a row for each true class, a column for each predicted one, the darker the larger the share
+    /// of the row.
     pub fn draw(&self) -> Picture {
         let classes = self.shown();
         if classes.is_empty() || self.counts.iter().flatten().sum::<u64>() == 0 {
@@ -81,7 +84,12 @@ impl Confusion<'_> {
         }
         for (row, &i) in classes.iter().enumerate() {
             for (column, &j) in classes.iter().enumerate() {
-                self.draw_cell(&mut sheet, (i, j), (left + column as f64 * cell, top + row as f64 * cell), cell);
+                self.draw_cell(
+                    &mut sheet,
+                    (i, j),
+                    (left + column as f64 * cell, top + row as f64 * cell),
+                    cell,
+                );
             }
         }
         Picture::new(self.title, self.description, top + cell * classes.len() as f64 + 6.0, sheet)

@@ -41,7 +41,8 @@ const MARKED: usize = 60;
 impl Descent<'_> {
     /// Draws it.
     pub fn draw(&self) -> Picture {
-        let path: Vec<(f64, f64)> = self.path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
+        let path: Vec<(f64, f64)> =
+            self.path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
         let (Some(&first), Some(&last)) = (path.first(), path.last()) else {
             return nothing(self.title, self.description, "There are no steps to draw.");
         };
@@ -76,11 +77,13 @@ impl Descent<'_> {
         Picture::new(self.title, self.description, top + HEIGHT + BELOW + 2.0, sheet)
     }
 
-    /// A path for each level. Levels are quantiles of what the grid shows, so that lines are spread over the picture.
+    /// A path for each level. Levels are quantiles of what the grid shows, so that lines are spread over the
+    /// picture.
     fn contours(&self, frame: &Frame) -> Vec<String> {
         let ((x0, x1), (y0, y1)) = (frame.x.ends(), frame.y.ends());
         let share = |i: usize| i as f64 / CELLS as f64;
-        let at = |i: usize| (x0 + share(i % (CELLS + 1)) * (x1 - x0), y0 + share(i / (CELLS + 1)) * (y1 - y0));
+        let at =
+            |i: usize| (x0 + share(i % (CELLS + 1)) * (x1 - x0), y0 + share(i / (CELLS + 1)) * (y1 - y0));
         let grid: Vec<f64> = (0..(CELLS + 1) * (CELLS + 1))
             .into_par_iter()
             .map(|i| {
@@ -98,7 +101,8 @@ impl Descent<'_> {
     }
 }
 
-/// Where a function on a grid, so many columns wide, passes a level: marching squares, a straight line a cell, two at a saddle.
+/// Where a function on a grid, so many columns wide, passes a level: marching squares, a straight line a
+/// cell, two at a saddle.
 fn contour(grid: &[f64], columns: usize, level: f64, place: &dyn Fn(usize) -> Place) -> String {
     let mut path = String::new();
     for corner in (0..grid.len() - columns).filter(|i| i % columns + 1 < columns) {

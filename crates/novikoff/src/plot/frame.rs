@@ -92,7 +92,8 @@ impl Frame {
         sheet.line((self.left, bottom), (self.left + self.width, bottom), Tone::Quiet, &[]);
         let name = text::fitted(&tidy(name, 60), WIDTH - 8.0);
         let half = text::width(&name) / 2.0;
-        let middle = (self.left + self.width / 2.0).clamp(half.min(WIDTH / 2.0), (WIDTH - half).max(WIDTH / 2.0));
+        let middle =
+            (self.left + self.width / 2.0).clamp(half.min(WIDTH / 2.0), (WIDTH - half).max(WIDTH / 2.0));
         sheet.text((middle, bottom + 31.0), &name, "middle", Tone::Ink);
     }
 

@@ -15,7 +15,8 @@ pub struct Image {
     pub values: Vec<f64>,
 }
 
-/// Images of one size side by side: blue where numbers are above zero, orange where they are below, strong where they are large.
+/// Images of one size side by side: blue where numbers are above zero, orange where they are below, strong
+/// where they are large.
 ///
 /// ```
 /// use novikoff::plot::{Image, Images};
@@ -82,7 +83,8 @@ impl Images<'_> {
             box_of.assign("shape-rendering", "crispEdges");
             box_of.append(pixels(&means, wide).group(0.0));
             sheet.add(box_of);
-            let outline = format!("M{} {}h{}v{}h{}z", px(x), px(y + head), px(tile), px(tile_height), px(-tile));
+            let outline =
+                format!("M{} {}h{}v{}h{}z", px(x), px(y + head), px(tile), px(tile_height), px(-tile));
             sheet.path(outline, Tone::Grid, &[]);
             bottom = y + head + tile_height;
         }
@@ -111,7 +113,8 @@ fn pixels(values: &[f64], wide: usize) -> Sheet {
         let shades: Vec<i32> = row.iter().map(|value| shade(*value)).collect();
         let mut x = 0;
         for run in shades.chunk_by(|a, b| a == b) {
-            let _ = write!(paths[(run[0] + SHADES as i32) as usize], "M{x} {y}h{}v1h-{}z", run.len(), run.len());
+            let _ =
+                write!(paths[(run[0] + SHADES as i32) as usize], "M{x} {y}h{}v1h-{}z", run.len(), run.len());
             x += run.len();
         }
     }

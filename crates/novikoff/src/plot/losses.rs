@@ -61,7 +61,11 @@ impl Losses<'_> {
             Over::Residual => (spread, spread),
             Over::Margin => {
                 let both = (spread.0.min(MARGINS.0), spread.1.max(MARGINS.1));
-                if both.1 - both.0 <= SHARED { (both, both) } else { (MARGINS, (spread.0.min(0.0), spread.1.max(0.0))) }
+                if both.1 - both.0 <= SHARED {
+                    (both, both)
+                } else {
+                    (MARGINS, (spread.0.min(0.0), spread.1.max(0.0)))
+                }
             }
         };
         let mut sheet = Sheet::default();
@@ -101,9 +105,10 @@ impl Losses<'_> {
         };
         let highest = match self.over {
             Over::Margin => HIGHEST,
-            Over::Residual => {
-                shown.iter().map(|(_, loss, f)| value(*loss, *f, low).max(value(*loss, *f, high))).fold(0.0, f64::max)
-            }
+            Over::Residual => shown
+                .iter()
+                .map(|(_, loss, f)| value(*loss, *f, low).max(value(*loss, *f, high)))
+                .fold(0.0, f64::max),
         };
         let width = |loss: LossName| if self.own == Some(loss) { 3.2 } else { 1.5 };
         let samples: Vec<_> = (shown.iter().enumerate())
@@ -117,7 +122,8 @@ impl Losses<'_> {
         if self.over == Over::Margin {
             entries.push(("zero-one".into(), &zero_one));
         }
-        entries.extend(shown.iter().zip(&samples).map(|((name, ..), sample)| ((*name).to_owned(), sample as _)));
+        entries
+            .extend(shown.iter().zip(&samples).map(|((name, ..), sample)| ((*name).to_owned(), sample as _)));
         let top = legend(sheet, 0.0, &entries) + ABOVE;
         let frame = Frame::across(x, Axis::exactly([0.0, highest], Spacing::Even), top, 130.0);
         frame.draw(sheet, self.x_name(), "loss");
@@ -146,18 +152,30 @@ impl Losses<'_> {
         let edges: Vec<f64> = (0..=BINS).map(|i| low + (high - low) * i as f64 / BINS as f64).collect();
         let most = counts.iter().copied().fold(1.0, f64::max);
         let frame = Frame::across(x, Axis::exactly([0.0, 1.05 * most], Spacing::Even), top, 80.0);
-        let what = if self.over == Over::Margin { "rows with this margin" } else { "rows with this residual" };
+        let what =
+            if self.over == Over::Margin { "rows with this margin" } else { "rows with this residual" };
         frame.draw(sheet, self.x_name(), what);
         let mut drawn = Sheet::default();
         match frame.at(0.0, 0.0).filter(|_| self.over == Over::Margin && low < 0.0) {
             // Mistakes stand left of zero.
             Some((zero, _)) => {
                 let (left, right): (Vec<f64>, Vec<f64>) = (0..BINS)
-                    .map(|i| if edges[i + 1] / 2.0 + edges[i] / 2.0 < 0.0 { (counts[i], 0.0) } else { (0.0, counts[i]) })
+                    .map(|i| {
+                        if edges[i + 1] / 2.0 + edges[i] / 2.0 < 0.0 {
+                            (counts[i], 0.0)
+                        } else {
+                            (0.0, counts[i])
+                        }
+                    })
                     .unzip();
                 drawn.area(histogram(&frame, &edges, &left), Tone::Series(1), 0.9);
                 drawn.area(histogram(&frame, &edges, &right), Tone::Series(0), 0.9);
-                drawn.line((zero, frame.top), (zero, frame.top + frame.height), Tone::Ink, &[("stroke-width", "1.2".into())]);
+                drawn.line(
+                    (zero, frame.top),
+                    (zero, frame.top + frame.height),
+                    Tone::Ink,
+                    &[("stroke-width", "1.2".into())],
+                );
             }
             None => drawn.area(histogram(&frame, &edges, &counts), Tone::Series(0), 0.9),
         }

@@ -1,11 +1,12 @@
 //! 9 — Pictures: plain numbers and names in, SVG out.
 //!
-//! Every picture is a description ([`Points`], [`Chart`], [`Losses`], …) with a `draw` that never fails: numbers that are none
-//! are left out, and where nothing is left the picture says so in words. Names may be anything; see [`tidy`].
+//! Every picture is a description ([`Points`], [`Chart`], [`Losses`], …) with a `draw` that never fails:
+//! numbers that are none are left out, and where nothing is left the picture says so in words. Names may be
+//! anything; see [`tidy`].
 //!
-//! A picture is [`WIDTH`] units wide, which on a phone are some 330 pixels: its type stays readable there. What it is drawn in
-//! are classes with a colour for light and one for dark pages ([`stylesheet`]), and whatever differs in colour differs in shape
-//! or dashes too.
+//! A picture is [`WIDTH`] units wide, which on a phone are some 330 pixels: its type stays readable there.
+//! What it is drawn in are classes with a colour for light and one for dark pages ([`stylesheet`]), and
+//! whatever differs in colour differs in shape or dashes too.
 
 mod axis;
 mod bars;
@@ -82,7 +83,10 @@ impl Picture {
     pub fn file(&self) -> String {
         let mut all = Sheet::default();
         all.add(rules());
-        all.add(element("rect", &[("class", Tone::Paper.fill()), ("width", "100%".into()), ("height", "100%".into())]));
+        all.add(element(
+            "rect",
+            &[("class", Tone::Paper.fill()), ("width", "100%".into()), ("height", "100%".into())],
+        ));
         let title = text::fitted(&self.title, WIDTH - 16.0);
         all.add(text_element((2.0, 17.0), &title, "start", Tone::Ink, &[("font-weight", "600".into())]));
         all.add(self.drawn.group(HEAD));

@@ -50,7 +50,8 @@ pub struct Points<'a> {
     pub classes: [&'a str; 2],
     /// The rows.
     pub dots: &'a [Dot],
-    /// `[a, b, c]`: the hyperplane is where `a·x + b·y + c = 0`, and the positive side is where that is positive.
+    /// `[a, b, c]`: the hyperplane is where `a·x + b·y + c = 0`, and the positive side is where that is
+    /// positive.
     pub plane: Option<[f64; 3]>,
     /// The margin's two lines are where that is plus and minus this.
     pub margin: Option<f64>,
@@ -135,7 +136,8 @@ impl Points<'_> {
         self.draw_normal(sheet, frame, [a, b], ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0));
     }
 
-    /// An arrow from the middle of the hyperplane to the positive side: as far as the margin goes, where that can be seen.
+    /// An arrow from the middle of the hyperplane to the positive side: as far as the margin goes, where that
+    /// can be seen.
     fn draw_normal(&self, sheet: &mut Sheet, frame: &Frame, [a, b]: [f64; 2], from: Place) {
         let ((x0, x1), (y0, y1)) = (frame.x.ends(), frame.y.ends());
         let (per_x, per_y) = (frame.width / (x1 - x0), frame.height / (y1 - y0));
@@ -145,14 +147,16 @@ impl Points<'_> {
         if !(length > 0.0 && length.is_finite()) {
             return;
         }
-        let to_margin = self.margin.map(|m| m / (a * a + b * b) * length).filter(|far| (14.0..=130.0).contains(far));
+        let to_margin =
+            self.margin.map(|m| m / (a * a + b * b) * length).filter(|far| (14.0..=130.0).contains(far));
         let far = to_margin.unwrap_or(44.0);
         let (dx, dy) = (right / length, down / length);
         let tip = (from.0 + far * dx, from.1 + far * dy);
         sheet.line(from, tip, Tone::Series(2), &[("stroke-width", "2.4".into())]);
         let barb = |side: f64| (tip.0 - 8.0 * dx + side * 4.0 * dy, tip.1 - 8.0 * dy - side * 4.0 * dx);
         let (one, other) = (barb(1.0), barb(-1.0));
-        let path = format!("M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}z", tip.0, tip.1, one.0, one.1, other.0, other.1);
+        let path =
+            format!("M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}z", tip.0, tip.1, one.0, one.1, other.0, other.1);
         sheet.area(path, Tone::Series(2), 1.0);
     }
 
@@ -160,10 +164,13 @@ impl Points<'_> {
         let class = |class: usize| move |sheet: &mut Sheet, at: Place| sheet.marks(&[at], tone(class), 1.0);
         let (negative, positive) = (class(0), class(1));
         let across = |attributes: Vec<(&'static str, String)>, tone: Tone| {
-            move |sheet: &mut Sheet, (x, y): Place| sheet.line((x - 10.0, y), (x + 10.0, y), tone, &attributes)
+            move |sheet: &mut Sheet, (x, y): Place| {
+                sheet.line((x - 10.0, y), (x + 10.0, y), tone, &attributes)
+            }
         };
         let plane = across(vec![("stroke-width", "2".into())], Tone::Ink);
-        let margin = across(vec![("stroke-width", "1.2".into()), ("stroke-dasharray", dashes(1).into())], Tone::Ink);
+        let margin =
+            across(vec![("stroke-width", "1.2".into()), ("stroke-dasharray", dashes(1).into())], Tone::Ink);
         let normal = across(vec![("stroke-width", "2.4".into())], Tone::Series(2));
         let rings = |sheet: &mut Sheet, at: Place| sheet.rings(&[at]);
         let crosses = |sheet: &mut Sheet, at: Place| sheet.crosses(&[at]);

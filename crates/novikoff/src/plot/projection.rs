@@ -24,8 +24,8 @@ pub fn sample(rows: usize, most: usize, seed: u64) -> Vec<usize> {
 /// Rounds of the power method: for a picture, a direction that is nearly the best is as good.
 const ROUNDS: usize = 60;
 
-/// The direction of length 1, at right angles to `normal`, along which the rows are spread most: the first principal direction
-/// of what is left of them. Zero where nothing is left. Its largest entry is positive.
+/// The direction of length 1, at right angles to `normal`, along which the rows are spread most: the first
+/// principal direction of what is left of them. Zero where nothing is left. Its largest entry is positive.
 ///
 /// ```
 /// use novikoff::{data::matrix::{Builder, Layout}, plot::across};
@@ -59,7 +59,8 @@ pub fn across(rows: &Matrix, normal: &[f64], seed: u64) -> Vec<f64> {
         let middle = dot(&direction, &mean);
         shares.iter_mut().enumerate().for_each(|(i, share)| *share = rows.row(i).dot(&direction) - middle);
     }
-    let largest = direction.iter().copied().fold(0.0, |most: f64, d| if d.abs() > most.abs() { d } else { most });
+    let largest =
+        direction.iter().copied().fold(0.0, |most: f64, d| if d.abs() > most.abs() { d } else { most });
     if largest < 0.0 {
         direction.iter_mut().for_each(|d| *d = -*d);
     }

@@ -31,7 +31,8 @@ impl Sheet {
         group
     }
 
-    /// Everything, and nothing of it outside a box. (A nested picture clips without needing a name of its own on the page.)
+    /// Everything, and nothing of it outside a box. (A nested picture clips without needing a name of its own
+    /// on the page.)
     pub(super) fn clipped(&self, (left, top): Place, (width, height): (f64, f64)) -> Element {
         let sizes = [("x", left), ("y", top), ("width", width), ("height", height)];
         let sizes: Vec<_> = sizes.into_iter().map(|(name, value)| (name, px(value))).collect();
@@ -49,7 +50,11 @@ impl Sheet {
     /// A line through places, in the n-th tone and dashes.
     pub(super) fn curve(&mut self, places: &[Place], n: usize, width: f64) {
         let path = through(places);
-        self.path(path, Tone::Series(n), &[("stroke-width", px(width)), ("stroke-dasharray", dashes(n).into())]);
+        self.path(
+            path,
+            Tone::Series(n),
+            &[("stroke-width", px(width)), ("stroke-dasharray", dashes(n).into())],
+        );
     }
 
     pub(super) fn path(&mut self, path: String, tone: Tone, attributes: &[(&str, String)]) {
@@ -70,9 +75,12 @@ impl Sheet {
     /// Marks at places, of the n-th shape and tone.
     pub(super) fn marks(&mut self, places: &[Place], n: usize, opacity: f64) {
         let opacity = ("stroke-opacity", format!("{opacity:.2}"));
-        // Dots and squares are lines of no length with round or square ends: the shortest way to write thousands of them.
+        // Dots and squares are lines of no length with round or square ends: the shortest way to write
+        // thousands of them.
         let dots = || places.iter().map(|(x, y)| format!("M{} {}h0", px(*x), px(*y))).collect::<String>();
-        let shapes = |shape: &str| places.iter().map(|(x, y)| format!("M{} {}{shape}", px(*x), px(*y))).collect::<String>();
+        let shapes = |shape: &str| {
+            places.iter().map(|(x, y)| format!("M{} {}{shape}", px(*x), px(*y))).collect::<String>()
+        };
         let (path, class, width) = match n % 6 {
             0 => (dots(), "round", 5.0),
             1 => (dots(), "square", 4.0),
@@ -119,7 +127,13 @@ pub(super) fn element(name: &str, attributes: &[(&str, String)]) -> Element {
     element
 }
 
-pub(super) fn text_element(at: Place, words: &str, anchor: &str, tone: Tone, attributes: &[(&str, String)]) -> Element {
+pub(super) fn text_element(
+    at: Place,
+    words: &str,
+    anchor: &str,
+    tone: Tone,
+    attributes: &[(&str, String)],
+) -> Element {
     let mut text = element("text", &[("class", tone.fill()), ("x", px(at.0)), ("y", px(at.1))]);
     if anchor != "start" {
         text.assign("text-anchor", anchor);

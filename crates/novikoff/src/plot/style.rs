@@ -17,8 +17,8 @@ pub(super) enum Tone {
     Series(usize),
 }
 
-/// Tones that can be told apart, by people with any colour vision: after Okabe and Ito, darker on light ground and lighter on
-/// dark, so that each has a contrast of at least 4.5 to its ground.
+/// Tones that can be told apart, by people with any colour vision: after Okabe and Ito, darker on light
+/// ground and lighter on dark, so that each has a contrast of at least 4.5 to its ground.
 pub(super) const SERIES: usize = 6;
 
 /// The class, its colour on light ground and its colour on dark ground.
@@ -62,20 +62,24 @@ pub(super) fn dashes(n: usize) -> &'static str {
     ["none", "7 3", "2 3", "8 3 2 3", "4 2", "1 2"][n % SERIES]
 }
 
-/// Size of the type, in the units of a picture. A picture is [`super::WIDTH`] wide; on a phone that is some 330 pixels.
+/// Size of the type, in the units of a picture. A picture is [`super::WIDTH`] wide; on a phone that is some
+/// 330 pixels.
 pub(super) const TYPE: f64 = 12.0;
 
-/// The rules that every picture needs. [`super::Picture::file`] brings them along; a page of several pictures has them once.
+/// The rules that every picture needs. [`super::Picture::file`] brings them along; a page of several pictures
+/// has them once.
 pub fn stylesheet() -> String {
     let mut text = format!(
         ".novikoff{{font:{TYPE}px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}}\
          .novikoff text{{unicode-bidi:isolate}}.novikoff .line{{fill:none;stroke-linejoin:round}}\
          .novikoff .round{{stroke-linecap:round}}.novikoff .square{{stroke-linecap:square}}"
     );
-    let rules = |text: &mut String, colour: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
+    let rules = |text: &mut String,
+                 colour: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
         for entry in &COLOURS {
             let (class, colour) = (entry.0, colour(entry));
-            let _ = write!(text, ".novikoff .f{class}{{fill:{colour}}}.novikoff .s{class}{{stroke:{colour}}}");
+            let _ =
+                write!(text, ".novikoff .f{class}{{fill:{colour}}}.novikoff .s{class}{{stroke:{colour}}}");
         }
     };
     rules(&mut text, |entry| entry.1);

@@ -139,9 +139,14 @@ proptest! {
 
 #[test]
 fn names_from_outside_never_stand_in_attributes() {
-    let series = vec![Series { name: "\" onload=\"x".into(), points: vec![(0.0, 1.0), (1.0, 2.0)], look: Look::Line }; 2];
+    let series =
+        vec![
+            Series { name: "\" onload=\"x".into(), points: vec![(0.0, 1.0), (1.0, 2.0)], look: Look::Line };
+            2
+        ];
     let panels = vec![Panel { title: "<script>".into(), series }; 2];
-    let chart = Chart { title: "\" a", description: "\" b", x: Scale::even("\" c"), y: Scale::even("\" d"), panels };
+    let chart =
+        Chart { title: "\" a", description: "\" b", x: Scale::even("\" c"), y: Scale::even("\" d"), panels };
     let svg = chart.draw().file();
     for tag in svg.split('<').filter_map(|part| part.split_once('>')).map(|(tag, _)| tag) {
         assert!(!tag.contains("onload") && !tag.contains("script"), "{tag}");
@@ -150,7 +155,8 @@ fn names_from_outside_never_stand_in_attributes() {
 
 #[test]
 fn large_images_become_means_and_keep_their_shape() {
-    let image = Image { title: "large".into(), values: (0..400 * 200).map(|i| f64::from(i % 400) - 200.0).collect() };
+    let image =
+        Image { title: "large".into(), values: (0..400 * 200).map(|i| f64::from(i % 400) - 200.0).collect() };
     let svg = Images { title: "t", description: "d", width: 400, images: &[image] }.draw().file();
     assert!(svg.contains("viewBox=\"0 0 80 40\""), "five by five pixels become one");
     assert!(svg.len() < 60_000, "{}", svg.len());

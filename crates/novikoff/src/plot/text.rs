@@ -2,8 +2,8 @@
 
 use super::style::TYPE;
 
-/// A name as it may stand in a picture or on a page: no control characters, no marks that turn the direction of what follows,
-/// and no more than `most` characters. Escaping is left to whoever writes the markup.
+/// A name as it may stand in a picture or on a page: no control characters, no marks that turn the direction
+/// of what follows, and no more than `most` characters. Escaping is left to whoever writes the markup.
 ///
 /// ```
 /// use novikoff::plot::tidy;
@@ -24,7 +24,9 @@ fn harmless(c: char) -> char {
         '\t' | '\n' | '\r' => ' ',
         c if c.is_control() => '\u{fffd}',
         // Marks of direction, separators of lines, what is no character, tags.
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => '\u{fffd}',
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => {
+            '\u{fffd}'
+        }
         '\u{fff9}'..='\u{ffff}' | '\u{e0000}'..='\u{e0fff}' => '\u{fffd}',
         c => c,
     }
@@ -34,7 +36,8 @@ fn harmless(c: char) -> char {
 pub(super) fn width(text: &str) -> f64 {
     // In the widest of the fonts that a page asks for.
     let wide = |c: char| match c {
-        'i' | 'j' | 'l' | 'f' | 't' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '-' | ' ' | '(' | ')' => 0.43,
+        'i' | 'j' | 'l' | 'f' | 't' | 'r' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '-' | ' ' | '('
+        | ')' => 0.43,
         'm' | 'w' | 'M' | 'W' | '=' | '<' | '>' | '+' | '−' | '%' | '@' | '…' => 1.0,
         'A'..='Z' => 0.76,
         '\u{1100}'..'\u{2000}' | '\u{2e80}'.. => 1.05,

@@ -14,15 +14,16 @@ pub struct Bag {
     pub terms: Terms,
     /// The first feature that is a term.
     pub first: u32,
-    /// Whether the entries are values already; otherwise they are counts, which somebody will weigh once all are known.
+    /// Whether the entries are values already; otherwise they are counts, which somebody will weigh once all
+    /// are known.
     pub weighed: bool,
 }
 
 /// How terms become numbers.
 #[derive(Clone, Debug)]
 pub enum Terms {
-    /// New terms are welcome: every batch numbers its own, and [`globalise`](super::vw::globalise) makes the numbers those of
-    /// the whole file.
+    /// New terms are welcome: every batch numbers its own, and [`globalise`](super::vw::globalise) makes the
+    /// numbers those of the whole file.
     Grow,
     /// Only the terms of this schema count.
     Known(Arc<TextSchema>),
@@ -46,7 +47,15 @@ impl Bag {
     pub fn open(&self, batch: &mut Batch) -> OpenBag<'_> {
         let tally = std::mem::take(&mut batch.tally);
         let splitter = Splitter::new(&self.recipe);
-        OpenBag { bag: self, splitter, tally, met: Vec::new(), indices: Vec::new(), values: Vec::new(), name: String::new() }
+        OpenBag {
+            bag: self,
+            splitter,
+            tally,
+            met: Vec::new(),
+            indices: Vec::new(),
+            values: Vec::new(),
+            name: String::new(),
+        }
     }
 }
 
@@ -54,7 +63,8 @@ impl Bag {
 pub struct OpenBag<'b> {
     bag: &'b Bag,
     splitter: Splitter<'b>,
-    /// How often each term stands in the row, where terms are few enough to have a place each; zero between rows.
+    /// How often each term stands in the row, where terms are few enough to have a place each; zero between
+    /// rows.
     tally: Vec<u32>,
     /// Terms of the row: once each where they are tallied, otherwise as often as they stand in it.
     met: Vec<u32>,
@@ -77,7 +87,9 @@ impl OpenBag<'_> {
                         Some(number) => number,
                         None => return,
                     },
-                    Vocabulary::Hashed { bits, .. } => return met.push(hash_feature(0, term.as_bytes(), *bits)),
+                    Vocabulary::Hashed { bits, .. } => {
+                        return met.push(hash_feature(0, term.as_bytes(), *bits));
+                    }
                 },
                 Terms::Hashed { bits, names } => {
                     if *names {

@@ -74,11 +74,13 @@ pub struct Batch {
     pub indices: Vec<u32>,
     /// Their values.
     pub values: Vec<f64>,
-    /// A label per row (none if labels are ignored): in `local_labels` if those are open, else in the known ones.
+    /// A label per row (none if labels are ignored): in `local_labels` if those are open, else in the known
+    /// ones.
     pub labels: Vec<u32>,
     /// Labels first seen in this batch.
     pub local_labels: Labels,
-    /// The label last seen, as spelled, and its number: most labels are like the one before, or like one of the last few.
+    /// The label last seen, as spelled, and its number: most labels are like the one before, or like one of
+    /// the last few.
     last_label: (Vec<u8>, u32),
     recent: Recent,
     /// Row weights; empty while all are 1.
@@ -197,7 +199,8 @@ impl Batch {
         if matches!(labelling, Labelling::Ignored) {
             return Ok(());
         }
-        let name = std::str::from_utf8(token).map_err(|_| ("the label is not UTF-8".to_owned(), Some(CONVERT.to_owned())))?;
+        let name = std::str::from_utf8(token)
+            .map_err(|_| ("the label is not UTF-8".to_owned(), Some(CONVERT.to_owned())))?;
         if name.parse::<f64>().is_ok_and(|value| !value.is_finite()) {
             return Err((
                 format!("the label {name:?} is not a finite number"),
@@ -207,7 +210,11 @@ impl Batch {
         let id = match labelling {
             Labelling::Known(known) => known.find(name).ok_or_else(|| {
                 let listed: Vec<&str> = known.names().iter().take(20).map(String::as_str).collect();
-                let hint = format!("the model knows {}{}", listed.join(", "), if known.len() > 20 { ", …" } else { "" });
+                let hint = format!(
+                    "the model knows {}{}",
+                    listed.join(", "),
+                    if known.len() > 20 { ", …" } else { "" }
+                );
                 (format!("the label {name:?} was never seen in training"), Some(hint))
             })?,
             Labelling::Numbers if as_number(name).is_none() => {
@@ -238,7 +245,8 @@ impl Batch {
         }
     }
 
-    /// Brings the entries of the row under way into the order of their indices. Says which index comes twice, if one does.
+    /// Brings the entries of the row under way into the order of their indices. Says which index comes twice,
+    /// if one does.
     pub fn sort_row(&mut self) -> Result<(), u32> {
         let start = self.starts[self.rows()];
         self.sort_entries(start..self.indices.len());
@@ -248,8 +256,8 @@ impl Batch {
         }
     }
 
-    /// Brings the entries of the row under way into the order of their indices and adds up those of one index, in the
-    /// order in which they came. Says for which index the sum is not finite, if there is one.
+    /// Brings the entries of the row under way into the order of their indices and adds up those of one
+    /// index, in the order in which they came. Says for which index the sum is not finite, if there is one.
     pub fn merge_row(&mut self) -> Result<(), u32> {
         let start = self.starts[self.rows()];
         self.sort_entries(start..self.indices.len());
@@ -273,8 +281,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Gives feature `first + j` the number `first + numbers[j]`, for all of these. Different features must get different
-    /// numbers. Rows are then in no order until they are [sorted](Batch::sort_rows).
+    /// Gives feature `first + j` the number `first + numbers[j]`, for all of these. Different features must
+    /// get different numbers. Rows are then in no order until they are [sorted](Batch::sort_rows).
     pub fn renumber(&mut self, first: u32, numbers: &[u32]) {
         for index in self.indices.iter_mut().filter(|index| **index >= first) {
             *index = first + numbers[(*index - first) as usize];
@@ -296,7 +304,8 @@ impl Batch {
         }
         // One word an entry, index before position: words sort faster than pairs, and the order is stable.
         self.order.clear();
-        self.order.extend(indices.iter().zip(0u64..).map(|(&index, position)| u64::from(index) << 32 | position));
+        self.order
+            .extend(indices.iter().zip(0u64..).map(|(&index, position)| u64::from(index) << 32 | position));
         self.order.sort_unstable();
         let values = &mut self.values[span];
         self.unsorted.clear();

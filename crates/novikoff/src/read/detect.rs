@@ -74,7 +74,8 @@ fn by_contents(start: &[u8]) -> Option<Format> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
     let is_entry = |token: &str| {
         token.split_once(':').is_some_and(|(index, value)| {
-            (index == "qid" || (!index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()))) && value.parse::<f64>().is_ok()
+            (index == "qid" || (!index.is_empty() && index.bytes().all(|b| b.is_ascii_digit())))
+                && value.parse::<f64>().is_ok()
         })
     };
     if line.split_whitespace().nth(1).is_some_and(is_entry) && !line.contains('|') {
@@ -105,7 +106,10 @@ mod tests {
         assert_eq!(told("-", "1 0.5 'tag|f a b:2\n"), Some(Format::Vw));
         assert_eq!(told("-", "a,b|c,d\n"), Some(Format::Csv));
         assert_eq!(told("-", "a\tb\n"), Some(Format::Tsv));
-        assert_eq!(told("mail.tsv", "ham\tsee you at five then\nspam\tyou won a prize, call now\n"), Some(Format::Text));
+        assert_eq!(
+            told("mail.tsv", "ham\tsee you at five then\nspam\tyou won a prize, call now\n"),
+            Some(Format::Text)
+        );
         assert_eq!(told("-", "ham\tsee you at five then\nspam\tyou won a pri"), Some(Format::Text));
         assert_eq!(told("x.tsv", "y\tage\n1\t17\n0\t18\n"), Some(Format::Tsv));
         assert_eq!(told("x.tsv", "a b c d\te f g h\ti j k l\n"), Some(Format::Tsv));

@@ -1,6 +1,7 @@
 //! A folder of documents: a folder in it for each label, a file in that for each document.
 //!
-//! To the parser of documents it is one file with a line for each of them: what ends a line within a document becomes a space.
+//! To the parser of documents it is one file with a line for each of them: what ends a line within a document
+//! becomes a space.
 
 use crate::error::{Error, Result};
 use std::fs;
@@ -19,7 +20,8 @@ pub struct Folder {
 const LONGEST: u64 = 1 << 27;
 
 impl Folder {
-    /// Lists the files of a folder: those in folders of their label, or, if labels are nobody's business, all of them.
+    /// Lists the files of a folder: those in folders of their label, or, if labels are nobody's business, all
+    /// of them.
     pub fn list(root: &Path, labelled: bool) -> Result<Self> {
         let mut folder = Self { files: Vec::new(), bytes: 0 };
         for (name, path, kind) in entries(root)? {
@@ -31,8 +33,10 @@ impl Folder {
             }
         }
         if folder.files.is_empty() {
-            let error = Error::input("there are no documents in this folder").at(root.display().to_string(), 0, 0);
-            return Err(error.hint("a folder of documents has a folder for each label, with a file for each document"));
+            let error =
+                Error::input("there are no documents in this folder").at(root.display().to_string(), 0, 0);
+            return Err(error
+                .hint("a folder of documents has a folder for each label, with a file for each document"));
         }
         Ok(folder)
     }
@@ -57,7 +61,8 @@ impl Folder {
         self.bytes
     }
 
-    /// File, line and column of what stands in this column of this line (both from 1) of the one file that it is read as.
+    /// File, line and column of what stands in this column of this line (both from 1) of the one file that it
+    /// is read as.
     pub fn place(&self, line: u64, column: u64) -> Option<(String, u64, u64)> {
         let (label, path) = self.files.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let name = path.display().to_string();
@@ -118,9 +123,14 @@ impl Files {
         self.line.extend_from_slice(label.as_bytes());
         self.line.push(b'\t');
         let start = self.line.len();
-        fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut self.line)).map_err(about)?;
+        fs::File::open(path)
+            .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut self.line))
+            .map_err(about)?;
         if (self.line.len() - start) as u64 > LONGEST {
-            return Err(about(io::Error::other(format!("this document is longer than {} MB", LONGEST >> 20))));
+            return Err(about(io::Error::other(format!(
+                "this document is longer than {} MB",
+                LONGEST >> 20
+            ))));
         }
         self.line[start..].iter_mut().filter(|b| matches!(b, b'\n' | b'\r' | b'\t')).for_each(|b| *b = b' ');
         self.line.push(b'\n');

@@ -1,7 +1,8 @@
 //! IDX files, the format of MNIST: a header, then all values in one block of big-endian numbers.
 //!
-//! The header is `00 00 type dimensions`, then a `u32` for every dimension. Images have two dimensions or more: the first
-//! counts the rows, the others together the features. Their labels stand in a file of their own, with one dimension.
+//! The header is `00 00 type dimensions`, then a `u32` for every dimension. Images have two dimensions or
+//! more: the first counts the rows, the others together the features. Their labels stand in a file of their
+//! own, with one dimension.
 
 use super::batch::{Batch, Labelling, RowError};
 use super::pipeline::Parser;
@@ -93,7 +94,9 @@ const AGAIN: &str = "get the file again: it is not as long as its header says";
 pub fn header(source: &mut Source) -> Result<Header> {
     let (kind, dimensions) = shape(source)?;
     let whole = |what: String| Error::input(what).at(source.name(), 1, 1);
-    let [rows, others @ ..] = dimensions.as_slice() else { return Err(whole("the IDX file has no dimensions".into())) };
+    let [rows, others @ ..] = dimensions.as_slice() else {
+        return Err(whole("the IDX file has no dimensions".into()));
+    };
     if others.is_empty() {
         let error = whole("the IDX file has one dimension: these look like labels, not images".into());
         return Err(error.hint("give the images' file; its labels are found beside it, or by --labels FILE"));
@@ -117,7 +120,11 @@ fn shape(source: &mut Source) -> Result<(Kind, Vec<u32>)> {
         _ => None,
     };
     let Some(kind) = kind else {
-        let error = Error::input(format!("not an IDX file: it starts with the bytes {magic:02x?}")).at(source.name(), 1, 1);
+        let error = Error::input(format!("not an IDX file: it starts with the bytes {magic:02x?}")).at(
+            source.name(),
+            1,
+            1,
+        );
         return Err(error.hint("is this the right --format?"));
     };
     let sizes = source.take_exact(4 * usize::from(magic[3]))?;
@@ -149,10 +156,13 @@ impl IdxLabels {
         let bytes = at_most(source, expected + 1)?;
         if bytes.len() < expected {
             let row = bytes.len() / kind.size() + 1;
-            return Err(Error::input(format!("the file ends before label {row} of {count}")).at(name, row as u64, 1).hint(AGAIN));
+            return Err(Error::input(format!("the file ends before label {row} of {count}"))
+                .at(name, row as u64, 1)
+                .hint(AGAIN));
         }
         if bytes.len() > expected {
-            return Err(whole(&format!("there are bytes after the {count} labels that the header promises")).hint(AGAIN));
+            return Err(whole(&format!("there are bytes after the {count} labels that the header promises"))
+                .hint(AGAIN));
         }
         Ok(Self { values: integers(&bytes, kind), name })
     }
@@ -168,7 +178,8 @@ impl IdxLabels {
     }
 }
 
-/// What is left of the source, but not more than `limit` bytes. Memory grows with what is there, not with what a header says.
+/// What is left of the source, but not more than `limit` bytes. Memory grows with what is there, not with
+/// what a header says.
 fn at_most(mut source: Source, limit: usize) -> Result<Vec<u8>> {
     const STEP: usize = 1 << 16;
     let mut bytes = Vec::new();
@@ -232,7 +243,12 @@ impl Idx {
     }
 
     /// Reads one row; on failure says what is wrong with it.
-    fn row(&self, record: &[u8], number: u64, batch: &mut Batch) -> std::result::Result<(), (String, Option<String>)> {
+    fn row(
+        &self,
+        record: &[u8],
+        number: u64,
+        batch: &mut Batch,
+    ) -> std::result::Result<(), (String, Option<String>)> {
         let read = match self.header.kind {
             Kind::U8 => entries(record, batch, |[byte]| f64::from(byte)),
             Kind::I8 => entries(record, batch, |[byte]| f64::from(byte as i8)),
@@ -297,10 +313,13 @@ impl Parser for Idx {
             std::cmp::Ordering::Equal => Ok(()),
             std::cmp::Ordering::Less => {
                 let part = if bytes.is_multiple_of(size) { "before" } else { "within" };
-                Err(Error::input(format!("the file ends {part} row {row} of {rows}")).at(name, row, 1).hint(AGAIN))
+                Err(Error::input(format!("the file ends {part} row {row} of {rows}"))
+                    .at(name, row, 1)
+                    .hint(AGAIN))
             }
             std::cmp::Ordering::Greater => {
-                let error = Error::input(format!("there are bytes after the {rows} rows that the header promises"));
+                let error =
+                    Error::input(format!("there are bytes after the {rows} rows that the header promises"));
                 Err(error.at(name, u64::from(*rows) + 1, 1).hint(AGAIN))
             }
         }
@@ -338,14 +357,24 @@ mod tests {
     type Read = (Vec<(Vec<(u32, f64)>, Option<String>)>, Report);
 
     /// Reads with one thread and with two, which must come to the same.
-    fn read(images: &[u8], labels: Option<IdxLabels>, labelling: Labelling, skip_bad_rows: bool) -> Result<Read> {
+    fn read(
+        images: &[u8],
+        labels: Option<IdxLabels>,
+        labelling: Labelling,
+        skip_bad_rows: bool,
+    ) -> Result<Read> {
         let one = read_with(Setup { threads: 1, skip_bad_rows }, images, labels.clone(), labelling.clone());
         let two = read_with(Setup { threads: 2, skip_bad_rows }, images, labels, labelling);
         assert_eq!(one, two);
         one
     }
 
-    fn read_with(setup: Setup, images: &[u8], labels: Option<IdxLabels>, labelling: Labelling) -> Result<Read> {
+    fn read_with(
+        setup: Setup,
+        images: &[u8],
+        labels: Option<IdxLabels>,
+        labelling: Labelling,
+    ) -> Result<Read> {
         let mut source = Source::open(&input("images", images))?;
         let parser = Idx::new(header(&mut source)?, labels, labelling)?;
         let (mut rows, mut report) = (Vec::new(), Report::default());
@@ -354,7 +383,10 @@ mod tests {
                 let mut row = Vec::new();
                 batch.row(r).for_each_nonzero(|j, x| row.push((j, x)));
                 assert_eq!(row.len(), batch.row(r).len(), "no zeros are stored");
-                rows.push((row, batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone())));
+                rows.push((
+                    row,
+                    batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone()),
+                ));
             }
             Ok((Flow::Continue, None))
         })?;
@@ -454,12 +486,15 @@ mod tests {
         assert!(of(&file(8, &[0, 2], &[])).0.contains("no rows"));
         assert!(of(&file(8, &[2, 0], &[])).0.contains("no rows"));
         assert!(of(&file(8, &[1, 1 << 14, 1 << 13], &[])).0.contains("more than 67108864 values"));
-        assert!(of(&file(8, &[1, u32::MAX, u32::MAX, u32::MAX], &[])).0.contains("more than 67108864 values"));
+        assert!(
+            of(&file(8, &[1, u32::MAX, u32::MAX, u32::MAX], &[])).0.contains("more than 67108864 values")
+        );
     }
 
     #[test]
     fn values_that_are_not_finite_are_errors_of_their_row() {
-        let values: Vec<u8> = [1.0f32, 2.0, 3.0, f32::NAN, 5.0, 6.0].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let values: Vec<u8> =
+            [1.0f32, 2.0, 3.0, f32::NAN, 5.0, 6.0].iter().flat_map(|x| x.to_be_bytes()).collect();
         let bytes = file(13, &[3, 2], &values);
         assert_eq!(failure(&bytes, false).0, "images:2:1: value 2 of the row is not a finite number");
         let (rows, report) = read(&bytes, Some(labels(&[7, 8, 9])), Labelling::Open, true).unwrap();
@@ -472,7 +507,8 @@ mod tests {
         values[2500 * 800..][..8].copy_from_slice(&f64::INFINITY.to_be_bytes());
         assert!(failure(&file(14, &[3000, 100], &values), false).0.starts_with("images:2501:1: value 1 "));
         let names: Vec<u8> = (0..3000u32).map(|r| (r % 251) as u8).collect();
-        let (rows, _) = read(&file(14, &[3000, 100], &values), Some(labels(&names)), Labelling::Open, true).unwrap();
+        let (rows, _) =
+            read(&file(14, &[3000, 100], &values), Some(labels(&names)), Labelling::Open, true).unwrap();
         assert_eq!((rows.len(), rows[2500].1.clone()), (2999, Some(names[2501].to_string())));
     }
 
@@ -484,8 +520,14 @@ mod tests {
         assert_eq!(error(None), "images:1:1: there is no file of labels beside these images");
         let error = |bytes: &[u8]| IdxLabels::read(&input("labels", bytes)).unwrap_err().to_string();
         assert_eq!(error(&file(11, &[3], &[0, 1, 0])), "labels:2:1: the file ends before label 2 of 3");
-        assert_eq!(error(&file(8, &[u32::MAX], &[1])), "labels:2:1: the file ends before label 2 of 4294967295");
-        assert_eq!(error(&file(8, &[1], &[1, 2])), "labels:1:1: there are bytes after the 1 labels that the header promises");
+        assert_eq!(
+            error(&file(8, &[u32::MAX], &[1])),
+            "labels:2:1: the file ends before label 2 of 4294967295"
+        );
+        assert_eq!(
+            error(&file(8, &[1], &[1, 2])),
+            "labels:1:1: there are bytes after the 1 labels that the header promises"
+        );
         assert!(error(&file(13, &[1], &[0; 4])).contains("not whole numbers"));
         assert!(error(&images).contains("look like images"));
         for (code, kind) in &KINDS[..4] {
@@ -497,8 +539,9 @@ mod tests {
 
     #[test]
     fn a_header_says_how_wide_and_high_images_are() {
-        let image =
-            |dimensions: &[u32]| header(&mut Source::open(&input("images", &file(8, dimensions, &[]))).unwrap()).unwrap().image();
+        let image = |dimensions: &[u32]| {
+            header(&mut Source::open(&input("images", &file(8, dimensions, &[]))).unwrap()).unwrap().image()
+        };
         assert_eq!(image(&[7, 2, 3]), Some((3, 2)), "rows of pixels come first");
         assert_eq!((image(&[7, 6]), image(&[7, 2, 3, 4])), (None, None));
     }
@@ -511,7 +554,12 @@ mod tests {
             let path = labels_beside(&folder.path().join(name))?;
             Some(path.file_name()?.to_str()?.to_owned())
         };
-        for name in ["a-labels-idx1-ubyte", "b-labels.idx1-ubyte.gz", "c-labels-idx1-ubyte.xz", "a-labels-idx1-ubyte.gz"] {
+        for name in [
+            "a-labels-idx1-ubyte",
+            "b-labels.idx1-ubyte.gz",
+            "c-labels-idx1-ubyte.xz",
+            "a-labels-idx1-ubyte.gz",
+        ] {
             make(name);
         }
         assert_eq!(found("a-images-idx3-ubyte").as_deref(), Some("a-labels-idx1-ubyte"));
@@ -539,7 +587,8 @@ mod tests {
         let (mut report, mut fives) = (Report::default(), 0);
         let setup = Setup { threads: 2, skip_bad_rows: false };
         run(source, parser, setup, &mut report, &mut Unwatched, |batch, _| {
-            fives += batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
+            fives +=
+                batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
             Ok((Flow::Continue, None))
         })
         .unwrap();

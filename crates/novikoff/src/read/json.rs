@@ -57,15 +57,22 @@ pub fn prefixes(texts: &[String]) -> Vec<String> {
 }
 
 impl Json {
-    fn line(&self, line: &[u8], prefixes: &[String], bag: &mut OpenBag<'_>, batch: &mut Batch) -> Result<(), Fault> {
+    fn line(
+        &self,
+        line: &[u8],
+        prefixes: &[String],
+        bag: &mut OpenBag<'_>,
+        batch: &mut Batch,
+    ) -> Result<(), Fault> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let line =
-            std::str::from_utf8(line).map_err(|e| (e.valid_up_to(), "the row is not UTF-8".into(), Some(CONVERT.into())))?;
+        let line = std::str::from_utf8(line)
+            .map_err(|e| (e.valid_up_to(), "the row is not UTF-8".into(), Some(CONVERT.into())))?;
         let mut parser = serde_json::Deserializer::from_str(line);
         let found = parser.deserialize_map(Wanted(self)).and_then(|found| parser.end().map(|()| found));
-        let found = found.map_err(|e| (e.column().saturating_sub(1), without_place(&e), Some(FORM.into())))?;
+        let found =
+            found.map_err(|e| (e.column().saturating_sub(1), without_place(&e), Some(FORM.into())))?;
         let missing = |what: String| (0, what, Some(FORM.to_owned()));
         for (key, text) in self.keys().zip(&found.texts) {
             if text.is_none() {

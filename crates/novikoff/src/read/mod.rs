@@ -1,5 +1,5 @@
-//! 1 — Bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images, documents; compressed or not; strict, with
-//! positions.
+//! 1 — Bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images, documents; compressed or not;
+//! strict, with positions.
 
 pub mod bag;
 pub mod batch;

@@ -13,8 +13,8 @@ pub enum Number {
 
 /// Powers of ten that a double holds exactly.
 pub const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21,
-    1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20, 1e21, 1e22,
 ];
 const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
@@ -22,7 +22,9 @@ const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 
 #[inline(always)]
 pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     while let Some(chunk) = bytes.get(at..at + 8) {
-        let word = u64::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7]]);
+        let word = u64::from_le_bytes([
+            chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
+        ]);
         let count = count_digits(word).unwrap_or(8);
         if count == 0 {
             return (value, at);
@@ -47,8 +49,9 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 #[inline(always)]
 fn not_digits(word: u64) -> u64 {
     let spread = word ^ ZEROS;
-    // A byte of `spread` is 0–9 just for digits: adding 0x76 sets its top bit for 10–127, and larger ones have it already.
-    // (A carry out of one byte comes only from one that is marked, and so can only mark those after it too late to matter.)
+    // A byte of `spread` is 0–9 just for digits: adding 0x76 sets its top bit for 10–127, and larger ones
+    // have it already. (A carry out of one byte comes only from one that is marked, and so can only mark
+    // those after it too late to matter.)
     (spread.wrapping_add(0x7676_7676_7676_7676) | spread) & 0x8080_8080_8080_8080
 }
 
@@ -83,7 +86,8 @@ fn eight_digits(word: u64) -> u64 {
     (low.wrapping_add(high) >> 32) & 0xffff_ffff
 }
 
-/// Reads a number that starts at `at`. Numbers are `[+-]digits[.digits][e[+-]digits]`, with digits before or after the point.
+/// Reads a number that starts at `at`. Numbers are `[+-]digits[.digits][e[+-]digits]`, with digits before or
+/// after the point.
 #[inline(always)]
 pub fn number(bytes: &[u8], start: usize) -> Number {
     let mut at = start;
@@ -151,7 +155,11 @@ pub fn whole(field: &[u8]) -> Number {
     match number(field, 0) {
         Number::Finite(_, end) if end != field.len() => Number::None,
         // `number` looks at the start only: `Inf. Smith` is a name.
-        Number::NotFinite if std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()).is_none() => Number::None,
+        Number::NotFinite
+            if std::str::from_utf8(field).ok().and_then(|text| text.parse::<f64>().ok()).is_none() =>
+        {
+            Number::None
+        }
         other => other,
     }
 }

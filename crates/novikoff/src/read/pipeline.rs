@@ -1,14 +1,16 @@
-//! Blocks in, batches out: read by one thread at a time, parsed by many, handed over in the order of the file.
+//! Blocks in, batches out: read by one thread at a time, parsed by many, handed over in the order of the
+//! file.
 //!
-//! A worker first takes an empty batch, then the next block, so the earliest block always has a batch to go to and the
-//! number of batches bounds the memory. The consumer runs on the caller's thread and sees the same batches in the same
-//! order whatever the number of threads: training on a stream overlaps with its reading, and nothing depends on timing.
-//! While there is nothing to consume, the caller's thread is a worker, too: there are as many threads as cores, and none of
-//! them sleeps for longer than it takes to hand something over. (With one more, they were woken on each other's cores.)
+//! A worker first takes an empty batch, then the next block, so the earliest block always has a batch to go
+//! to and the number of batches bounds the memory. The consumer runs on the caller's thread and sees the same
+//! batches in the same order whatever the number of threads: training on a stream overlaps with its reading,
+//! and nothing depends on timing. While there is nothing to consume, the caller's thread is a worker, too:
+//! there are as many threads as cores, and none of them sleeps for longer than it takes to hand something
+//! over. (With one more, they were woken on each other's cores.)
 //!
-//! A consumer that keeps the rows need not copy them: it says where their entries go, and the worker that gets the batch
-//! next puts them there first. Most of that copying is the system's clearing of fresh memory, for which one thread alone
-//! would take as long as two take for the parsing.
+//! A consumer that keeps the rows need not copy them: it says where their entries go, and the worker that
+//! gets the batch next puts them there first. Most of that copying is the system's clearing of fresh memory,
+//! for which one thread alone would take as long as two take for the parsing.
 
 use super::batch::{Batch, RowError};
 use super::source::{Blocks, Cut, Origin, Source};
@@ -28,11 +30,12 @@ pub trait Parser: Send + Sync {
     /// Where blocks may end.
     fn cut(&self) -> Cut;
 
-    /// Parses a block into an empty batch. `offset` is the number of bytes before it; a parser of fixed-size records can
-    /// tell from it which records these are. Only the last block may lack its final newline.
+    /// Parses a block into an empty batch. `offset` is the number of bytes before it; a parser of fixed-size
+    /// records can tell from it which records these are. Only the last block may lack its final newline.
     fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch);
 
-    /// Told once the input has ended after `bytes` bytes, all of them parsed: the place to notice that some are missing.
+    /// Told once the input has ended after `bytes` bytes, all of them parsed: the place to notice that some
+    /// are missing.
     fn finish(&self, bytes: u64) -> Result<()> {
         let _ = bytes;
         Ok(())
@@ -90,7 +93,8 @@ impl<'a> Pool<'a> {
 
     /// A batch, as soon as there is one; `None` if none will come.
     fn take(&self) -> Option<Free<'a>> {
-        let batches = self.changed.wait_while(lock(&self.batches), |(batches, closed)| batches.is_empty() && !*closed);
+        let batches =
+            self.changed.wait_while(lock(&self.batches), |(batches, closed)| batches.is_empty() && !*closed);
         batches.unwrap_or_else(PoisonError::into_inner).0.pop()
     }
 }
@@ -123,8 +127,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the next block and parses it; `None` at the end of the input. The number of the block is returned with an error,
-/// too, so that the error is reported in its place.
+/// Takes the next block and parses it; `None` at the end of the input. The number of the block is returned
+/// with an error, too, so that the error is reported in its place.
 fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<Parsed> {
     let (number, offset) = {
         let mut feed = lock(&shared.feed);
@@ -215,8 +219,8 @@ fn work(shared: &Shared, pool: &Pool<'_>, full: Sender<Word>) {
     }
 }
 
-/// Reads `source` to its end, giving every batch to `consume` in order; adds to `report`. Where `consume` says so, the
-/// batch's entries are put in place after it.
+/// Reads `source` to its end, giving every batch to `consume` in order; adds to `report`. Where `consume`
+/// says so, the batch's entries are put in place after it.
 pub fn run<'a>(
     source: Source,
     parser: Arc<dyn Parser>,
@@ -259,7 +263,8 @@ pub fn run<'a>(
                 outcome
             })?
         }
-        // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask to stop.
+        // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask
+        // to stop.
         None => {
             let (pool, (full_sender, full)) = (Arc::new(Pool::new(batches, setup)), channel());
             for _ in 0..threads {
@@ -323,7 +328,8 @@ impl<'a, C> Desk<'_, C>
 where
     C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
 {
-    /// Takes what workers bring until there is no more, and sends every batch back; helps while there is nothing to take.
+    /// Takes what workers bring until there is no more, and sends every batch back; helps while there is
+    /// nothing to take.
     fn serve(
         &mut self,
         shared: &Shared,
@@ -337,7 +343,9 @@ where
             let word = match full.try_recv() {
                 Ok(word) => Ok(word),
                 Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-                Err(TryRecvError::Empty) => help().map_or_else(|| full.recv_timeout(Duration::from_millis(100)), Ok),
+                Err(TryRecvError::Empty) => {
+                    help().map_or_else(|| full.recv_timeout(Duration::from_millis(100)), Ok)
+                }
             };
             match word {
                 Ok(Word::Parsed((number, parsed))) => drop(waiting.insert(number, parsed)),
@@ -363,8 +371,12 @@ where
         Ok(Outcome::Ended)
     }
 
-    fn settle(&mut self, parsed: std::result::Result<Batch, (Error, Vec<u8>)>) -> Result<(Batch, Flow, Option<Room<'a>>)> {
-        let mut batch = parsed.map_err(|(error, before)| locate_end(error, self.origin.name(), self.line, &before))?;
+    fn settle(
+        &mut self,
+        parsed: std::result::Result<Batch, (Error, Vec<u8>)>,
+    ) -> Result<(Batch, Flow, Option<Room<'a>>)> {
+        let mut batch =
+            parsed.map_err(|(error, before)| locate_end(error, self.origin.name(), self.line, &before))?;
         note(&batch, &self.origin, self.line, self.report)?;
         self.line += batch.lines;
         let (flow, room) = (self.consume)(&mut batch, self.observer)?;
@@ -444,7 +456,8 @@ mod tests {
         let source = Source::open(&Input::Bytes { name: "rows".into(), bytes: bytes.into() }).unwrap();
         let setup = Setup { threads: 2, skip_bad_rows: false };
         let consume = |_: &mut Batch, _: &mut dyn Observer| Ok((Flow::Continue, None));
-        let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume).unwrap_err();
+        let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume)
+            .unwrap_err();
         assert!(error.what().contains("a reading thread failed"), "{error}");
     }
 }

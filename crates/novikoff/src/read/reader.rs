@@ -31,8 +31,8 @@ pub struct Options {
     pub base: Option<u32>,
     /// The largest index (or number of features) allowed.
     pub max_index: u32,
-    /// Number named features by so many bits of their names' hashes; 0: by a dictionary. `None`: by a dictionary, but for a
-    /// stream by [`STREAM_HASH_BITS`], as a dictionary would grow with every new name.
+    /// Number named features by so many bits of their names' hashes; 0: by a dictionary. `None`: by a
+    /// dictionary, but for a stream by [`STREAM_HASH_BITS`], as a dictionary would grow with every new name.
     pub hash_bits: Option<u8>,
     /// The labels of IDX images; `None`: the file beside them.
     pub labels: Option<PathBuf>,
@@ -66,7 +66,8 @@ impl Default for Options {
     }
 }
 
-/// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million features.
+/// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million
+/// features.
 pub const STREAM_HASH_BITS: u8 = 22;
 
 /// What an input holds.
@@ -87,8 +88,8 @@ pub enum Purpose<'a> {
     Training,
     /// Learning to predict numbers: every label must be one.
     TrainingOnTargets,
-    /// Measuring a model of regression: features are the model's, and every row has a label that is a number, seen in
-    /// training or not.
+    /// Measuring a model of regression: features are the model's, and every row has a label that is a number,
+    /// seen in training or not.
     EvaluationOnTargets {
         /// The model's features.
         schema: &'a Schema,
@@ -200,7 +201,9 @@ impl Documents {
     fn schema(self, names: Dictionary) -> TextSchema {
         let vocabulary = match self.bits {
             None => Vocabulary::Named(names),
-            Some(bits) => Vocabulary::Hashed { bits, names: self.keep_names.then(|| KeptNames::new(names, bits)) },
+            Some(bits) => {
+                Vocabulary::Hashed { bits, names: self.keep_names.then(|| KeptNames::new(names, bits)) }
+            }
         };
         TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
     }
@@ -216,7 +219,8 @@ enum Manner {
 }
 
 impl Reader {
-    /// Opens an input and looks at its start. The columns of a table for training are told by a first pass over it.
+    /// Opens an input and looks at its start. The columns of a table for training are told by a first pass
+    /// over it.
     pub fn open(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
         Self::open_as(input, options, purpose, Manner::Whole)
     }
@@ -232,7 +236,8 @@ impl Reader {
             _ => None,
         };
         let labelled = !matches!(purpose, Purpose::Prediction { .. });
-        let mut source = folder.map_or_else(|| Source::open(input), |path| Source::open_folder(path, labelled))?;
+        let mut source =
+            folder.map_or_else(|| Source::open(input), |path| Source::open_folder(path, labelled))?;
         let name = source.name().to_owned();
         let start = source.peek()?;
         if start.is_empty() {
@@ -241,8 +246,11 @@ impl Reader {
         let format = match (options.format, purpose.schema()) {
             (None | Some(Format::Text), _) if folder.is_some() => Format::Text,
             (Some(format), _) if folder.is_some() => {
-                let error = Error::input(format!("this is a folder, not a file of the format {}", format.name()));
-                return Err(error.at(name, 0, 0).hint("name a file in it; a folder of documents has --format text"));
+                let error =
+                    Error::input(format!("this is a folder, not a file of the format {}", format.name()));
+                return Err(error
+                    .at(name, 0, 0)
+                    .hint("name a file in it; a folder of documents has --format text"));
             }
             (Some(format), _) => format,
             (None, Some((Schema::Text(text), _))) => match (text.table(), detect(&name, start)) {
@@ -263,7 +271,12 @@ impl Reader {
         check_options(&name, format, options, purpose)?;
         let mut reader = Self {
             source,
-            parser: Arc::new(Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None }),
+            parser: Arc::new(Svmlight {
+                base: 1,
+                max_index: 0,
+                labelling: Labelling::Ignored,
+                known_features: None,
+            }),
             setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
             labels: Labels::default(),
             schema: Schema::one_based(),
@@ -307,7 +320,12 @@ impl Reader {
         let (schema, known_features) = indexed(options, purpose);
         let Schema::Indexed { base } = schema else { return };
         self.schema = schema;
-        self.parser = Arc::new(Svmlight { base, max_index: options.max_index, labelling: purpose.labelling(), known_features });
+        self.parser = Arc::new(Svmlight {
+            base,
+            max_index: options.max_index,
+            labelling: purpose.labelling(),
+            known_features,
+        });
     }
 
     fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner) {
@@ -330,7 +348,8 @@ impl Reader {
         let header = idx::header(&mut self.source)?;
         let (schema, known) = indexed(options, purpose);
         if let Some(features) = known.filter(|features| *features != header.features() as usize) {
-            let what = format!("its images have {} pixels, the model was trained on {features}", header.features());
+            let what =
+                format!("its images have {} pixels, the model was trained on {features}", header.features());
             return Err(Error::input(what).at(self.source.name(), 1, 1));
         }
         let beside = match input {
@@ -349,7 +368,13 @@ impl Reader {
         Ok(())
     }
 
-    fn set_table(&mut self, input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<()> {
+    fn set_table(
+        &mut self,
+        input: &Input,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        manner: Manner,
+    ) -> Result<()> {
         let labelling = purpose.labelling();
         let known = match purpose.schema() {
             Some((Schema::Table(schema), _)) => Some(schema),
@@ -361,7 +386,8 @@ impl Reader {
             None => Arc::new(self.infer_columns(input, &options.table, &labelling, manner)?),
         };
         let start = self.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
-        let bag = if schema.has_text() { Some(self.bag(options, purpose, manner, Some(&schema))?) } else { None };
+        let bag =
+            if schema.has_text() { Some(self.bag(options, purpose, manner, Some(&schema))?) } else { None };
         if bag.is_none() {
             self.columns = Some(schema.features());
             self.schema = Schema::Table(schema.clone());
@@ -373,7 +399,13 @@ impl Reader {
     }
 
     /// What documents go through on their way into rows, behind the features of a table's other columns.
-    fn bag(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner, table: Option<&Arc<TableSchema>>) -> Result<Bag> {
+    fn bag(
+        &mut self,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        manner: Manner,
+        table: Option<&Arc<TableSchema>>,
+    ) -> Result<Bag> {
         if let Some((Schema::Text(schema), _)) = purpose.schema() {
             self.schema = Schema::Text(schema.clone());
             return Ok(Bag::of(schema));
@@ -386,8 +418,12 @@ impl Reader {
             bits => bits,
         };
         if let (Manner::Stream, Some(what)) = (manner, recipe.needs_all_documents()) {
-            let error = Error::usage(format!("{what} needs all documents at once, and a stream shows them one by one"));
-            return Err(error.hint("leave that out with --online: --idf no, --min-documents 1, --max-documents 1.0"));
+            let error = Error::usage(format!(
+                "{what} needs all documents at once, and a stream shows them one by one"
+            ));
+            return Err(
+                error.hint("leave that out with --online: --idf no, --min-documents 1, --max-documents 1.0")
+            );
         }
         if bits.is_some() && (recipe.min_documents > 1 || recipe.max_share < 1.0) {
             let error = Error::usage(
@@ -398,10 +434,14 @@ impl Reader {
         let first = table.map_or(0, |table| table.features() as u32);
         let counts = manner == Manner::Whole;
         if bits.is_none() || options.keep_names {
-            self.growing = Some(Growing { first, aside: bits.is_some(), provisional: counts, ..Growing::default() });
+            self.growing =
+                Some(Growing { first, aside: bits.is_some(), provisional: counts, ..Growing::default() });
         }
-        if let Some(most) = bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX)) {
-            return Err(Error::usage(format!("{most} features are more than can be numbered")).hint("fewer --hash-bits"));
+        if let Some(most) =
+            bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX))
+        {
+            return Err(Error::usage(format!("{most} features are more than can be numbered"))
+                .hint("fewer --hash-bits"));
         }
         let terms = match bits {
             None => Terms::Grow,
@@ -409,7 +449,8 @@ impl Reader {
         };
         self.max_features = self.max_features.min(MOST_TERMS);
         let keep_names = options.keep_names;
-        self.documents = Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
+        self.documents =
+            Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
         Ok(Bag { recipe: Arc::new(recipe), terms, first, weighed: !counts })
     }
 
@@ -420,7 +461,11 @@ impl Reader {
             (None, Schema::Text(text)) => text.table(),
             (None, _) => return Contents::Rows,
         };
-        if table.is_some_and(|table| table.features() > 0) { Contents::DocumentsInRows } else { Contents::Documents }
+        if table.is_some_and(|table| table.features() > 0) {
+            Contents::DocumentsInRows
+        } else {
+            Contents::Documents
+        }
     }
 
     /// What the columns of a table are, from all of it or, of a stream, from its first part.
@@ -480,8 +525,18 @@ impl Reader {
         observer: &mut dyn Observer,
         mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
     ) -> Result<End> {
-        let Self { source, parser, setup, mut labels, mut schema, mut growing, documents, max_features, columns, mut report } =
-            self;
+        let Self {
+            source,
+            parser,
+            setup,
+            mut labels,
+            mut schema,
+            mut growing,
+            documents,
+            max_features,
+            columns,
+            mut report,
+        } = self;
         let name = source.name().to_owned();
         let mut numbers = Vec::new();
         let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
@@ -515,16 +570,22 @@ impl Reader {
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
-            let (weighing, naming) = documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            let (weighing, naming) =
+                documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
             let (rows, schema) = rayon::join(|| weighing.weigh(&data.rows), || naming.schema());
             (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
         Ok(data)
     }
 
-    /// Reads the whole data set and splits it as [`Dataset::split`] does. The second part has no say in how documents become
-    /// features: it is to the first as documents are that nobody has seen.
-    pub fn read_split(self, fraction: f64, seed: u64, observer: &mut dyn Observer) -> Result<(Dataset, Dataset)> {
+    /// Reads the whole data set and splits it as [`Dataset::split`] does. The second part has no say in how
+    /// documents become features: it is to the first as documents are that nobody has seen.
+    pub fn read_split(
+        self,
+        fraction: f64,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<(Dataset, Dataset)> {
         let name = self.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let data = self.read_rows(observer)?;
@@ -533,7 +594,8 @@ impl Reader {
         }
         let (mut kept, mut held) = data.split(fraction, seed);
         if fits && let Schema::Text(schema) = data.schema {
-            let (weighing, naming) = documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            let (weighing, naming) =
+                documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
             (kept.rows, held.rows) = (weighing.weigh(&kept.rows), weighing.weigh(&held.rows));
             let schema = Arc::new(naming.schema());
             (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
@@ -597,7 +659,9 @@ impl Growing {
 /// The schema of numbered features, and how many of them a model knows.
 fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) {
     match purpose.schema() {
-        Some((Schema::Indexed { base }, features)) => (Schema::Indexed { base: options.base.unwrap_or(*base) }, Some(features)),
+        Some((Schema::Indexed { base }, features)) => {
+            (Schema::Indexed { base: options.base.unwrap_or(*base) }, Some(features))
+        }
         _ => (Schema::Indexed { base: options.base.unwrap_or(1) }, None),
     }
 }
@@ -622,46 +686,56 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
             Some((Schema::Text(_), _)) => "text or jsonl",
             _ => "vw",
         };
-        let error = Error::input(format!("this is {}, and the model was trained on {trained}", format.name())).at(name, 1, 1);
+        let error =
+            Error::input(format!("this is {}, and the model was trained on {trained}", format.name()))
+                .at(name, 1, 1);
         return Err(error.hint("give rows of that format, or say by --format what these really are"));
     }
     let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
     if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
-        return Err(
-            Error::usage("--hash-bits is for documents and the format vw").hint("say --format vw if that is what this is")
-        );
+        return Err(Error::usage("--hash-bits is for documents and the format vw")
+            .hint("say --format vw if that is what this is"));
     }
     if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
-        return Err(
-            Error::usage("--keep-names keeps the names of terms that are hashed").hint("leave it out, or give --hash-bits")
-        );
+        return Err(Error::usage("--keep-names keeps the names of terms that are hashed")
+            .hint("leave it out, or give --hash-bits"));
     }
     let keyed = is_table || format == Format::Jsonl;
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
-        return Err(Error::usage("--label and --row-weights name columns of a table").hint("say --format csv if this is one"));
+        return Err(Error::usage("--label and --row-weights name columns of a table")
+            .hint("say --format csv if this is one"));
     }
     if !options.table.text.is_empty() && !keyed {
-        let error = Error::usage("--text names the columns of a table, or the keys of JSON lines, that hold documents");
+        let error = Error::usage(
+            "--text names the columns of a table, or the keys of JSON lines, that hold documents",
+        );
         return Err(error.hint("leave it out, or say --format csv or jsonl"));
     }
     let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
-    let for_tables = !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();
+    let for_tables =
+        !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
         let error = Error::usage("--drop, --missing, --delimiter, --header and --no-header are for tables");
         return Err(error.hint("leave them out, or say --format csv if this is one"));
     }
     if options.labels.is_some() && format != Format::Idx {
-        return Err(Error::usage("--labels names the labels of IDX images").hint("for the column of a table say --label"));
+        return Err(Error::usage("--labels names the labels of IDX images")
+            .hint("for the column of a table say --label"));
     }
     if options.base.is_some() && format != Format::Svmlight {
-        return Err(Error::usage("--zero-based is for the format svmlight").hint("say --format svmlight if that is what this is"));
+        return Err(Error::usage("--zero-based is for the format svmlight")
+            .hint("say --format svmlight if that is what this is"));
     }
     Ok(())
 }
 
 fn no_rows(name: &str, report: &Report) -> Error {
     let error = if report.bad_rows > 0 {
-        Error::input(format!("all {} rows are bad; the first: {}", report.bad_rows, report.first_bad.join("; ")))
+        Error::input(format!(
+            "all {} rows are bad; the first: {}",
+            report.bad_rows,
+            report.first_bad.join("; ")
+        ))
     } else {
         Error::input("there are no rows in it").hint("is this the right file?")
     };
@@ -672,7 +746,9 @@ fn no_rows(name: &str, report: &Report) -> Error {
 fn layout(columns: Option<usize>, batch: &Batch) -> Layout {
     let width = if batch.single { 4 } else { 8 };
     match columns {
-        Some(columns) if columns * batch.rows() * width <= batch.indices.len() * (width + 4) => Layout::Dense { columns },
+        Some(columns) if columns * batch.rows() * width <= batch.indices.len() * (width + 4) => {
+            Layout::Dense { columns }
+        }
         _ => Layout::Sparse,
     }
 }

@@ -1,11 +1,12 @@
 //! Records of delimited text: fields, quotes, and newlines inside quotes.
 //!
-//! A field is quoted if its first byte that is no space is `"`. Inside, `""` is a quote, and delimiters and newlines are
-//! literal; after the closing quote only spaces may follow. In any other field a quote is a byte like others, and spaces
-//! around the field are not part of it. Blank lines are no records. A tab is a space unless it is the delimiter.
+//! A field is quoted if its first byte that is no space is `"`. Inside, `""` is a quote, and delimiters and
+//! newlines are literal; after the closing quote only spaces may follow. In any other field a quote is a byte
+//! like others, and spaces around the field are not part of it. Blank lines are no records. A tab is a space
+//! unless it is the delimiter.
 //!
-//! After a fault in the quotes, splitting goes on with the next line; [`last_record_end`] sees it the same way, so the
-//! records of a file do not depend on where it is cut into blocks.
+//! After a fault in the quotes, splitting goes on with the next line; [`last_record_end`] sees it the same
+//! way, so the records of a file do not depend on where it is cut into blocks.
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use std::borrow::Cow;
@@ -80,8 +81,8 @@ impl<'a> Records<'a> {
         Self { block, delimiter, start: 0, at: 0, counted: (0, 0) }
     }
 
-    /// Puts the fields of the next record into `fields`; `None` at the end of the block. After a fault the line on which
-    /// it stands is left behind; a quote that is never closed leaves nothing to go on with.
+    /// Puts the fields of the next record into `fields`; `None` at the end of the block. After a fault the
+    /// line on which it stands is left behind; a quote that is never closed leaves nothing to go on with.
     #[inline]
     pub fn next_into(&mut self, fields: &mut Vec<Field>) -> Option<Result<(), Fault>> {
         fields.clear();
@@ -115,7 +116,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The field whose opening quote is at `open`, and the position of the delimiter, newline or end after it.
+    /// The field whose opening quote is at `open`, and the position of the delimiter, newline or end after
+    /// it.
     #[inline]
     fn quoted(&mut self, open: usize) -> Result<(Field, usize), Fault> {
         let Some((close, escaped)) = closing_quote(self.block, open) else {
@@ -131,7 +133,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The line (from 0, within the block) and the byte in it (from 1) of a position in the record last split.
+    /// The line (from 0, within the block) and the byte in it (from 1) of a position in the record last
+    /// split.
     pub fn locate(&mut self, at: usize) -> (u64, usize) {
         let (from, before) = self.counted;
         self.counted = (self.start, before + newlines(&self.block[from..self.start]));
@@ -140,7 +143,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The line (from 0) and the byte in it (from 1) of a position in `bytes`, which start at the start of a line.
+/// The line (from 0) and the byte in it (from 1) of a position in `bytes`, which start at the start of a
+/// line.
 pub fn place(bytes: &[u8], at: usize) -> (u64, usize) {
     let line_start = memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
     (newlines(&bytes[..line_start]), at - line_start + 1)
@@ -235,7 +239,8 @@ fn field_end(block: &[u8], mut at: usize, delimiter: u8) -> usize {
     for _ in 0..2 {
         let Some(&chunk) = block.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
         let word = u64::from_le_bytes(chunk);
-        let hits = zero_bytes(word ^ (ONES * u64::from(delimiter))) | zero_bytes(word ^ (ONES * u64::from(b'\n')));
+        let hits =
+            zero_bytes(word ^ (ONES * u64::from(delimiter))) | zero_bytes(word ^ (ONES * u64::from(b'\n')));
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
@@ -283,14 +288,14 @@ fn after_line(block: &[u8], at: usize) -> usize {
 
 #[cold]
 fn unclosed(at: usize) -> Fault {
-    let hint =
-        "a quote at the start of a field must be closed; one that is meant literally is written \"\"\"\" (doubled, in quotes)";
+    let hint = "a quote at the start of a field must be closed; one that is meant literally is written \"\"\"\" (doubled, in quotes)";
     Fault { at, what: "this quote is never closed".into(), hint: Some(hint.into()) }
 }
 
 #[cold]
 fn stray(block: &[u8], at: usize) -> Fault {
-    let found: String = String::from_utf8_lossy(&block[at..block.len().min(at + 4)]).chars().take(1).collect();
+    let found: String =
+        String::from_utf8_lossy(&block[at..block.len().min(at + 4)]).chars().take(1).collect();
     let hint = "a quote inside a quoted field is written twice: \"\"";
     Fault { at, what: format!("{found:?} after a closing quote"), hint: Some(hint.into()) }
 }

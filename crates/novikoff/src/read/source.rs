@@ -1,5 +1,5 @@
-//! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where a
-//! record ends.
+//! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where
+//! a record ends.
 
 use super::folder::{Files, Folder};
 use crate::error::{Error, ErrorKind, Result};
@@ -90,7 +90,9 @@ impl Source {
                 let file = File::open(path).map_err(|e| open_error(&name, &e))?;
                 let about = file.metadata().map_err(|e| Error::io(&name, &e))?;
                 if about.is_dir() {
-                    return Err(Error::input("this is a folder, not a file").at(name, 0, 0).hint("name a file in it"));
+                    return Err(Error::input("this is a folder, not a file")
+                        .at(name, 0, 0)
+                        .hint("name a file in it"));
                 }
                 (Box::new(file), about.is_file().then_some(about.len()))
             }
@@ -102,15 +104,22 @@ impl Source {
         let magic = peek(&mut counted).map_err(|e| Error::io(&name, &e))?;
         let (compression, reader): (_, Box<dyn BufRead + Send>) = match magic {
             [0x1f, 0x8b, ..] => (Some("gzip"), buffered(flate2::bufread::MultiGzDecoder::new(counted))),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => (Some("bzip2"), buffered(bzip2::bufread::MultiBzDecoder::new(counted))),
-            [0xfd, b'7', b'z', b'X', b'Z', 0] => (Some("xz"), buffered(lzma_rust2::XzReader::new(counted, true))),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => (Some("zstd"), buffered(Zstd { input: Some(counted), frame: None })),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => {
+                (Some("bzip2"), buffered(bzip2::bufread::MultiBzDecoder::new(counted)))
+            }
+            [0xfd, b'7', b'z', b'X', b'Z', 0] => {
+                (Some("xz"), buffered(lzma_rust2::XzReader::new(counted, true)))
+            }
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+                (Some("zstd"), buffered(Zstd { input: Some(counted), frame: None }))
+            }
             _ => (None, Box::new(counted)),
         };
         Ok(Self { name, reader, compression, taken, total, folder: None })
     }
 
-    /// Opens a folder of documents as one file with a line for each. Without labels, those lines begin with a tab.
+    /// Opens a folder of documents as one file with a line for each. Without labels, those lines begin with a
+    /// tab.
     pub fn open_folder(path: &Path, labelled: bool) -> Result<Self> {
         let folder = Arc::new(Folder::list(path, labelled)?);
         let taken = Arc::new(AtomicU64::new(0));
@@ -153,8 +162,8 @@ impl Source {
         })
     }
 
-    /// Adds bytes to `into`, up to `limit` in all. A file fills it; a pipe or terminal gives what it has at hand, so that
-    /// a slow stream is learned from as it comes.
+    /// Adds bytes to `into`, up to `limit` in all. A file fills it; a pipe or terminal gives what it has at
+    /// hand, so that a slow stream is learned from as it comes.
     pub fn fill(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<Ended> {
         let mut length = into.len();
         into.resize(limit.max(length), 0);
@@ -186,14 +195,16 @@ impl Source {
         while bytes.len() < count {
             if self.fill(&mut bytes, count)? == Ended::Yes {
                 let what = format!("the file ends where {} more bytes were expected", count - bytes.len());
-                return Err(Error::input(what).at(&self.name, 1, 1).hint("get the file again, or say another --format"));
+                return Err(Error::input(what)
+                    .at(&self.name, 1, 1)
+                    .hint("get the file again, or say another --format"));
             }
         }
         Ok(bytes)
     }
 
-    /// The first whole records, without taking them: at least one, and `wanted` bytes with what follows them, unless the
-    /// input ends before. Unlike [`Source::peek`] this waits for a slow stream.
+    /// The first whole records, without taking them: at least one, and `wanted` bytes with what follows them,
+    /// unless the input ends before. Unlike [`Source::peek`] this waits for a slow stream.
     pub fn look_ahead(&mut self, cut: Cut, wanted: usize) -> Result<Vec<u8>> {
         let (mut bytes, mut limit) = (Vec::new(), wanted.max(BUFFER));
         loop {
@@ -201,9 +212,14 @@ impl Source {
             // A record beyond the limit is for `Blocks` to complain about.
             let enough = ended == Ended::Yes || bytes.len() >= RECORD_LIMIT;
             let mut records = bytes.clone();
-            // The mark goes before the cut is looked for: behind it, a quote would not be the first byte of its field.
+            // The mark goes before the cut is looked for: behind it, a quote would not be the first byte of
+            // its field.
             look_at_the_first_bytes(&self.name, cut, &mut records)?;
-            let end = if enough { Some(records.len()) } else { last_cut(&records, cut).filter(|_| bytes.len() >= wanted) };
+            let end = if enough {
+                Some(records.len())
+            } else {
+                last_cut(&records, cut).filter(|_| bytes.len() >= wanted)
+            };
             if let Some(end) = end {
                 records.truncate(end);
                 let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
@@ -233,7 +249,11 @@ pub enum Ended {
 
 fn open_error(name: &str, error: &io::Error) -> Error {
     let error = Error::io(name, error);
-    if name.starts_with('-') { error.hint("a path that starts with a dash is written ./-name") } else { error }
+    if name.starts_with('-') {
+        error.hint("a path that starts with a dash is written ./-name")
+    } else {
+        error
+    }
 }
 
 fn read_error(name: &str, compression: Option<&str>, error: &io::Error) -> Error {
@@ -243,7 +263,9 @@ fn read_error(name: &str, compression: Option<&str>, error: &io::Error) -> Error
                 io::ErrorKind::UnexpectedEof => format!("the {kind} data ends too early"),
                 _ => format!("the {kind} data is damaged ({error})"),
             };
-            Error::input(what).at(name, 0, 0).hint("get the file again, or decompress it by hand to see how far it goes")
+            Error::input(what)
+                .at(name, 0, 0)
+                .hint("get the file again, or decompress it by hand to see how far it goes")
         }
         _ => Error::io(name, error),
     }
@@ -295,7 +317,8 @@ impl<R: BufRead> Read for Zstd<R> {
                 if count > 0 || buffer.is_empty() {
                     return Ok(count);
                 }
-                let (written, computed) = (frame.decoder.get_checksum_from_data(), frame.decoder.get_calculated_checksum());
+                let (written, computed) =
+                    (frame.decoder.get_checksum_from_data(), frame.decoder.get_calculated_checksum());
                 if written.is_some() && written != computed {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "checksum mismatch"));
                 }
@@ -438,7 +461,8 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_dropped_and_utf16_is_refused() {
         assert_eq!(blocks_of(b"\xef\xbb\xbfa\n".to_vec(), Cut::Line).concat(), b"a\n");
-        let source = Source::open(&Input::Bytes { name: "m".into(), bytes: (*b"\xff\xfea\0").into() }).unwrap();
+        let source =
+            Source::open(&Input::Bytes { name: "m".into(), bytes: (*b"\xff\xfea\0").into() }).unwrap();
         let error = Blocks::new(source, Cut::Line).next_into(&mut Vec::new()).unwrap_err();
         assert!(error.what().contains("UTF-16"), "{error}");
     }

@@ -95,7 +95,8 @@ fn line_end(block: &[u8], at: usize) -> Option<usize> {
 }
 
 impl Svmlight {
-    /// Parses the line at `at`, which is the block's line number `line`, and returns the position after it; `None` if reading ends.
+    /// Parses the line at `at`, which is the block's line number `line`, and returns the position after it;
+    /// `None` if reading ends.
     fn line(&self, block: &[u8], at: usize, line: u64, batch: &mut Batch) -> Option<usize> {
         match self.row(block, at, batch) {
             Ok(end) => Some(end),
@@ -120,7 +121,11 @@ impl Svmlight {
         let token = &block[label_at..at];
         if memchr::memchr(b':', token).is_some() {
             if !matches!(self.labelling, Labelling::Ignored) {
-                return Err((label_at, "the row has no label".into(), Some("a line is: label index:value index:value …".into())));
+                return Err((
+                    label_at,
+                    "the row has no label".into(),
+                    Some("a line is: label index:value index:value …".into()),
+                ));
             }
             at = label_at;
         }
@@ -174,9 +179,17 @@ impl Svmlight {
         }
     }
 
-    /// Reads entries of the common kind from `at` on, and returns the position of the first thing that is not one.
+    /// Reads entries of the common kind from `at` on, and returns the position of the first thing that is not
+    /// one.
     #[inline(always)]
-    fn common_entries(&self, block: &[u8], mut at: usize, shape: &mut Shape, order: &mut Ascent, batch: &mut Batch) -> usize {
+    fn common_entries(
+        &self,
+        block: &[u8],
+        mut at: usize,
+        shape: &mut Shape,
+        order: &mut Ascent,
+        batch: &mut Batch,
+    ) -> usize {
         let limit = self.max_index - self.base;
         while let Some((index, value, end)) = common_entry(block, at, shape) {
             let index = index.wrapping_sub(self.base);
@@ -208,7 +221,11 @@ impl Svmlight {
     fn index_too_large(&self, block: &[u8], at: usize, end: usize) -> Fault {
         let shown = String::from_utf8_lossy(&block[at..end.min(at + 24)]);
         let what = format!("index {shown} is above the limit of {}", self.max_index);
-        (at, what, Some("if the data really is that wide, raise --max-index; weights take 8 bytes an index".into()))
+        (
+            at,
+            what,
+            Some("if the data really is that wide, raise --max-index; weights take 8 bytes an index".into()),
+        )
     }
 
     #[cold]
@@ -227,9 +244,9 @@ impl Svmlight {
 
 /// How long the last entry's parts were: the next one's are mostly as long.
 ///
-/// Where an entry ends could be computed from its bytes, but then each entry waits for the one before it: load, find the
-/// colon, load, find the end. Guessed lengths are there at once, and checking the guess is a branch that the processor
-/// predicts. Indices that increase change their length seldom.
+/// Where an entry ends could be computed from its bytes, but then each entry waits for the one before it:
+/// load, find the colon, load, find the end. Guessed lengths are there at once, and checking the guess is a
+/// branch that the processor predicts. Indices that increase change their length seldom.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) index: usize,
@@ -242,14 +259,15 @@ impl Default for Shape {
     }
 }
 
-/// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits of index, and a
-/// value of one digit or of at most seven decimals after `0.`. Index, value, and the position after them. Anything else, and
-/// the last bytes of a block, are left to the general path, which would give the same; so is what follows, if it is
-/// neither a space nor the end of the line.
+/// The entry after the one space at `at`, if it is of the kind that files are full of: at most seven digits
+/// of index, and a value of one digit or of at most seven decimals after `0.`. Index, value, and the position
+/// after them. Anything else, and the last bytes of a block, are left to the general path, which would give
+/// the same; so is what follows, if it is neither a space nor the end of the line.
 #[inline(always)]
 pub(super) fn common_entry(block: &[u8], at: usize, guess: &mut Shape) -> Option<(u32, f64, usize)> {
     let window = block.get(at..at + 27)?;
-    let word = |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
+    let word =
+        |from: usize| window.get(from..from + 8).and_then(|w| w.try_into().ok()).map(u64::from_le_bytes);
     if window[0] != b' ' {
         return None;
     }
@@ -397,14 +415,16 @@ mod tests {
         let entries = prop::collection::btree_map(1u32..1 << 26, value(), 0..12);
         let label = prop_oneof![Just("1"), Just("-1"), Just("spam"), Just("2.5")];
         let end = prop_oneof![Just(""), Just(" "), Just("\r"), Just(" # a comment: 5:x"), Just("\t")];
-        (label, entries, end, any::<bool>(), any::<bool>()).prop_map(|(label, entries, end, reversed, query)| {
-            let mut entries: Vec<String> = entries.into_iter().map(|(j, x)| format!("{j}:{x}")).collect();
-            if reversed {
-                entries.reverse();
-            }
-            let query = if query { " qid:7" } else { "" };
-            format!("{label}{query} {}{end}", entries.join(" "))
-        })
+        (label, entries, end, any::<bool>(), any::<bool>()).prop_map(
+            |(label, entries, end, reversed, query)| {
+                let mut entries: Vec<String> = entries.into_iter().map(|(j, x)| format!("{j}:{x}")).collect();
+                if reversed {
+                    entries.reverse();
+                }
+                let query = if query { " qid:7" } else { "" };
+                format!("{label}{query} {}{end}", entries.join(" "))
+            },
+        )
     }
 
     proptest! {
@@ -414,7 +434,8 @@ mod tests {
             let batch = parse(text.as_bytes(), true);
             prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
             let expected = naive(&text);
-            // Equal numbers are one label under its first spelling; the spellings here are of different numbers.
+            // Equal numbers are one label under its first spelling; the spellings here are of different
+            // numbers.
             prop_assert_eq!(rows(&batch), expected);
             prop_assert_eq!(batch.single, batch.values.iter().all(|&x| f64::from(x as f32) == x));
         }
@@ -462,7 +483,8 @@ mod tests {
     /// Everything that is to be the same, values to the bit.
     fn contents(batch: &Batch) -> impl PartialEq + std::fmt::Debug + '_ {
         let bits: Vec<u64> = batch.values.iter().map(|x| x.to_bits()).collect();
-        let rows = (&batch.starts, &batch.indices, bits, &batch.labels, batch.local_labels.names(), batch.single);
+        let rows =
+            (&batch.starts, &batch.indices, bits, &batch.labels, batch.local_labels.names(), batch.single);
         // What else is counted means nothing where reading has ended.
         let counted = (batch.lines, batch.query_ids, batch.unseen_features, batch.bad_rows);
         (rows, counted_unless(batch.failure().is_some(), counted), &batch.bad)
@@ -484,9 +506,14 @@ mod tests {
         ];
         let index = prop_oneof![1u32..100, 1u32..10_000, 1u32..12_000_000];
         let end = prop_oneof![8 => Just(""), 2 => Just(" "), 1 => Just("\r"), 1 => Just("\t")];
-        (prop_oneof![Just("1"), Just("-1"), Just("+1")], prop::collection::btree_map(index, value, 0..30), end).prop_map(
-            |(label, entries, end)| entries.iter().fold(label.to_owned(), |line, (j, x)| line + &format!(" {j}:{x}")) + end,
+        (
+            prop_oneof![Just("1"), Just("-1"), Just("+1")],
+            prop::collection::btree_map(index, value, 0..30),
+            end,
         )
+            .prop_map(|(label, entries, end)| {
+                entries.iter().fold(label.to_owned(), |line, (j, x)| line + &format!(" {j}:{x}")) + end
+            })
     }
 
     fn any_line() -> impl Strategy<Value = String> {
@@ -532,7 +559,8 @@ mod tests {
         ];
         for block in blocks {
             let parser = parser(Labelling::Open);
-            let (all, each) = (at_once(&parser, block.as_bytes(), false), one_by_one(&parser, block.as_bytes(), false));
+            let (all, each) =
+                (at_once(&parser, block.as_bytes(), false), one_by_one(&parser, block.as_bytes(), false));
             assert!(contents(&all) == contents(&each), "{}", &block[..30]);
         }
     }
@@ -563,7 +591,12 @@ mod tests {
             let text = format!("1 1:1\n\n{line}\n-1 2:1\n");
             let batch = parse(text.as_bytes(), false);
             assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
-            assert_eq!((batch.bad[0].line, batch.bad[0].column), (2, column), "{line}: {}", batch.bad[0].what);
+            assert_eq!(
+                (batch.bad[0].line, batch.bad[0].column),
+                (2, column),
+                "{line}: {}",
+                batch.bad[0].what
+            );
             assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
             assert_eq!(batch.local_labels.names(), ["1", "-1"], "{line}");
             let strict = parse(text.as_bytes(), true);

@@ -1,7 +1,8 @@
 //! Delimited tables (CSV, TSV): what their columns are, and what their rows say.
 //!
-//! A table is read twice. [`infer`] looks at all records and decides what each column is for; the [`TableSchema`] that
-//! comes of it is fixed, and [`Table`] encodes records by it: of the same file, of one to predict, of a stream.
+//! A table is read twice. [`infer`] looks at all records and decides what each column is for; the
+//! [`TableSchema`] that comes of it is fixed, and [`Table`] encodes records by it: of the same file, of one
+//! to predict, of a stream.
 //!
 //! [`TableSchema`]: crate::features::table::TableSchema
 
@@ -28,7 +29,8 @@ pub enum Header {
     Absent,
 }
 
-/// How the user wants a table to be understood. Columns are meant by their name, or else by their number from 1.
+/// How the user wants a table to be understood. Columns are meant by their name, or else by their number from
+/// 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
     /// The column of the labels; if not given, the one called label, target, class or y.
@@ -48,11 +50,13 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// The delimiter of a table that starts like this: the one given, else the most frequent in the first record.
+    /// The delimiter of a table that starts like this: the one given, else the most frequent in the first
+    /// record.
     pub fn delimiter_for(&self, start: &[u8]) -> Result<u8> {
         match self.delimiter {
             Some(byte) if !is_delimiter(byte) => {
-                Err(Error::usage(format!("{:?} cannot separate fields", char::from(byte))).hint("use , or ; or a tab"))
+                Err(Error::usage(format!("{:?} cannot separate fields", char::from(byte)))
+                    .hint("use , or ; or a tab"))
             }
             Some(byte) => Ok(byte),
             None => Ok(most_frequent_delimiter(start)),
@@ -72,7 +76,8 @@ pub(super) fn is_label_name(name: &str) -> bool {
     LABEL_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Of comma, semicolon and tab, the one that the first record has most of outside quotes; the comma if none is ahead.
+/// Of comma, semicolon and tab, the one that the first record has most of outside quotes; the comma if none
+/// is ahead.
 fn most_frequent_delimiter(start: &[u8]) -> u8 {
     enum State {
         Start,
@@ -131,7 +136,8 @@ const LISTED: usize = 40;
 
 /// Names for a message.
 fn listed<S: AsRef<str>>(names: &[S]) -> String {
-    let mut list: Vec<String> = names.iter().take(LISTED).map(|name| format!("{:?}", name.as_ref())).collect();
+    let mut list: Vec<String> =
+        names.iter().take(LISTED).map(|name| format!("{:?}", name.as_ref())).collect();
     if names.len() > LISTED {
         list.push(format!("… ({} in all)", names.len()));
     }
@@ -159,7 +165,10 @@ fn wrong_width(fields: &[Field], width: usize) -> Fault {
             fields.len(),
             if width == 1 { "" } else { "s" }
         ),
-        hint: Some("a field that holds the delimiter must stand in quotes; --skip-bad-rows leaves such rows out".into()),
+        hint: Some(
+            "a field that holds the delimiter must stand in quotes; --skip-bad-rows leaves such rows out"
+                .into(),
+        ),
     }
 }
 
@@ -208,8 +217,8 @@ impl FirstRecord {
     fn names(&self, file: &str) -> Result<Vec<String>> {
         let mut names = Vec::with_capacity(self.width());
         for (j, text) in self.texts().enumerate() {
-            let name =
-                std::str::from_utf8(&text).map_err(|_| self.error(file, j, "the name of this column is not UTF-8".into()))?;
+            let name = std::str::from_utf8(&text)
+                .map_err(|_| self.error(file, j, "the name of this column is not UTF-8".into()))?;
             names.push(if name.is_empty() { (j + 1).to_string() } else { name.to_owned() });
         }
         match first_repeated(&names) {

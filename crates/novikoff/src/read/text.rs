@@ -53,14 +53,16 @@ impl Parser for Text {
 
 /// Whether a first line says what the columns are: `label<TAB>text`.
 fn names_columns(line: &[u8]) -> bool {
-    let Some((label, text)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t')) else { return false };
+    let Some((label, text)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t')) else {
+        return false;
+    };
     is_label_name(label.trim()) && TEXT_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text.trim()))
 }
 
 impl Text {
     fn line(&self, line: &[u8], bag: &mut OpenBag<'_>, batch: &mut Batch) -> Result<(), Fault> {
-        let line =
-            std::str::from_utf8(line).map_err(|e| (e.valid_up_to(), "the text is not UTF-8".into(), Some(CONVERT.into())))?;
+        let line = std::str::from_utf8(line)
+            .map_err(|e| (e.valid_up_to(), "the text is not UTF-8".into(), Some(CONVERT.into())))?;
         let text = match split(line) {
             // A line to predict may be text alone, and may have a tab in it.
             _ if matches!(self.labelling, Labelling::Ignored) => self.without_label(line),
@@ -69,11 +71,19 @@ impl Text {
                     return Err((0, "the text has no label before it".into(), Some(FORM.into())));
                 }
                 let at = line.find(label).unwrap_or(0);
-                batch.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (at, what, hint))?;
+                batch
+                    .set_label(&self.labelling, label.as_bytes())
+                    .map_err(|(what, hint)| (at, what, hint))?;
                 text
             }
             None if line.trim().is_empty() => return Ok(()),
-            None => return Err((line.len(), "there is no tab between a label and a text".into(), Some(FORM.into()))),
+            None => {
+                return Err((
+                    line.len(),
+                    "there is no tab between a label and a text".into(),
+                    Some(FORM.into()),
+                ));
+            }
         };
         bag.add(text, "", batch);
         bag.pour(batch);
@@ -82,7 +92,8 @@ impl Text {
     }
 
     fn without_label<'a>(&self, line: &'a str) -> &'a str {
-        let known = |label: &str| self.passed_over.as_ref().is_some_and(|labels| labels.find(label).is_some());
+        let known =
+            |label: &str| self.passed_over.as_ref().is_some_and(|labels| labels.find(label).is_some());
         match split(line) {
             Some((label, text)) if label.is_empty() || known(label) => text,
             _ => line,
@@ -107,7 +118,8 @@ pub fn is_text(start: &str) -> bool {
     if lines.iter().all(|line| line.starts_with(FASTTEXT)) {
         return !lines.is_empty();
     }
-    let texts: Option<Vec<&str>> = lines.iter().map(|line| line.split_once('\t').map(|(_, text)| text)).collect();
+    let texts: Option<Vec<&str>> =
+        lines.iter().map(|line| line.split_once('\t').map(|(_, text)| text)).collect();
     let Some(texts) = texts else { return false };
     let two_columns = texts.iter().filter(|text| !text.contains('\t')).count();
     let spaces: usize = texts.iter().map(|text| text.trim().matches(' ').count()).sum();

@@ -1,7 +1,8 @@
 //! Vowpal Wabbit's text: `label importance 'tag |namespace feature:value feature:value … |namespace …`.
 //!
-//! As in Vowpal Wabbit, importance, tag, namespaces and values may be left out; a value that is left out is 1, a
-//! namespace's weight (`|namespace:2`) multiplies its values, and a feature that comes twice in a row counts twice.
+//! As in Vowpal Wabbit, importance, tag, namespaces and values may be left out; a value that is left out is
+//! 1, a namespace's weight (`|namespace:2`) multiplies its values, and a feature that comes twice in a row
+//! counts twice.
 
 use super::batch::{Batch, Labelling, RowError};
 use super::number::{Number, number, whole};
@@ -22,11 +23,12 @@ pub struct Vw {
     pub labelling: Labelling,
 }
 
-/// How names of features become numbers. A feature of a namespace is called `namespace^feature`, one of the default
-/// namespace by its own name.
+/// How names of features become numbers. A feature of a namespace is called `namespace^feature`, one of the
+/// default namespace by its own name.
 #[derive(Clone, Debug)]
 pub enum Features {
-    /// New names are welcome: every batch numbers its own, and [`globalise`] makes the numbers those of the whole file.
+    /// New names are welcome: every batch numbers its own, and [`globalise`] makes the numbers those of the
+    /// whole file.
     Grow,
     /// Only these names count; entries of others are counted and dropped.
     Known(Arc<Dictionary>),
@@ -37,11 +39,17 @@ pub enum Features {
     },
 }
 
-/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of first appearance;
-/// those before the feature `first` have theirs already. Rows are to be
-/// [sorted](Batch::sort_rows) after this. Batches must come in the order of the file; how the file was cut into them makes no difference. A batch that named no
-/// features, as none does unless they [grow](Features::Grow), stays as it is.
-pub fn globalise(batch: &mut Batch, dictionary: &mut Dictionary, first: u32, max_features: u32) -> crate::Result<()> {
+/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of
+/// first appearance; those before the feature `first` have theirs already. Rows are to be
+/// [sorted](Batch::sort_rows) after this. Batches must come in the order of the file; how the file was cut
+/// into them makes no difference. A batch that named no features, as none does unless they
+/// [grow](Features::Grow), stays as it is.
+pub fn globalise(
+    batch: &mut Batch,
+    dictionary: &mut Dictionary,
+    first: u32,
+    max_features: u32,
+) -> crate::Result<()> {
     if batch.local_features.is_empty() {
         return Ok(());
     }
@@ -70,7 +78,8 @@ impl Parser for Vw {
             let features_before = batch.local_features.len();
             row.rest = &block[at..];
             if let Err((place, what, hint)) = self.line(line, &mut row, batch) {
-                // Names that only bad rows have are no features: otherwise a model would keep weights for them.
+                // Names that only bad rows have are no features: otherwise a model would keep weights for
+                // them.
                 batch.local_features.truncate(features_before);
                 if !batch.reject(RowError { line: number, column: place + 1, what, hint }) {
                     return;
@@ -106,9 +115,13 @@ impl Vw {
             at = row.features(text, at, batch)?;
         }
         if !row.sorted {
-            batch
-                .merge_row()
-                .map_err(|_| (bar, "the values of a feature that comes twice add up to infinity".into(), Some(SMALLER.into())))?;
+            batch.merge_row().map_err(|_| {
+                (
+                    bar,
+                    "the values of a feature that comes twice add up to infinity".into(),
+                    Some(SMALLER.into()),
+                )
+            })?;
         }
         // Last, so that a bad row leaves no label behind.
         if let Some((at, label)) = head.label {
@@ -138,7 +151,11 @@ impl Vw {
         }
         let importance = head_number(&words[..importance_end], importance_at, "importance")?;
         if importance.is_some_and(|value| value < 0.0) {
-            return Err((importance_at, "the importance is negative".into(), Some("rows may weigh 0 or more".into())));
+            return Err((
+                importance_at,
+                "the importance is negative".into(),
+                Some("rows may weigh 0 or more".into()),
+            ));
         }
         // An initial prediction is for a model on top of another, which none here is; but it must be one.
         head_number(&words[..initial_end], initial_at, "initial prediction")?;
@@ -146,7 +163,8 @@ impl Vw {
     }
 }
 
-/// Where the tag starts, if there is one: the last word before the bar, if it touches the bar or starts with `'`.
+/// Where the tag starts, if there is one: the last word before the bar, if it touches the bar or starts with
+/// `'`.
 fn tag_start(line: &[u8], bar: usize) -> Option<usize> {
     let end = line[..bar].iter().rposition(|&b| !is_blank(b))? + 1;
     let start = line[..end].iter().rposition(|&b| is_blank(b)).map_or(0, |blank| blank + 1);
@@ -224,7 +242,11 @@ impl<'a> RowUnderWay<'a> {
             None => (end, 1.0),
         };
         if name_end == at && end > at {
-            return Err((at, "the namespace has a weight, but no name".into(), Some("write |name:weight".into())));
+            return Err((
+                at,
+                "the namespace has a weight, but no name".into(),
+                Some("write |name:weight".into()),
+            ));
         }
         let name = &line[at..name_end];
         self.scale = weight;
@@ -256,11 +278,19 @@ impl<'a> RowUnderWay<'a> {
             }
             let (name_end, value, end) = feature(bytes, at)?;
             if name_end == at {
-                return Err((at, "the feature has no name".into(), Some("features are name or name:value".into())));
+                return Err((
+                    at,
+                    "the feature has no name".into(),
+                    Some("features are name or name:value".into()),
+                ));
             }
             let value = value * self.scale;
             if !value.is_finite() {
-                return Err((at, "the value times its namespace's weight is not a finite number".into(), Some(SMALLER.into())));
+                return Err((
+                    at,
+                    "the value times its namespace's weight is not a finite number".into(),
+                    Some(SMALLER.into()),
+                ));
             }
             if value != 0.0 {
                 self.entry(&line[at..name_end], value, batch);
@@ -269,8 +299,8 @@ impl<'a> RowUnderWay<'a> {
         }
     }
 
-    /// Reads features that are numbers with values of the common kind, as svmlight's are; returns the position of the first
-    /// thing that is something else. A number is its own hash.
+    /// Reads features that are numbers with values of the common kind, as svmlight's are; returns the
+    /// position of the first thing that is something else. A number is its own hash.
     #[inline(always)]
     fn numbered_features(&mut self, mut at: usize, bits: u8, batch: &mut Batch) -> usize {
         while let Some((number, value, end)) = common_entry(self.rest, at, &mut self.shape) {
@@ -323,7 +353,9 @@ fn feature(line: &[u8], at: usize) -> Result<(usize, f64, usize), Fault> {
         return Ok((name_end, 1.0, name_end));
     }
     match number(line, name_end + 1) {
-        Number::Finite(value, end) if matches!(line.get(end), None | Some(b' ' | b'\t' | b'|')) => Ok((name_end, value, end)),
+        Number::Finite(value, end) if matches!(line.get(end), None | Some(b' ' | b'\t' | b'|')) => {
+            Ok((name_end, value, end))
+        }
         _ => feature_with_colons(line, at),
     }
 }
@@ -383,7 +415,8 @@ fn no_bar(at: usize) -> Fault {
 
 #[cold]
 fn no_label(line: &[u8], bar: usize) -> Fault {
-    let touching = bar > 0 && !is_blank(line[bar - 1]) && tag_start(line, bar).is_some_and(|start| line[start] != b'\'');
+    let touching =
+        bar > 0 && !is_blank(line[bar - 1]) && tag_start(line, bar).is_some_and(|start| line[start] != b'\'');
     let hint = match touching {
         true => "what touches the bar is a tag: put a space between label and bar",
         false => "a line is: label |namespace feature:value …",
@@ -469,7 +502,11 @@ mod tests {
                 let batch = parse(&grow(Labelling::Open), format!("{line}{ending}").as_bytes());
                 assert_eq!(batch.bad, [], "{line}");
                 let values = features.iter().map(|(name, x)| (name.to_string(), *x)).collect();
-                assert_eq!(named(&batch, &batch.local_features), [(Some(label.to_string()), *weight, values)], "{line}");
+                assert_eq!(
+                    named(&batch, &batch.local_features),
+                    [(Some(label.to_string()), *weight, values)],
+                    "{line}"
+                );
             }
         }
     }
@@ -522,7 +559,12 @@ mod tests {
         for (line, column, what) in table {
             let batch = parse(&grow(Labelling::Open), format!("1 | good\n{line}\n1 | good\n").as_bytes());
             assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
-            assert_eq!((batch.bad[0].line, batch.bad[0].column), (1, column), "{line}: {}", batch.bad[0].what);
+            assert_eq!(
+                (batch.bad[0].line, batch.bad[0].column),
+                (1, column),
+                "{line}: {}",
+                batch.bad[0].what
+            );
             assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
             assert_eq!(batch.local_features.names(), ["good"], "{line}");
             assert_eq!(batch.local_labels.names(), ["1"], "{line}");
@@ -539,7 +581,10 @@ mod tests {
         let dictionary: Dictionary = ["f^b", "c", "f^a"].into_iter().collect();
         let parser = Vw { features: Features::Known(Arc::new(dictionary)), labelling: Labelling::Open };
         let batch = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
-        assert_eq!((batch.indices.as_slice(), batch.values.as_slice()), (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..]));
+        assert_eq!(
+            (batch.indices.as_slice(), batch.values.as_slice()),
+            (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..])
+        );
         assert_eq!((batch.unseen_features, batch.bad_rows), (2, 1));
     }
 
@@ -560,8 +605,11 @@ mod tests {
     }
 
     fn line() -> impl Strategy<Value = String> {
-        let space = ("(\\|[fg]?)(:2)?", prop::collection::vec("[a-e](:-?[0-9]{1,2})?", 0..6))
-            .prop_map(|(space, features)| format!("{} {}", if space == "|:2" { "|" } else { &space }, features.join(" ")));
+        let space = ("(\\|[fg]?)(:2)?", prop::collection::vec("[a-e](:-?[0-9]{1,2})?", 0..6)).prop_map(
+            |(space, features)| {
+                format!("{} {}", if space == "|:2" { "|" } else { &space }, features.join(" "))
+            },
+        );
         let good = ("[xyz]( [0-3])?", prop::collection::vec(space, 1..4))
             .prop_map(|(head, spaces)| format!("{head} {}", spaces.join(" ")));
         prop_oneof![9 => good, 1 => Just(String::new()), 1 => "[w] \\|h [p-t] [p-t]:bad"]
@@ -658,7 +706,8 @@ mod tests {
         let text = Source::open(&Input::Path(path.clone())).unwrap().read_all().unwrap();
         let mut models = Vec::new();
         for threads in [1, 2] {
-            let (mut dictionary, mut report, mut entries) = (Dictionary::default(), Report::default(), Vec::new());
+            let (mut dictionary, mut report, mut entries) =
+                (Dictionary::default(), Report::default(), Vec::new());
             let source = Source::open(&Input::Path(path.clone())).unwrap();
             let setup = Setup { threads, skip_bad_rows: false };
             run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {

@@ -98,7 +98,8 @@ impl Joint<'_> {
         blocks(self.classes.len(), self.rows.stored() * self.count, self.rows.columns() * self.count)
     }
 
-    /// What the loss pulls the weights by, where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ − e_y)ᵀ`.
+    /// What the loss pulls the weights by, where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ −
+    /// e_y)ᵀ`.
     pub fn pull(&self, probabilities: &[f64]) -> Weights {
         self.combine(|i, factors| {
             let share = self.share(i);
@@ -134,6 +135,8 @@ pub fn softmax(scores: &mut [f64]) {
 
 /// The probabilities of all rows.
 pub fn probabilities(mut scores: Vec<f64>, classes: usize) -> Vec<f64> {
-    scores.par_chunks_mut(CHUNK * classes).for_each(|chunk| chunk.chunks_exact_mut(classes).for_each(softmax));
+    scores
+        .par_chunks_mut(CHUNK * classes)
+        .for_each(|chunk| chunk.chunks_exact_mut(classes).for_each(softmax));
     scores
 }

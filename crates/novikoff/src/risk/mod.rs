@@ -3,8 +3,9 @@
 //! ```text
 //! (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖² + μ‖w‖₁
 //! ```
-//! `n` is the sum of the row weights (the number of rows where there are none), so that a row of weight 2 is the same as the
-//! row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias counts as a weight.
+//! `n` is the sum of the row weights (the number of rows where there are none), so that a row of weight 2 is
+//! the same as the row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias
+//! counts as a weight.
 
 mod joint;
 mod passes;

@@ -1,8 +1,8 @@
-//! Passes over all rows, on all cores. Rows are cut into blocks by their number alone, and the blocks' results are put
-//! together in their order, so that the bits do not depend on the threads.
+//! Passes over all rows, on all cores. Rows are cut into blocks by their number alone, and the blocks'
+//! results are put together in their order, so that the bits do not depend on the threads.
 //!
-//! What is done with a block is handed over behind a pointer, so that the handing out of blocks is compiled once, not once for
-//! every sum with every loss and every penalty: that was two thirds of the library's code.
+//! What is done with a block is handed over behind a pointer, so that the handing out of blocks is compiled
+//! once, not once for every sum with every loss and every penalty: that was two thirds of the library's code.
 
 use super::{Point, Problem};
 use crate::loss::Loss;

@@ -1,8 +1,9 @@
 //! The augmented Lagrangian method, for losses with kinks.
 //!
-//! Each row's loss is replaced by its Moreau envelope, shifted by the row's dual; the sum of those is smooth, and Newton's
-//! method minimises it. The slopes found are the next duals, and the envelopes get narrower. Only rows on the bend of their
-//! envelope are curved, and these get few, so that the last steps cost little more than their passes over the rows.
+//! Each row's loss is replaced by its Moreau envelope, shifted by the row's dual; the sum of those is smooth,
+//! and Newton's method minimises it. The slopes found are the next duals, and the envelopes get narrower.
+//! Only rows on the bend of their envelope are curved, and these get few, so that the last steps cost little
+//! more than their passes over the rows.
 
 use super::part::Part;
 use super::smooth::{Descent, Moved};
@@ -46,7 +47,8 @@ impl Begin {
 }
 
 impl Augmented {
-    /// What came of it, and how wide the envelopes were in the end. Where that is allowed, it begins with a part of the rows.
+    /// What came of it, and how wide the envelopes were in the end. Where that is allowed, it begins with a
+    /// part of the rows.
     fn narrow<L: ProximalLoss>(
         &self,
         problem: &Problem<'_, L, L2>,
@@ -56,7 +58,8 @@ impl Augmented {
     ) -> (Solution, f64) {
         let (loss, targets) = (problem.loss, problem.targets);
         if in_part && let Some(part) = Part::of(problem) {
-            let control = Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
+            let control =
+                Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
             let like = part.problem(problem);
             let (found, width) = self.narrow(&like, Begin::zero(&like), true, &control);
             if found.ended == Ended::Interrupted {
@@ -69,8 +72,10 @@ impl Augmented {
             duals = vec![0.0; problem.len()];
         }
         // So wide to begin with that the usual row is on the bend.
-        let mut width = width.unwrap_or_else(|| 2.0 * problem.mean_loss(&problem.scores(&point))).max(f64::MIN_POSITIVE);
-        let mut descent = Descent::new(problem, point, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
+        let mut width =
+            width.unwrap_or_else(|| 2.0 * problem.mean_loss(&problem.scores(&point))).max(f64::MIN_POSITIVE);
+        let mut descent =
+            Descent::new(problem, point, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
         let mut watched = Watched::new(control);
         let ended = 'outer: loop {
             let at = |i: usize, s: f64| loss.envelope(targets[i], s + width * duals[i], width);
@@ -81,7 +86,9 @@ impl Augmented {
                 let near = apart <= 2.0 * control.tolerance * objective;
                 let gap = match problem.bias {
                     _ if !near => None,
-                    Bias::Free => gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative(),
+                    Bias::Free => {
+                        gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()
+                    }
                     _ => Some(apart / objective),
                 };
                 if watched.step(objective, gap, None, Some(&descent.point)) {
@@ -120,18 +127,23 @@ fn unsolved<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, wi
     let weights: f64 = descent.gradient.weights.iter().map(|g| square(*g)).sum();
     weights
         + match problem.bias {
-            // Duals that do not balance are worth what moving the bias would gain: away from zero, or across an envelope.
+            // Duals that do not balance are worth what moving the bias would gain: away from zero, or across
+            // an envelope.
             Bias::Free => descent.gradient.bias.abs() * (descent.point.bias.abs() + width),
             _ => square(descent.gradient.bias),
         }
 }
 
-/// The gap between the true objective and the bound that the present slopes prove, without a pass over the rows.
+/// The gap between the true objective and the bound that the present slopes prove, without a pass over the
+/// rows.
 fn rough_gap<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, objective: f64) -> f64 {
     let lambda = problem.penalty.l2();
-    let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], descent.slopes[i]));
+    let conjugate =
+        problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], descent.slopes[i]));
     let pull = |g: f64, w: f64| (g - lambda * w).powi(2);
-    let weights: f64 = descent.gradient.weights.iter().zip(&descent.point.weights).map(|(g, w)| pull(*g, *w)).sum();
-    let bias = if problem.bias == Bias::Penalised { pull(descent.gradient.bias, descent.point.bias) } else { 0.0 };
+    let weights: f64 =
+        descent.gradient.weights.iter().zip(&descent.point.weights).map(|(g, w)| pull(*g, *w)).sum();
+    let bias =
+        if problem.bias == Bias::Penalised { pull(descent.gradient.bias, descent.point.bias) } else { 0.0 };
     objective + conjugate + (weights + bias) / (2.0 * lambda)
 }

@@ -9,14 +9,16 @@ use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
 use rayon::prelude::*;
 
-/// Coordinate-wise boosting, AdaBoost's view of the exponential loss: every round takes the feature along which the objective
-/// is steepest, and moves its weight to the minimum along it. For features that are ±1 (or 0) that is AdaBoost's own step,
-/// `½·log(weight of rows it gets right / weight of rows it gets wrong)`. The bias is one more feature, 1 in every row.
+/// Coordinate-wise boosting, AdaBoost's view of the exponential loss: every round takes the feature along
+/// which the objective is steepest, and moves its weight to the minimum along it. For features that are ±1
+/// (or 0) that is AdaBoost's own step, `½·log(weight of rows it gets right / weight of rows it gets wrong)`.
+/// The bias is one more feature, 1 in every row.
 ///
-/// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the weights grow. A round
-/// moves no score by more than 40, so they stay numbers, and the end comes where the objective is below the tolerance times
-/// that of zero weights and every row is on its side ([`Ended::Diverging`]), where no feature does better than chance by more
-/// than the tolerance and a gap confirms that, or with the last step.
+/// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the
+/// weights grow. A round moves no score by more than 40, so they stay numbers, and the end comes where the
+/// objective is below the tolerance times that of zero weights and every row is on its side
+/// ([`Ended::Diverging`]), where no feature does better than chance by more than the tolerance and a gap
+/// confirms that, or with the last step.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -48,7 +50,12 @@ pub struct Boosting;
 const FARTHEST: f64 = 40.0;
 
 impl Solver<Exponential, L2> for Boosting {
-    fn solve(&self, problem: &Problem<'_, Exponential, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, Exponential, L2>,
+        start: Option<&Start>,
+        control: &Control<'_>,
+    ) -> Solution {
         let features = Columns::of(problem.rows);
         let mut state = State::new(problem, start);
         let (mut watched, mut moments) = (Watched::new(control), Moments::default());
@@ -66,8 +73,13 @@ impl Solver<Exponential, L2> for Boosting {
                     arrived = found.within(control.tolerance);
                 }
             } else {
-                diverging = state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
-                let prove = || in_ball(problem, &state.point, &state.scores, None, control.tolerance).0.within(control.tolerance);
+                diverging =
+                    state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
+                let prove = || {
+                    in_ball(problem, &state.point, &state.scores, None, control.tolerance)
+                        .0
+                        .within(control.tolerance)
+                };
                 arrived = !diverging && arrival.is(edge, prove);
             }
             let slope = state.gradient(steepest).abs();
@@ -146,11 +158,14 @@ impl<'a> State<'a> {
 
     /// The slope of the objective along a coordinate.
     fn gradient(&self, coordinate: usize) -> f64 {
-        self.slopes.get(coordinate).map_or(0.0, |slope| slope + self.restraint(coordinate) * self.weight_of(coordinate))
+        self.slopes
+            .get(coordinate)
+            .map_or(0.0, |slope| slope + self.restraint(coordinate) * self.weight_of(coordinate))
     }
 
-    /// The coordinate along which the objective is steepest (the first of equals), and the largest edge of any: how much
-    /// better than chance a feature tells the rows apart as they are weighted now, between 0 and 1.
+    /// The coordinate along which the objective is steepest (the first of equals), and the largest edge of
+    /// any: how much better than chance a feature tells the rows apart as they are weighted now, between 0
+    /// and 1.
     fn steepest(&mut self, features: &Columns) -> (usize, f64) {
         let (targets, weights) = (self.problem.targets, &self.weights);
         let slope = |j: usize| -features.entries(j).map(|(i, x)| weights[i] * targets[i] * x).sum::<f64>();
@@ -178,11 +193,17 @@ impl<'a> State<'a> {
             true => (0..self.problem.len()).map(|i| (i, 1.0)).collect(),
             false => features.entries(coordinate).collect(),
         };
-        let terms: Vec<(f64, f64)> = entries.iter().map(|&(i, x)| (self.weights[i], targets[i] * x)).collect();
+        let terms: Vec<(f64, f64)> =
+            entries.iter().map(|&(i, x)| (self.weights[i], targets[i] * x)).collect();
         let lambda = self.restraint(coordinate);
         let step = match features.common(coordinate) {
             Some(size) if lambda == 0.0 => closed_form(&terms, size),
-            _ => line_search(&terms, lambda, self.weight_of(coordinate), FARTHEST / features.largest(coordinate)),
+            _ => line_search(
+                &terms,
+                lambda,
+                self.weight_of(coordinate),
+                FARTHEST / features.largest(coordinate),
+            ),
         };
         let before = self.point.clone();
         *self.point.weights.get_mut(coordinate).unwrap_or(&mut self.point.bias) += step;
@@ -213,7 +234,8 @@ fn closed_form(terms: &[(f64, f64)], size: f64) -> f64 {
     (0.5 * odds.ln()).clamp(-FARTHEST, FARTHEST) / size
 }
 
-/// Where `Σ weight·exp(−z·step) + (λ/2)(w + step)²` is least, within `±farthest`: Newton's method in a bracket.
+/// Where `Σ weight·exp(−z·step) + (λ/2)(w + step)²` is least, within `±farthest`: Newton's method in a
+/// bracket.
 fn line_search(terms: &[(f64, f64)], lambda: f64, w: f64, farthest: f64) -> f64 {
     let slopes = |step: f64| {
         let mut all = (lambda * (w + step), lambda);
@@ -238,7 +260,8 @@ fn line_search(terms: &[(f64, f64)], lambda: f64, w: f64, farthest: f64) -> f64 
     // The slope has the sign of its value at 0 from `near` on down, and the other one at `beyond`.
     let (mut near, mut beyond, mut step, mut stride) = (0.0, far, 0.0, farthest);
     for _ in 0..200 {
-        // Newton's steps crawl where the exponential is steep: one that does not halve the last one is not taken.
+        // Newton's steps crawl where the exponential is steep: one that does not halve the last one is not
+        // taken.
         let newton = step - slope / curvature;
         let within = (newton - near) * (newton - beyond) <= 0.0 && (newton - step).abs() <= 0.5 * stride;
         let next: f64 = if within { newton } else { 0.5 * (near + beyond) };
@@ -282,7 +305,8 @@ impl Columns {
             });
         }
         let column = |j: usize| &values[starts[j]..starts[j + 1]];
-        let largest: Vec<f64> = (0..columns).map(|j| column(j).iter().fold(0.0, |most, x| x.abs().max(most))).collect();
+        let largest: Vec<f64> =
+            (0..columns).map(|j| column(j).iter().fold(0.0, |most, x| x.abs().max(most))).collect();
         let alike = (0..columns).map(|j| column(j).iter().all(|x| x.abs() == largest[j])).collect();
         Self { starts, rows, values, largest, alike }
     }
@@ -315,15 +339,17 @@ mod tests {
     use crate::control::{Flow, Progress, Watch};
     use proptest::prelude::*;
 
-    /// AdaBoost as its authors print it: a distribution over rows, the feature with the largest edge, half the log of the odds.
-    /// `None` if a feature has all rows right, or two are equally good.
+    /// AdaBoost as its authors print it: a distribution over rows, the feature with the largest edge, half
+    /// the log of the odds. `None` if a feature has all rows right, or two are equally good.
     fn adaboost(rows: &[Vec<f64>], targets: &[f64], row_weights: &[f64], rounds: usize) -> Option<Vec<f64>> {
         let mut weights = vec![0.0; rows[0].len()];
         let mut distribution = row_weights.to_vec();
         for _ in 0..rounds {
             let total: f64 = distribution.iter().sum();
             distribution.iter_mut().for_each(|d| *d /= total);
-            let edge = |j: usize| rows.iter().zip(targets).zip(&distribution).map(|((x, y), d)| d * y * x[j]).sum::<f64>();
+            let edge = |j: usize| {
+                rows.iter().zip(targets).zip(&distribution).map(|((x, y), d)| d * y * x[j]).sum::<f64>()
+            };
             let mut edges: Vec<(f64, usize)> = (0..weights.len()).map(|j| (edge(j), j)).collect();
             edges.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
             let (edge, best) = edges[0];
@@ -429,7 +455,9 @@ mod tests {
                     let found = solve(&Boosting, &task, None, tolerance, 3000);
                     let value = objective(&task, &found.point);
                     assert!(value.is_finite() && value <= 1.0, "{bias:?} {found:?}");
-                    assert!(found.point.weights.iter().all(|w| w.is_finite()) && found.point.bias.is_finite());
+                    assert!(
+                        found.point.weights.iter().all(|w| w.is_finite()) && found.point.bias.is_finite()
+                    );
                     let separable = rows[0][0] != 0.0 || bias != Bias::None;
                     if tolerance > 0.0 && separable && found.ended == Ended::Arrived {
                         assert!(value <= tolerance, "{bias:?} {value} {:?}", found.trace.last());
@@ -460,7 +488,8 @@ mod tests {
         same_on_any_threads(|| solve(&Boosting, &task, None, 1e-9, 10).point);
         let mut observer = |_: Progress| Flow::Stop;
         let watch = Watch::new(&mut observer);
-        let control = Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
+        let control =
+            Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Boosting.solve(&task, None, &control);
         assert_eq!((found.ended, found.steps), (Ended::Interrupted, 0));
     }

@@ -1,8 +1,9 @@
 //! Duality gaps that hold in spite of rounding: what "converged" rests on.
 //!
-//! Solvers stop by gaps in plain floating point ([`crate::certificate::gap`]). What is reported of the point returned is more:
-//! a dual so low that neither the minimum nor the point's distance from it can be hidden by rounding. A sum of `m` numbers is
-//! off by at most `γ = m·2⁻⁵³` of the sum of their absolute values, so a few sizes bound every error ([`sound`]):
+//! Solvers stop by gaps in plain floating point ([`crate::certificate::gap`]). What is reported of the point
+//! returned is more: a dual so low that neither the minimum nor the point's distance from it can be hidden by
+//! rounding. A sum of `m` numbers is off by at most `γ = m·2⁻⁵³` of the sum of their absolute values, so a
+//! few sizes bound every error ([`sound`]):
 //!
 //! | what | off by at most |
 //! |---|---|
@@ -11,12 +12,12 @@
 //! | `Xᵀα`, the dual gradient | `γ·Σ abs(αᵢ)·‖xᵢ‖` |
 //! | `Σ αᵢ = 0`, for a free bias | a share `ε` of the larger side, which shorter duals take away |
 //!
-//! These bounds need no pass over the rows but assume the worst everywhere. Where they say too little, scores and dual gradient
-//! are computed anew with twice the digits.
+//! These bounds need no pass over the rows but assume the worst everywhere. Where they say too little, scores
+//! and dual gradient are computed anew with twice the digits.
 //!
-//! Without a penalty no duals bound the objective of all weights, unless `Xᵀα` is exactly zero. The bound is then one on all
-//! weights up to [`REACH`] times as long as those returned ([`in_ball`]), where a weight counts by what its column can make of
-//! it: times the column's largest value. So units make no difference.
+//! Without a penalty no duals bound the objective of all weights, unless `Xᵀα` is exactly zero. The bound is
+//! then one on all weights up to [`REACH`] times as long as those returned ([`in_ball`]), where a weight
+//! counts by what its column can make of it: times the column's largest value. So units make no difference.
 
 use super::curvature::{Hessian, Inverse};
 use super::double::{Double, UNIT};
@@ -63,7 +64,8 @@ impl Sizes {
     /// Looks at all values once.
     pub fn of(rows: &Matrix) -> Self {
         let of_row = |i: usize| Self { largest: rows.row(i).largest(), longest: rows.row(i).len() };
-        let most = |a: Self, b: Self| Self { largest: a.largest.max(b.largest), longest: a.longest.max(b.longest) };
+        let most =
+            |a: Self, b: Self| Self { largest: a.largest.max(b.largest), longest: a.longest.max(b.longest) };
         let none = || Self { largest: 0.0, longest: 0 };
         (0..rows.rows()).into_par_iter().with_min_len(1024).map(of_row).reduce(none, most)
     }
@@ -81,8 +83,9 @@ impl Sizes {
     }
 }
 
-/// With a penalty: lowers the dual of a gap that was computed plainly by what rounding may have lifted it by, and by what it may
-/// have taken from the objective. Where that could cost the point its convergence, both are computed with twice the digits.
+/// With a penalty: lowers the dual of a gap that was computed plainly by what rounding may have lifted it by,
+/// and by what it may have taken from the objective. Where that could cost the point its convergence, both
+/// are computed with twice the digits.
 pub fn sound<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
@@ -102,7 +105,9 @@ pub fn sound<L: Loss, P: Penalty>(
     }
     let judged = |duals: Option<&[f64]>| {
         let exact = Terms::exact(problem, point, |scores| feasible(problem, scores, duals), None);
-        exact.and_then(|exact| exact.gap(problem, point, plain.gradient, exact.penalised(problem))).unwrap_or(quick)
+        exact
+            .and_then(|exact| exact.gap(problem, point, plain.gradient, exact.penalised(problem)))
+            .unwrap_or(quick)
     };
     let exact = judged(duals);
     if exact.within(tolerance) || duals.is_some() || problem.penalty.l1() > 0.0 {
@@ -114,7 +119,8 @@ pub fn sound<L: Loss, P: Penalty>(
     stationary.map_or(exact, |duals| judged(Some(&duals)))
 }
 
-/// What rounding may have added to a plain dual and taken from a plain objective; infinite if that is not known.
+/// What rounding may have added to a plain dual and taken from a plain objective; infinite if that is not
+/// known.
 fn doubt<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
@@ -126,13 +132,16 @@ fn doubt<L: Loss, P: Penalty>(
     let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
     let (sum, shares) = (sum_off(problem), problem.sum(|i| problem.share(i)));
     let function = if L::NAME == LossName::Logistic { QUICK_LOGARITHM } else { FUNCTION };
-    let of_objective = loss_off(L::NAME, objective.abs(), sizes.score_off(point.weights.iter(), point.bias), shares)
-        + (sum + function + gamma(point.weights.len() + 8)) * objective.abs();
+    let of_objective =
+        loss_off(L::NAME, objective.abs(), sizes.score_off(point.weights.iter(), point.bias), shares)
+            + (sum + function + gamma(point.weights.len() + 8)) * objective.abs();
     // `Σ abs(αᵢ)`, and the terms that the conjugates are made of. Duals are only ever made shorter.
-    let u = |i: usize| duals.map_or_else(|| problem.loss.slope(problem.targets[i], scores[i]), |duals| duals[i]);
+    let u =
+        |i: usize| duals.map_or_else(|| problem.loss.slope(problem.targets[i], scores[i]), |duals| duals[i]);
     let (length, terms) = dual_sizes(problem, shares, u);
     // What `balance` takes for balanced.
-    let unbalanced = if problem.bias == Bias::Free { 8.0 * UNIT * (problem.len() as f64).sqrt() + 4.0 * sum } else { 0.0 };
+    let unbalanced =
+        if problem.bias == Bias::Free { 8.0 * UNIT * (problem.len() as f64).sqrt() + 4.0 * sum } else { 0.0 };
     let at_zero = match L::NAME {
         LossName::Squared | LossName::Absolute => problem.mean_loss(&vec![0.0; problem.len()]),
         _ => shares * problem.loss.value(1.0, 0.0),
@@ -140,7 +149,8 @@ fn doubt<L: Loss, P: Penalty>(
     let of_conjugate = (sum + FUNCTION + unbalanced) * terms + FUNCTION * (dual.abs() + at_zero);
     let off = (rounds(problem) + unbalanced) * length * sizes.radius() + TINY;
     let of_pull = if l2 > 0.0 {
-        // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is no more than this.
+        // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is no more
+        // than this.
         let pull = ABOVE * (2.0 * l2 * (at_zero - dual).max(0.0)).sqrt();
         let off = off + gamma(point.weights.len() + 8) * pull;
         (2.0 * pull * off + off * off) / (2.0 * l2)
@@ -152,9 +162,9 @@ fn doubt<L: Loss, P: Penalty>(
     if doubt.is_nan() { f64::INFINITY } else { doubt }
 }
 
-/// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point, and the duals that
-/// prove it. Where a solver has none, those of `stationary` prove most; where it is clear that they will not prove
-/// `tolerance`, little time is spent on them.
+/// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point,
+/// and the duals that prove it. Where a solver has none, those of `stationary` prove most; where it is clear
+/// that they will not prove `tolerance`, little time is spent on them.
 pub fn in_ball<L: Loss>(
     problem: &Problem<'_, L, L2>,
     point: &Point,
@@ -166,24 +176,30 @@ pub fn in_ball<L: Loss>(
     let bias = if problem.bias == Bias::None { Bias::None } else { Bias::Free };
     let problem = &Problem { bias, ..*problem };
     let pull = problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], scores[i]));
-    let gradient = Some((pull.dot(&pull) - if bias == Bias::None { pull.bias * pull.bias } else { 0.0 }).max(0.0).sqrt());
+    let gradient = Some(
+        (pull.dot(&pull) - if bias == Bias::None { pull.bias * pull.bias } else { 0.0 }).max(0.0).sqrt(),
+    );
     let units = units(problem.rows);
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     let radius = REACH * length.max(most);
     let wanted = tolerance * problem.mean_loss(scores);
     let left = |pull: &Point| radius * scaled_length(&pull.weights, &units) + radius * pull.bias.abs();
-    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores, wanted, left)) {
+    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores, wanted, left))
+    {
         Some(duals) => feasible(problem, scores, Some(&duals)),
         None => feasible(problem, scores, None),
     };
     let judged = |terms: Terms| {
-        let bound = -terms.conjugate - radius * (ABOVE * scaled_length(&terms.pull.weights, &units) + terms.pull_off) * ABOVE;
+        let bound = -terms.conjugate
+            - radius * (ABOVE * scaled_length(&terms.pull.weights, &units) + terms.pull_off) * ABOVE;
         terms.gap(problem, point, gradient, bound)
     };
     let plain = Terms::plain(problem, point, scores, &duals, &units);
     let doubt = plain.loss.1 + radius * plain.pull_off;
-    let enough = |gap: &Gap| gap.within(tolerance) || gap.dual.is_some_and(|dual| doubt <= 0.1 * (gap.objective - dual));
+    let enough = |gap: &Gap| {
+        gap.within(tolerance) || gap.dual.is_some_and(|dual| doubt <= 0.1 * (gap.objective - dual))
+    };
     let gap = match judged(plain).filter(enough) {
         Some(gap) => Some(gap),
         None => Terms::exact(problem, point, |_| duals.clone(), Some(&units)).and_then(judged),
@@ -196,8 +212,8 @@ fn scaled_length(pull: &[f64], units: &[f64]) -> f64 {
     pull.iter().zip(units).map(|(v, unit)| (v / unit).powi(2)).sum::<f64>().sqrt()
 }
 
-/// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a constant leaves of
-/// them. There a relative gap would be one of rounding. Zero for classes.
+/// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a
+/// constant leaves of them. There a relative gap would be one of rounding. Zero for classes.
 pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
     if !matches!(L::NAME, LossName::Squared | LossName::Absolute) {
         return 0.0;
@@ -208,14 +224,20 @@ pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
         _ => problem.sum(|i| problem.share(i) * problem.targets[i]) / all,
     };
     let square_if_squared = |x: f64| if L::NAME == LossName::Squared { x * x } else { x };
-    let loss_of = |constant: f64| problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], constant));
+    let loss_of =
+        |constant: f64| problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], constant));
     // Where all targets are one number, they are met up to the rounding of that.
     square_if_squared(MET) * loss_of(mean) + square_if_squared(ROUNDING) * loss_of(0.0)
 }
 
-/// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded to zero: then it says
-/// something only where every row is met, and no weight is penalised.
-pub fn is_told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], objective: f64) -> bool {
+/// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded
+/// to zero: then it says something only where every row is met, and no weight is penalised.
+pub fn is_told<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    point: &Point,
+    scores: &[f64],
+    objective: f64,
+) -> bool {
     let largest = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     let is_met = |i: usize| match L::NAME {
         LossName::Squared | LossName::Absolute => (scores[i] - problem.targets[i]).abs() <= MET * largest,
@@ -234,9 +256,10 @@ pub fn proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) 
     gap.within(tolerance) || gap.objective <= met(problem)
 }
 
-/// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of Newton's method would
-/// change them by. Near a minimum they prove a gap of the order of the squared gradient even without a penalty, where the slopes
-/// alone prove one of the order of the gradient. `None` for losses with kinks.
+/// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of
+/// Newton's method would change them by. Near a minimum they prove a gap of the order of the squared gradient
+/// even without a penalty, where the slopes alone prove one of the order of the gradient. `None` for losses
+/// with kinks.
 ///
 /// The gap that is `wanted` can do with a gradient that is not quite cancelled: `left` says what that costs.
 fn stationary<L: Loss, P: Penalty>(
@@ -258,7 +281,8 @@ fn stationary<L: Loss, P: Penalty>(
     let mut gradient = problem.combine(|i| at(i).map_or(0.0, |at| problem.share(i) * at.slope));
     gradient.weights.iter_mut().zip(&point.weights).for_each(|(g, w)| *g += ridge * w);
     gradient.bias = bias_ridge.map_or(0.0, |ridge| gradient.bias + ridge * point.bias);
-    let step = newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
+    let step =
+        newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
     let moves = problem.scores(&step);
     Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
 }
@@ -288,7 +312,8 @@ fn newton_step<L: Loss, P: Penalty>(
     /// Where the point is so far from the minimum that no duals prove what is wanted, some bound will do.
     const FAR: usize = 5;
     let (mut step, mut residual) = (Point::zero(problem.rows.columns()), gradient.scaled(-1.0));
-    // Half of gᵀH⁻¹g is about how far the point is above the minimum, and the diagonal's inverse is at most so many times H⁻¹.
+    // Half of gᵀH⁻¹g is about how far the point is above the minimum, and the diagonal's inverse is at most
+    // so many times H⁻¹.
     let far = 20.0 * wanted;
     let diagonal = Inverse::diagonal(problem, hessian);
     let is_far = residual.dot(&diagonal.times(&residual)) > far * (residual.weights.len() + 1) as f64;
@@ -320,8 +345,13 @@ fn newton_step<L: Loss, P: Penalty>(
     best
 }
 
-/// The duals given (slopes, if there are none), in the domain of the conjugate and, for a free bias, balanced.
-fn feasible<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, scores: &[f64], duals: Option<&[f64]>) -> Vec<f64> {
+/// The duals given (slopes, if there are none), in the domain of the conjugate and, for a free bias,
+/// balanced.
+fn feasible<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    scores: &[f64],
+    duals: Option<&[f64]>,
+) -> Vec<f64> {
     let dual = |i: usize| {
         let y = problem.targets[i];
         problem.loss.nearest_dual(y, duals.map_or_else(|| problem.loss.slope(y, scores[i]), |duals| duals[i]))
@@ -342,7 +372,8 @@ pub(super) fn units(rows: &Matrix) -> Vec<f64> {
         }
         units
     };
-    let parts: Vec<Vec<f64>> = blocks(rows.rows(), rows.stored(), rows.columns()).into_par_iter().map(of_rows).collect();
+    let parts: Vec<Vec<f64>> =
+        blocks(rows.rows(), rows.stored(), rows.columns()).into_par_iter().map(of_rows).collect();
     let largest = |j: usize| parts.iter().map(|part| part[j]).fold(0.0, f64::max);
     (0..rows.columns()).map(largest).map(|unit| if unit == 0.0 { 1.0 } else { unit }).collect()
 }
@@ -353,8 +384,8 @@ fn sum_off<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     gamma(problem.len().min(CHUNK) + problem.len() / CHUNK + 16)
 }
 
-/// What an entry of the dual gradient is off by, relative to the sum of the absolute values of its terms. Some solvers keep it
-/// themselves, row by row.
+/// What an entry of the dual gradient is off by, relative to the sum of the absolute values of its terms.
+/// Some solvers keep it themselves, row by row.
 fn rounds<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     gamma(problem.len() + problem.blocks().len() + 16)
 }
@@ -379,8 +410,13 @@ fn conjugate_terms(loss: LossName, y: f64, u: f64) -> f64 {
     }
 }
 
-/// `Σ abs(αᵢ)`, and the sum of the terms that conjugates are made of, or more. No row is asked where no slope is longer than 1.
-fn dual_sizes<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, shares: f64, u: impl Fn(usize) -> f64 + Sync) -> (f64, f64) {
+/// `Σ abs(αᵢ)`, and the sum of the terms that conjugates are made of, or more. No row is asked where no slope
+/// is longer than 1.
+fn dual_sizes<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    shares: f64,
+    u: impl Fn(usize) -> f64 + Sync,
+) -> (f64, f64) {
     match L::NAME {
         LossName::Hinge | LossName::HingeAtZero | LossName::Logistic => (shares, 3.0 * shares),
         LossName::Absolute => (shares, problem.sum(|i| problem.share(i) * problem.targets[i].abs())),
@@ -394,7 +430,11 @@ fn dual_sizes<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, shares: f64, u: 
 /// The conjugate, also where its terms are so unequal that [`Logistic`]'s loses digits.
 fn conjugate<L: Loss>(loss: L, y: f64, u: f64) -> f64 {
     let p = -y * u;
-    if L::NAME == LossName::Logistic && p > 0.0 && p < 0.5 { p * p.ln() + (1.0 - p) * (-p).ln_1p() } else { loss.conjugate(y, u) }
+    if L::NAME == LossName::Logistic && p > 0.0 && p < 0.5 {
+        p * p.ln() + (1.0 - p) * (-p).ln_1p()
+    } else {
+        loss.conjugate(y, u)
+    }
 }
 
 /// The loss; for [`Logistic`] with all its digits.
@@ -423,8 +463,15 @@ struct Pulled {
 }
 
 impl Terms {
-    /// In plain floating point, for duals that are feasible. Rows are measured in these units of their columns.
-    fn plain<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, scores: &[f64], duals: &[f64], units: &[f64]) -> Self {
+    /// In plain floating point, for duals that are feasible. Rows are measured in these units of their
+    /// columns.
+    fn plain<L: Loss>(
+        problem: &Problem<'_, L, L2>,
+        point: &Point,
+        scores: &[f64],
+        duals: &[f64],
+        units: &[f64],
+    ) -> Self {
         let (sizes, shares) = (Sizes::of(problem.rows), problem.sum(|i| problem.share(i)));
         let (sum, loss) = (sum_off(problem), problem.mean_loss(scores));
         let function = if L::NAME == LossName::Logistic { QUICK_LOGARITHM } else { FUNCTION };
@@ -434,14 +481,17 @@ impl Terms {
         let length = problem.sum(|i| problem.share(i) * duals[i].abs());
         let apart = pull.bias.abs() + 2.0 * rounds(problem) * length;
         // Half of the length is on the larger side.
-        let unbalanced = if problem.bias == Bias::Free && length > 0.0 { 2.0 * ABOVE * apart / length } else { 0.0 };
-        let conjugate = problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
+        let unbalanced =
+            if problem.bias == Bias::Free && length > 0.0 { 2.0 * ABOVE * apart / length } else { 0.0 };
+        let conjugate =
+            problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
         let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
         Self {
             loss: (loss, loss_off(L::NAME, loss, score_off, shares) + (sum + function) * loss),
             conjugate: conjugate + ABOVE * (sum + FUNCTION + unbalanced) * terms,
             // In their units no entry is larger than 1.
-            pull_off: ABOVE * (rounds(problem) + unbalanced) * length * (sizes.longest as f64).sqrt() + TINY / smallest,
+            pull_off: ABOVE * (rounds(problem) + unbalanced) * length * (sizes.longest as f64).sqrt()
+                + TINY / smallest,
             pull,
         }
     }
@@ -454,22 +504,33 @@ impl Terms {
         units: Option<&[f64]>,
     ) -> Option<Self> {
         let score = |i: usize| exact_score(problem, point, i);
-        let (scores, off): (Vec<f64>, Vec<f64>) = (0..problem.len()).into_par_iter().with_min_len(256).map(score).unzip();
+        let (scores, off): (Vec<f64>, Vec<f64>) =
+            (0..problem.len()).into_par_iter().with_min_len(256).map(score).unzip();
         // Losses and their slopes would make zeros of NaN.
         if scores.iter().chain(&off).any(|x| !x.is_finite()) {
             return None;
         }
         let duals = duals(&scores);
-        let row_sum = |f: &dyn Fn(usize) -> f64| Double::sum((0..problem.len()).map(|i| problem.share(i) * f(i))).value();
+        let row_sum = |f: &dyn Fn(usize) -> f64| {
+            Double::sum((0..problem.len()).map(|i| problem.share(i) * f(i))).value()
+        };
         let loss = row_sum(&|i| value(problem.loss, problem.targets[i], scores[i]));
         let shares = row_sum(&|_| 1.0);
-        let pulled = problem.blocks().into_par_iter().map(|rows| Pulled::of(problem, &duals, rows, units)).collect::<Vec<_>>();
+        let pulled = problem
+            .blocks()
+            .into_par_iter()
+            .map(|rows| Pulled::of(problem, &duals, rows, units))
+            .collect::<Vec<_>>();
         let Pulled { weights, total, sides: (up, down), length } =
             pulled.into_iter().reduce(Pulled::plus).unwrap_or_else(|| Pulled::none(problem.rows.columns()));
         let side = up.max(down);
-        let unbalanced =
-            if problem.bias == Bias::Free && side > 0.0 { ABOVE * total.value().abs() / side + 4.0 * UNIT } else { 0.0 };
-        // Products of shares and duals are rounded, and may leave the domain by as much: all are shortened by so much.
+        let unbalanced = if problem.bias == Bias::Free && side > 0.0 {
+            ABOVE * total.value().abs() / side + 4.0 * UNIT
+        } else {
+            0.0
+        };
+        // Products of shares and duals are rounded, and may leave the domain by as much: all are shortened by
+        // so much.
         let shorter = unbalanced + 8.0 * UNIT;
         let terms = row_sum(&|i| conjugate_terms(L::NAME, problem.targets[i], duals[i]));
         let conjugate = row_sum(&|i| conjugate(problem.loss, problem.targets[i], duals[i]));
@@ -479,7 +540,10 @@ impl Terms {
         }
         let smallest = units.into_iter().flatten().fold(1.0, |least: f64, unit| least.min(*unit));
         Some(Self {
-            loss: (loss, loss_off(L::NAME, loss, off.into_iter().fold(0.0, f64::max), shares) + FUNCTION * loss),
+            loss: (
+                loss,
+                loss_off(L::NAME, loss, off.into_iter().fold(0.0, f64::max), shares) + FUNCTION * loss,
+            ),
             conjugate: conjugate + ABOVE * (shorter + FUNCTION) * terms,
             pull_off: ABOVE * (Double::off(problem.len()) + unbalanced) * length + TINY / smallest,
             pull,
@@ -489,14 +553,17 @@ impl Terms {
     /// What the duals prove where there is a penalty.
     fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
         let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
-        let bias = if problem.bias == Bias::Penalised { self.pull.bias.abs() * (1.0 + 2.0 * UNIT) } else { 0.0 };
+        let bias =
+            if problem.bias == Bias::Penalised { self.pull.bias.abs() * (1.0 + 2.0 * UNIT) } else { 0.0 };
         if l2 > 0.0 {
             let over = |v: f64| (v.abs() * (1.0 + 2.0 * UNIT) - l1).max(0.0).powi(2);
             let squares = Double::sum(self.pull.weights.iter().copied().chain([bias]).map(over)).value();
             let length = squares.sqrt() + self.pull_off;
             -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * l2)
         } else {
-            let largest = self.pull.weights.iter().fold(bias, |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT))) + self.pull_off;
+            let largest =
+                self.pull.weights.iter().fold(bias, |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
+                    + self.pull_off;
             -self.conjugate * (l1 / largest).min(1.0)
         }
     }
@@ -511,19 +578,35 @@ impl Terms {
     ) -> Option<Gap> {
         let penalty = problem.penalty_of(point);
         let objective = self.loss.0 + penalty;
-        let off = self.loss.1 + gamma(point.weights.len() + 8) * penalty + FUNCTION * (bound.abs() + self.conjugate.abs());
+        let off = self.loss.1
+            + gamma(point.weights.len() + 8) * penalty
+            + FUNCTION * (bound.abs() + self.conjugate.abs());
         // No loss is negative, so zero is a bound whatever the duals are.
         let dual = (bound - ABOVE * off).max(0.0).min(objective);
-        (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(Gap { objective, dual: Some(dual), gradient })
+        (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(Gap {
+            objective,
+            dual: Some(dual),
+            gradient,
+        })
     }
 }
 
 impl Pulled {
     fn none(columns: usize) -> Self {
-        Self { weights: vec![Double::default(); columns], total: Double::default(), sides: (0.0, 0.0), length: 0.0 }
+        Self {
+            weights: vec![Double::default(); columns],
+            total: Double::default(),
+            sides: (0.0, 0.0),
+            length: 0.0,
+        }
     }
 
-    fn of<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &[f64], rows: Range<usize>, units: Option<&[f64]>) -> Self {
+    fn of<L: Loss, P: Penalty>(
+        problem: &Problem<'_, L, P>,
+        duals: &[f64],
+        rows: Range<usize>,
+        units: Option<&[f64]>,
+    ) -> Self {
         let mut sum = Self::none(problem.rows.columns());
         for i in rows.filter(|i| duals[*i] != 0.0) {
             let factor = problem.share(i) * duals[i];
@@ -571,7 +654,8 @@ mod tests {
     use crate::penalty::ElasticNet;
     use proptest::prelude::*;
 
-    /// No dual is above the objective of any point, by sizes or with twice the digits, with a penalty or in a ball.
+    /// No dual is above the objective of any point, by sizes or with twice the digits, with a penalty or in a
+    /// ball.
     fn holds<L: Loss>(
         loss: L,
         rows: &[Vec<f64>],
@@ -585,10 +669,13 @@ mod tests {
         for bias in [Bias::Free, Bias::Penalised, Bias::None] {
             let problem = Problem { rows: &rows, targets, row_weights: &[], total, loss, penalty, bias };
             let alone = problem.with_penalty(L2(0.0));
-            let points: Vec<Point> =
-                points.iter().map(|point| Point { bias: point.bias * bias.coordinate(), ..point.clone() }).collect();
+            let points: Vec<Point> = points
+                .iter()
+                .map(|point| Point { bias: point.bias * bias.coordinate(), ..point.clone() })
+                .collect();
             let objective = |point: &Point, penalty: f64| {
-                let losses = (0..problem.len()).map(|i| value(loss, targets[i], exact_score(&problem, point, i).0));
+                let losses =
+                    (0..problem.len()).map(|i| value(loss, targets[i], exact_score(&problem, point, i).0));
                 losses.sum::<f64>() / total + penalty
             };
             for point in &points {
@@ -597,16 +684,26 @@ mod tests {
                     let found = sound(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
                     for other in &points {
                         let there = objective(other, problem.penalty_of(other));
-                        prop_assert!(found.dual.unwrap_or(0.0) <= there * (1.0 + 1e-12), "{bias:?} {found:?} {there}");
+                        prop_assert!(
+                            found.dual.unwrap_or(0.0) <= there * (1.0 + 1e-12),
+                            "{bias:?} {found:?} {there}"
+                        );
                     }
                     let here = objective(point, problem.penalty_of(point));
                     prop_assert!(found.dual.unwrap_or(0.0) <= here, "{bias:?} {found:?} {here}");
                 }
-                for (found, _) in [1e-4, 0.0].map(|tolerance| in_ball(&alone, point, &scores, duals, tolerance)) {
+                for (found, _) in
+                    [1e-4, 0.0].map(|tolerance| in_ball(&alone, point, &scores, duals, tolerance))
+                {
                     let units = units(&rows);
-                    let length = |p: &Point| p.weights.iter().zip(&units).map(|(w, u)| (w * u).powi(2)).sum::<f64>().sqrt();
+                    let length = |p: &Point| {
+                        p.weights.iter().zip(&units).map(|(w, u)| (w * u).powi(2)).sum::<f64>().sqrt()
+                    };
                     for other in points.iter().filter(|other| length(other) <= 0.9 * REACH * length(point)) {
-                        prop_assert!(found.dual.unwrap_or(0.0) <= objective(other, 0.0) * (1.0 + 1e-12), "{bias:?} {found:?}");
+                        prop_assert!(
+                            found.dual.unwrap_or(0.0) <= objective(other, 0.0) * (1.0 + 1e-12),
+                            "{bias:?} {found:?}"
+                        );
                     }
                 }
             }

@@ -1,9 +1,10 @@
 //! Rows in better numbers: columns shifted and scaled, without rounding anything.
 //!
-//! A column whose values all lie near one large number `c`, such as a time stamp, spends its digits on `c`. With a free bias
-//! nothing is lost without it: `<w, x> + b = <w, x − c> + (b + <w, c>)`. Numbers within a factor of two of each other have
-//! differences that are stored exactly (Sterbenz), so the shifted problem is the same problem. Without a penalty the same is
-//! true of columns times powers of two; a penalty would count other weights.
+//! A column whose values all lie near one large number `c`, such as a time stamp, spends its digits on `c`.
+//! With a free bias nothing is lost without it: `<w, x> + b = <w, x − c> + (b + <w, c>)`. Numbers within a
+//! factor of two of each other have differences that are stored exactly (Sterbenz), so the shifted problem is
+//! the same problem. Without a penalty the same is true of columns times powers of two; a penalty would count
+//! other weights.
 
 use super::double::Double;
 use crate::data::Matrix;
@@ -13,9 +14,11 @@ use crate::risk::Point;
 
 /// A column is shifted where its values differ by no more than this part of them.
 const NARROW: f64 = 1.0 / 256.0;
-/// A constant column is shifted, that is left out, only where it is larger than this: smaller ones do no harm.
+/// A constant column is shifted, that is left out, only where it is larger than this: smaller ones do no
+/// harm.
 const LARGE: f64 = 1024.0;
-/// Columns are scaled where one has no value above one over this, or the largest are so many times those of the smallest.
+/// Columns are scaled where one has no value above one over this, or the largest are so many times those of
+/// the smallest.
 const UNEVEN: f64 = 131_072.0;
 
 /// Which changes leave the minimum where it is.
@@ -84,8 +87,8 @@ impl Conditioned {
     }
 }
 
-/// The middle of every column whose values lie close together and far from zero. Most files show no such column after a few
-/// rows, and the rest of them is not looked at.
+/// The middle of every column whose values lie close together and far from zero. Most files show no such
+/// column after a few rows, and the rest of them is not looked at.
 fn shifts(rows: &Matrix) -> Vec<(u32, f64)> {
     let mut candidates: Vec<(u32, f64, f64)> = Vec::new();
     if rows.rows() > 0 {
@@ -111,12 +114,16 @@ fn shifts(rows: &Matrix) -> Vec<(u32, f64)> {
     candidates.into_iter().filter(matters).map(|(j, low, high)| (j, low + 0.5 * (high - low))).collect()
 }
 
-/// Powers of two that bring the largest value of every column between 1 and 2; none where all are of about one size.
+/// Powers of two that bring the largest value of every column between 1 and 2; none where all are of about
+/// one size.
 fn factors(rows: &Matrix, shifts: &[(u32, f64)]) -> Vec<f64> {
     let largest = largest(rows, shifts);
     let used = || largest.iter().copied().filter(|x| *x > 0.0);
     let (least, most) = (used().fold(f64::INFINITY, f64::min), used().fold(0.0, f64::max));
-    if most == 0.0 || most.is_infinite() || (most <= UNEVEN && least >= 1.0 / UNEVEN && most <= UNEVEN * least) {
+    if most == 0.0
+        || most.is_infinite()
+        || (most <= UNEVEN && least >= 1.0 / UNEVEN && most <= UNEVEN * least)
+    {
         return Vec::new();
     }
     largest.into_iter().map(power_below).map(f64::recip).collect()
@@ -136,7 +143,8 @@ fn largest(rows: &Matrix, shifts: &[(u32, f64)]) -> Vec<f64> {
     largest
 }
 
-/// The largest power of two that is no larger; 1 for zero and for what has no such power whose inverse is stored.
+/// The largest power of two that is no larger; 1 for zero and for what has no such power whose inverse is
+/// stored.
 fn power_below(x: f64) -> f64 {
     let power = f64::from_bits(x.to_bits() & (0x7ff << 52));
     if power > 0.0 && power.is_finite() && power.recip().is_normal() { power } else { 1.0 }
@@ -154,7 +162,8 @@ fn changed(rows: &Matrix, shifts: &[(u32, f64)], factors: &[f64]) -> Option<Matr
         indices.clear();
         values.clear();
         rows.row(i).for_each_nonzero(|j, x| {
-            let (shifted, factor) = (x - offsets[j as usize], factors.get(j as usize).copied().unwrap_or(1.0));
+            let (shifted, factor) =
+                (x - offsets[j as usize], factors.get(j as usize).copied().unwrap_or(1.0));
             let value = shifted * factor;
             exact &= value / factor == shifted;
             indices.push(j);
@@ -177,7 +186,9 @@ mod tests {
 
     #[test]
     fn ordinary_rows_are_left_as_they_are() {
-        for rows in [vec![vec![1.0, -3.0], vec![1.0, 200.0]], vec![vec![-124.35], vec![-114.31]], vec![vec![0.0]; 3]] {
+        for rows in
+            [vec![vec![1.0, -3.0], vec![1.0, 200.0]], vec![vec![-124.35], vec![-114.31]], vec![vec![0.0]; 3]]
+        {
             assert!(Conditioned::of(&dense(&rows), BOTH).is_none());
             assert!(Conditioned::of(&sparse(&rows), BOTH).is_none());
         }
@@ -186,7 +197,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every number of the new rows is what exact arithmetic makes of the old ones, and points give the same scores.
+        /// Every number of the new rows is what exact arithmetic makes of the old ones, and points give the
+        /// same scores.
         #[test]
         fn nothing_is_rounded(
             rows in prop::collection::vec((0u32..1000, -1.0..1.0f64), 2..20),

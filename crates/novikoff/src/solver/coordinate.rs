@@ -1,11 +1,12 @@
 //! Column by column: weights of which most are exactly zero.
 //!
-//! A proximal Newton method. Around the point reached, the mean loss is replaced by a quadratic model, whose minimum with the
-//! penalty is sought one coordinate at a time ([`quadratic`]); a line search makes sure that the true objective falls. For the
-//! squared loss the model is exact. Only columns of a working set move: those with a weight, and those that the penalty holds
-//! back least. A look at all columns shows which belong to it, and how large the duality gap is. A dual within the gap of the
-//! best one proves of many columns that their weight is zero in every solution (Fercoq, Gramfort and Salmon, "Mind the duality
-//! gap", 2015); they are never looked at again.
+//! A proximal Newton method. Around the point reached, the mean loss is replaced by a quadratic model, whose
+//! minimum with the penalty is sought one coordinate at a time ([`quadratic`]); a line search makes sure that
+//! the true objective falls. For the squared loss the model is exact. Only columns of a working set move:
+//! those with a weight, and those that the penalty holds back least. A look at all columns shows which belong
+//! to it, and how large the duality gap is. A dual within the gap of the best one proves of many columns that
+//! their weight is zero in every solution (Fercoq, Gramfort and Salmon, "Mind the duality gap", 2015); they
+//! are never looked at again.
 
 mod columns;
 mod quadratic;
@@ -47,14 +48,20 @@ use rayon::prelude::*;
 pub struct Coordinate;
 
 impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
-    /// Begins at the weights of `start`; its duals are not needed. Without an ℓ1 part it works too, but screens nothing.
-    fn solve(&self, problem: &Problem<'_, L, ElasticNet>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    /// Begins at the weights of `start`; its duals are not needed. Without an ℓ1 part it works too, but
+    /// screens nothing.
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, ElasticNet>,
+        start: Option<&Start>,
+        control: &Control<'_>,
+    ) -> Solution {
         Descent::new(problem, start).run(control)
     }
 }
 
-/// The smallest factor of `‖w‖₁` at which all weights are zero, whatever the factor of `‖w‖²`: where a path of solutions
-/// begins. A penalised bias counts as a weight.
+/// The smallest factor of `‖w‖₁` at which all weights are zero, whatever the factor of `‖w‖²`: where a path
+/// of solutions begins. A penalised bias counts as a weight.
 pub fn largest_l1<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     let scores = vec![0.0; problem.len()];
     let shift = if problem.bias == Bias::Free { best_shift(problem, &scores) } else { 0.0 };
@@ -65,21 +72,23 @@ pub fn largest_l1<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64
 
 /// Fewest columns that a working set has, if there are as many.
 const FEWEST: usize = 128;
-/// A look at so many times the entries of the working set costs no more than a step, so there is one before every step. If
-/// there are more, steps follow without one until the gap over the working set is this share of that over all columns, but no
-/// more than so many.
+/// A look at so many times the entries of the working set costs no more than a step, so there is one before
+/// every step. If there are more, steps follow without one until the gap over the working set is this share
+/// of that over all columns, but no more than so many.
 const CHEAP_LOOK: usize = 8;
 const SHARE_OF_GAP: f64 = 0.3;
 const STEPS_WITHOUT: usize = 5;
 /// Relative differences of objectives that may be rounding.
 const NOISE: f64 = 1e-14;
-/// Steps without any gain after which all columns are looked at, and after which there is no point in going on.
+/// Steps without any gain after which all columns are looked at, and after which there is no point in going
+/// on.
 const IDLE_LOOK: usize = 3;
 const IDLE_END: usize = 8;
 /// Rows that one task sums over.
 const CHUNK: usize = 4096;
 
-/// What moves while the problem is solved. The bias is the last of the weights and its column one of ones, where there is one.
+/// What moves while the problem is solved. The bias is the last of the weights and its column one of ones,
+/// where there is one.
 struct Descent<'a, 'p, L> {
     problem: &'a Problem<'p, L, ElasticNet>,
     columns: Columns,
@@ -121,7 +130,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         let norm = |j: usize| {
             let square = weighted_square(columns.column(j), &shares);
             // Duals that are balanced against a free bias do not feel the mean of a column.
-            let mean = if free.is_some() && all > 0.0 { columns.column(j).dot(&shares).powi(2) / all } else { 0.0 };
+            let mean =
+                if free.is_some() && all > 0.0 { columns.column(j).dot(&shares).powi(2) / all } else { 0.0 };
             ((square - mean).max(0.0) + 1e-12 * square).sqrt()
         };
         let norms: Vec<f64> = (0..columns.count()).into_par_iter().map(norm).collect();
@@ -152,7 +162,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     /// Begins at a point, unless zero is a better one (any is better than one without numbers).
     fn begin_at(&mut self, point: &Point) {
         let d = self.problem.rows.columns();
-        let objective = |point: &Point, scores: &[f64]| self.problem.mean_loss(scores) + self.problem.penalty_of(point);
+        let objective =
+            |point: &Point, scores: &[f64]| self.problem.mean_loss(scores) + self.problem.penalty_of(point);
         let mut weights = point.weights.clone();
         weights.resize(d, 0.0);
         let point = Point { weights, bias: point.bias * self.problem.bias.coordinate() };
@@ -172,7 +183,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     fn run(mut self, control: &Control<'_>) -> Solution {
         let mut watched = Watched::new(control);
         let (mut look, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
-        let (mut idle, mut least, mut least_gap, mut least_part) = (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        let (mut idle, mut least, mut least_gap, mut least_part) =
+            (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let ended = loop {
             self.centre();
             self.derive();
@@ -253,8 +265,13 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             })
             .collect();
         let penalty = self.problem.penalty;
-        let penalties: f64 =
-            self.weights.iter().enumerate().filter(|(j, _)| self.free != Some(*j)).map(|(_, w)| penalty.of(*w)).sum();
+        let penalties: f64 = self
+            .weights
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| self.free != Some(*j))
+            .map(|(_, w)| penalty.of(*w))
+            .sum();
         self.objective = parts.iter().sum::<f64>() + penalties;
     }
 
@@ -264,7 +281,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
 
     /// The gradient of the mean loss along some columns.
     fn pull_of(&mut self, columns: &[usize]) {
-        let pulls: Vec<f64> = columns.par_iter().with_min_len(64).map(|j| self.columns.column(*j).dot(&self.slopes)).collect();
+        let pulls: Vec<f64> =
+            columns.par_iter().with_min_len(64).map(|j| self.columns.column(*j).dot(&self.slopes)).collect();
         columns.iter().zip(pulls).for_each(|(j, pull)| self.pull[*j] = pull);
     }
 
@@ -272,14 +290,19 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     fn bound_over(&self, columns: &[usize]) -> Bound {
         let ElasticNet { l2, l1 } = self.problem.penalty;
         let penalised = columns.iter().filter(|j| self.free != Some(**j));
-        // The pull of the loss and of the ℓ2 penalty together: at the minimum it is nowhere stronger than the ℓ1 penalty.
-        let strongest = penalised.clone().map(|j| (self.pull[*j] + l2 * self.weights[*j]).abs()).fold(0.0, f64::max);
+        // The pull of the loss and of the ℓ2 penalty together: at the minimum it is nowhere stronger than the
+        // ℓ1 penalty.
+        let strongest =
+            penalised.clone().map(|j| (self.pull[*j] + l2 * self.weights[*j]).abs()).fold(0.0, f64::max);
         let value = |shorter: f64| {
             let problem = self.problem;
             let conjugates = problem.sum(|i| {
                 let share = problem.share(i);
                 let dual = if share > 0.0 { shorter * self.slopes[i] / share } else { 0.0 };
-                share * problem.loss.conjugate(problem.targets[i], problem.loss.nearest_dual(problem.targets[i], dual))
+                share
+                    * problem
+                        .loss
+                        .conjugate(problem.targets[i], problem.loss.nearest_dual(problem.targets[i], dual))
             });
             let restraint = |j: &usize| problem.penalty.conjugate(-shorter * self.pull[*j]);
             -conjugates - if l2 > 0.0 { penalised.clone().map(restraint).sum() } else { 0.0 }
@@ -293,8 +316,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         if full.value > short.value { full } else { short }
     }
 
-    /// Looks at all columns that are left: returns the gap, drops the columns that it proves to have no weight, and chooses
-    /// those that are to move.
+    /// Looks at all columns that are left: returns the gap, drops the columns that it proves to have no
+    /// weight, and chooses those that are to move.
     fn look(&mut self) -> f64 {
         let mut all = std::mem::take(&mut self.alive);
         self.pull_of(&all);
@@ -321,8 +344,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         (self.objective - self.bound).max(0.0)
     }
 
-    /// With a free bias duals must sum to zero. Where the bias could not be moved to where they do, those of the sign that
-    /// outweighs the other are shortened; the slopes as they were are returned.
+    /// With a free bias duals must sum to zero. Where the bias could not be moved to where they do, those of
+    /// the sign that outweighs the other are shortened; the slopes as they were are returned.
     fn balance(&mut self) -> Option<Vec<f64>> {
         let (slopes, problem) = (&self.slopes, self.problem);
         let (up, down) = (problem.sum(|i| slopes[i].max(0.0)), problem.sum(|i| (-slopes[i]).max(0.0)));
@@ -335,21 +358,23 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         Some(std::mem::replace(&mut self.slopes, balanced))
     }
 
-    /// Drops columns without a weight that have none in any solution. The dual function bends everywhere at least as much as
-    /// the inverse of the loss's steepest curvature, so the best duals lie within a ball around any others, and a column whose
-    /// pull stays below the penalty within the ball has no weight.
+    /// Drops columns without a weight that have none in any solution. The dual function bends everywhere at
+    /// least as much as the inverse of the loss's steepest curvature, so the best duals lie within a ball
+    /// around any others, and a column whose pull stays below the penalty within the ball has no weight.
     fn screen(&self, columns: &mut Vec<usize>, bound: &Bound) {
         let Some(steepest) = steepest(L::NAME) else { return };
         let gap = (self.objective - bound.value).max(0.0) + 1e-12 * self.objective.abs();
         let radius = (2.0 * gap * steepest).sqrt();
-        let may_have_weight = |j: usize| bound.shorter * self.pull[j].abs() + radius * self.norms[j] >= self.problem.penalty.l1;
+        let may_have_weight =
+            |j: usize| bound.shorter * self.pull[j].abs() + radius * self.norms[j] >= self.problem.penalty.l1;
         columns.retain(|&j| self.weights[j] != 0.0 || may_have_weight(j));
     }
 
     /// The working set: columns with a weight, and of the others those that are nearest to getting one.
     fn choose(&mut self) {
         let l1 = self.problem.penalty.l1;
-        let (mut chosen, mut others): (Vec<usize>, Vec<usize>) = self.alive.iter().partition(|j| self.weights[**j] != 0.0);
+        let (mut chosen, mut others): (Vec<usize>, Vec<usize>) =
+            self.alive.iter().partition(|j| self.weights[**j] != 0.0);
         let violating = others.iter().filter(|j| self.pull[**j].abs() > l1).count();
         // Twice as many as last time at most: many columns that pull now will not once a few have moved.
         let wanted = (chosen.len() + violating).min(2 * self.working.len()).max(2 * chosen.len()).max(FEWEST);
@@ -384,7 +409,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         };
         let mut after = before.clone();
         // The curvatures of the squared loss never change.
-        let known = self.products.take().filter(|known| L::NAME == LossName::Squared && known.are_of(&self.working));
+        let known =
+            self.products.take().filter(|known| L::NAME == LossName::Squared && known.are_of(&self.working));
         self.products = model.minimise(&mut after, known);
         let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
         let mut change = vec![0.0; self.scores.len()];
@@ -404,12 +430,14 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         moved
     }
 
-    /// The longest of 1, ½, ¼, … at which the objective falls as much as its slope lets hope, or differs by no more than
-    /// rounding may: close to the minimum the gap still shrinks where the objective can no longer be seen to.
+    /// The longest of 1, ½, ¼, … at which the objective falls as much as its slope lets hope, or differs by
+    /// no more than rounding may: close to the minimum the gap still shrinks where the objective can no
+    /// longer be seen to.
     fn search(&self, before: &[f64], step: &[f64], change: &[f64], slope: f64) -> Option<f64> {
         let (problem, penalty) = (self.problem, self.problem.penalty);
         let penalties = |length: f64| {
-            let each = self.working.iter().zip(before.iter().zip(step)).filter(|(j, _)| self.free != Some(**j));
+            let each =
+                self.working.iter().zip(before.iter().zip(step)).filter(|(j, _)| self.free != Some(**j));
             each.map(|(_, (w, step))| penalty.of(w + length * step) - penalty.of(*w)).sum::<f64>()
         };
         let noise = NOISE * self.objective.abs();
@@ -419,7 +447,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             // The sum of the differences is more exact than the difference of the sums.
             let losses = problem.sum(|i| {
                 let (y, score) = (problem.targets[i], self.scores[i]);
-                problem.share(i) * (problem.loss.value(y, score + length * change[i]) - problem.loss.value(y, score))
+                problem.share(i)
+                    * (problem.loss.value(y, score + length * change[i]) - problem.loss.value(y, score))
             });
             if losses + penalties(length) <= 0.01 * length * hoped.min(0.0) + noise {
                 return Some(length);
@@ -493,8 +522,9 @@ fn sums<L: SmoothLoss, P: Penalty, const K: usize>(
         sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += share * part);
         sum
     };
-    let chunk =
-        |chunk: usize| (chunk * CHUNK..n.min((chunk + 1) * CHUNK)).fold([0.0; K], |sum, i| add(sum, problem.share(i), f(i)));
+    let chunk = |chunk: usize| {
+        (chunk * CHUNK..n.min((chunk + 1) * CHUNK)).fold([0.0; K], |sum, i| add(sum, problem.share(i), f(i)))
+    };
     let parts: Vec<[f64; K]> = (0..n.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
     parts.into_iter().fold([0.0; K], |sum, part| add(sum, 1.0, part))
 }

@@ -1,8 +1,8 @@
 //! What Newton's steps divide by: the Hessian `Σ hᵢ·xᵢxᵢᵀ + ridge`, or as much of it as is worth having.
 //!
-//! Products with the whole Hessian take one pass over the rows. What brings the number of such passes down to a few is a
-//! factor of the Hessian of some of the rows: where there are many more rows than columns, a sample of them has almost the
-//! same one, at a fraction of the price.
+//! Products with the whole Hessian take one pass over the rows. What brings the number of such passes down to
+//! a few is a factor of the Hessian of some of the rows: where there are many more rows than columns, a
+//! sample of them has almost the same one, at a fraction of the price.
 
 use crate::data::Row;
 use crate::loss::Loss;
@@ -104,7 +104,10 @@ impl Inverse {
                 let mut weights = v.weights.clone();
                 weights.extend(bias.then_some(v.bias));
                 let rows = weights.len();
-                factor.solve_in_place_with_conj(Conj::No, MatMut::from_column_major_slice_mut(&mut weights, rows, 1));
+                factor.solve_in_place_with_conj(
+                    Conj::No,
+                    MatMut::from_column_major_slice_mut(&mut weights, rows, 1),
+                );
                 let bias = if *bias { weights.pop().unwrap_or(0.0) } else { 0.0 };
                 Point { weights, bias }
             }
@@ -119,12 +122,18 @@ fn every(hessian: &Hessian<'_>) -> Vec<(u32, f64)> {
 
 /// Rows and their curvatures that stand for all rows.
 ///
-/// A row counts where it is much of what is known of one of its columns: `Σⱼ hᵢxᵢⱼ²/Hⱼⱼ` is large for rows with rare
-/// features, which a sample must not miss, and adds up to the number of columns. Rows are taken in proportion to it, and those
-/// left out are stood for by those taken; which ones is settled by the running sum, not by chance.
-fn sample<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>, columns: usize) -> Vec<(u32, f64)> {
+/// A row counts where it is much of what is known of one of its columns: `Σⱼ hᵢxᵢⱼ²/Hⱼⱼ` is large for rows
+/// with rare features, which a sample must not miss, and adds up to the number of columns. Rows are taken in
+/// proportion to it, and those left out are stood for by those taken; which ones is settled by the running
+/// sum, not by chance.
+fn sample<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    hessian: &Hessian<'_>,
+    columns: usize,
+) -> Vec<(u32, f64)> {
     let curved = hessian.rows.iter().filter(|h| **h != 0.0).count();
-    // As many as cost what a product with the whole Hessian costs: a row's square has as many entries as several rows.
+    // As many as cost what a product with the whole Hessian costs: a row's square has as many entries as
+    // several rows.
     let affordable = 4 * curved * problem.len() / problem.rows.stored().max(1);
     let wanted = (ROWS_PER_COLUMN * columns).max(affordable);
     if curved < 2 * wanted {
@@ -165,7 +174,8 @@ fn diagonal<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<
         sum
     };
     let parts: Vec<Point> = problem.blocks().into_par_iter().map(add).collect();
-    let mut whole = parts.into_iter().reduce(Point::plus).unwrap_or_else(|| Point::zero(problem.rows.columns()));
+    let mut whole =
+        parts.into_iter().reduce(Point::plus).unwrap_or_else(|| Point::zero(problem.rows.columns()));
     whole.weights.iter_mut().for_each(|w| *w += hessian.ridge);
     whole.bias += hessian.bias_ridge.unwrap_or(0.0);
     whole
@@ -217,14 +227,22 @@ fn gram<L: Loss, P: Penalty>(
     let whole = whole.unwrap_or_else(|| vec![0.0; columns * columns]);
     let mut matrix = Mat::from_fn(columns, columns, |i, j| whole[j * columns + i]);
     for j in 0..columns {
-        matrix[(j, j)] += if biased && j + 1 == columns { hessian.bias_ridge.unwrap_or(0.0) } else { hessian.ridge };
+        matrix[(j, j)] +=
+            if biased && j + 1 == columns { hessian.bias_ridge.unwrap_or(0.0) } else { hessian.ridge };
     }
     matrix
 }
 
 /// Adds `h·x·xᵀ`, above the diagonal and on it, to a square of `columns` rows.
 #[inline]
-fn add_products<V: Copy + Into<f64>>(sum: &mut [f64], columns: usize, biased: bool, h: f64, indices: &[u32], values: &[V]) {
+fn add_products<V: Copy + Into<f64>>(
+    sum: &mut [f64],
+    columns: usize,
+    biased: bool,
+    h: f64,
+    indices: &[u32],
+    values: &[V],
+) {
     for (at, (&j, &x)) in indices.iter().zip(values).enumerate() {
         let j = j as usize;
         let hx = h * x.into();

@@ -1,8 +1,9 @@
-//! Whole numbers `mᵢ ≥ 0`, not all of them zero, with `Σ mᵢ·zᵢ = 0` exactly, for rows of which a solver thinks that there are such.
+//! Whole numbers `mᵢ ≥ 0`, not all of them zero, with `Σ mᵢ·zᵢ = 0` exactly, for rows of which a solver
+//! thinks that there are such.
 //!
-//! Modulo a prime the rows are brought into echelon form, which tells whether they depend on one another in just one way, and
-//! which columns tell it. The multipliers are then lifted from that prime to its powers (Dixon), until they are known to so
-//! many digits that they must be these fractions and no others.
+//! Modulo a prime the rows are brought into echelon form, which tells whether they depend on one another in
+//! just one way, and which columns tell it. The multipliers are then lifted from that prime to its powers
+//! (Dixon), until they are known to so many digits that they must be these fractions and no others.
 
 use crate::certificate::exact::parts;
 use num_bigint::{BigInt, BigUint};
@@ -35,7 +36,8 @@ pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     let mut echelon: Vec<(usize, Vec<u64>)> = Vec::new();
     let mut telling = Vec::new();
     for (at, column) in columns.iter().enumerate() {
-        let mut line: Vec<u64> = column.iter().map(|x| x.mod_floor(&BigInt::from(P)).to_u64().unwrap_or(0)).collect();
+        let mut line: Vec<u64> =
+            column.iter().map(|x| x.mod_floor(&BigInt::from(P)).to_u64().unwrap_or(0)).collect();
         for (pivot, other) in &echelon {
             let factor = line[*pivot];
             if factor != 0 {
@@ -55,7 +57,8 @@ pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     if echelon.len() + 1 < count {
         return Err(Obstacle::Several);
     }
-    let left_over = (0..count).find(|i| echelon.iter().all(|(pivot, _)| pivot != i)).ok_or(Obstacle::Independent)?;
+    let left_over =
+        (0..count).find(|i| echelon.iter().all(|(pivot, _)| pivot != i)).ok_or(Obstacle::Independent)?;
     let others: Vec<usize> = (0..count).filter(|i| *i != left_over).collect();
     let (all, told) = (&columns, &telling);
     let square = |at: usize| others.iter().map(move |&i| &all[told[at]][i]);
@@ -74,7 +77,10 @@ pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     for (&i, numerator) in others.iter().zip(numerators) {
         multipliers[i] = numerator;
     }
-    if columns.iter().any(|column| !column.iter().zip(&multipliers).map(|(a, m)| a * m).sum::<BigInt>().is_zero()) {
+    if columns
+        .iter()
+        .any(|column| !column.iter().zip(&multipliers).map(|(a, m)| a * m).sum::<BigInt>().is_zero())
+    {
         return Err(Obstacle::Independent);
     }
     if multipliers.iter().any(|m| m.is_negative()) {
@@ -137,14 +143,17 @@ where
     let mut next_look = 4;
     // No numerator or denominator has more bits than this (Hadamard).
     let bits = |line: &[T], more: &BigInt| {
-        let sum: BigInt = line.iter().map(|x| BigInt::from(x.clone())).map(|x| &x * &x).sum::<BigInt>() + more * more;
+        let sum: BigInt =
+            line.iter().map(|x| BigInt::from(x.clone())).map(|x| &x * &x).sum::<BigInt>() + more * more;
         sum.bits() as usize / 2 + 1
     };
     let most: usize = matrix.iter().zip(exact_right).map(|(line, more)| bits(line, more)).sum();
     loop {
         let residues: Vec<u64> = rest.iter().map(modulo).collect();
-        let digit: Vec<u64> =
-            inverse.iter().map(|line| line.iter().zip(&residues).fold(0u64, |sum, (a, b)| (sum + a * b) % P)).collect();
+        let digit: Vec<u64> = inverse
+            .iter()
+            .map(|line| line.iter().zip(&residues).fold(0u64, |sum, (a, b)| (sum + a * b) % P))
+            .collect();
         for (line, rest) in matrix.iter().zip(&mut rest) {
             let mut sum = T::zero();
             for (a, &x) in line.iter().zip(&digit) {
@@ -165,7 +174,8 @@ where
             if let Some(fractions) = fractions(&found, &modulus) {
                 let (numerators, denominator) = &fractions;
                 let holds = matrix.iter().zip(exact_right).all(|(line, right)| {
-                    let sum: BigInt = line.iter().zip(numerators).map(|(a, n)| BigInt::from(a.clone()) * n).sum();
+                    let sum: BigInt =
+                        line.iter().zip(numerators).map(|(a, n)| BigInt::from(a.clone()) * n).sum();
                     sum == right * denominator
                 });
                 if holds {
@@ -202,12 +212,12 @@ fn inverse(mut matrix: Vec<Vec<u64>>) -> Option<Vec<Vec<u64>>> {
     Some(matrix.into_iter().map(|line| line[size..].to_vec()).collect())
 }
 
-/// Bits that fractions must have less than they could have: next to no other numbers than the solution have such fractions,
-/// and a look that comes too early ends at the first.
+/// Bits that fractions must have less than they could have: next to no other numbers than the solution have
+/// such fractions, and a look that comes too early ends at the first.
 const SPARE: u64 = 8;
 
-/// The fractions with one denominator that are these numbers modulo `modulus`, if there are any with so few digits that they
-/// can be no others.
+/// The fractions with one denominator that are these numbers modulo `modulus`, if there are any with so few
+/// digits that they can be no others.
 fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)> {
     let room = (modulus.bits() / 2).saturating_sub(SPARE);
     let mut denominator = BigInt::one();
@@ -253,8 +263,8 @@ fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigI
     Some(if t.is_negative() { (-b, -t) } else { (b, t) })
 }
 
-/// Steps of Euclid's algorithm that the leading digits of `a > b` tell (Lehmer): `[p, q, u, v]`, after which there are `pa + qb` and
-/// `ua + vb`. The latter still has `room` bits or more.
+/// Steps of Euclid's algorithm that the leading digits of `a > b` tell (Lehmer): `[p, q, u, v]`, after which
+/// there are `pa + qb` and `ua + vb`. The latter still has `room` bits or more.
 fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
     const LEADING: u64 = 62;
     let shift = a.bits().saturating_sub(LEADING);
@@ -291,7 +301,9 @@ mod tests {
         let minor = |j: usize| {
             let without: Vec<Vec<BigInt>> = rest
                 .iter()
-                .map(|line| line.iter().enumerate().filter(|(at, _)| *at != j).map(|(_, x)| x.clone()).collect())
+                .map(|line| {
+                    line.iter().enumerate().filter(|(at, _)| *at != j).map(|(_, x)| x.clone()).collect()
+                })
                 .collect();
             determinant(&without)
         };
@@ -305,7 +317,8 @@ mod tests {
             let others = rows.iter().enumerate().filter(|(at, _)| *at != i);
             others.map(|(_, row)| row.iter().map(|x| BigInt::from(*x)).collect()).collect()
         };
-        let signed = |i: usize| if i.is_multiple_of(2) { determinant(&without(i)) } else { -determinant(&without(i)) };
+        let signed =
+            |i: usize| if i.is_multiple_of(2) { determinant(&without(i)) } else { -determinant(&without(i)) };
         let found: Vec<BigInt> = (0..rows.len()).map(signed).collect();
         if found.iter().all(Zero::is_zero) {
             return Err(Obstacle::Several);
@@ -317,11 +330,13 @@ mod tests {
         Ok(found.iter().map(|m| (m / &common).magnitude().clone()).collect())
     }
 
-    /// One row more than columns; small numbers, of which many do not need all rows, and such as fill a whole number of 53 bits.
+    /// One row more than columns; small numbers, of which many do not need all rows, and such as fill a whole
+    /// number of 53 bits.
     fn rows() -> impl Strategy<Value = Vec<Vec<i64>>> {
         let number = prop_oneof![-2..=2i64, -(1i64 << 53)..=1 << 53];
-        (1..5usize)
-            .prop_flat_map(move |columns| prop::collection::vec(prop::collection::vec(number.clone(), columns), columns + 1))
+        (1..5usize).prop_flat_map(move |columns| {
+            prop::collection::vec(prop::collection::vec(number.clone(), columns), columns + 1)
+        })
     }
 
     proptest! {

@@ -5,8 +5,8 @@ use std::ops::AddAssign;
 /// Half a unit in the last place of 1.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// `high + low`. A sum of `m` products is off by at most [`Double::off`]`(m)` of the sum of their absolute values, as long as
-/// none of them is near the ends of the exponent range.
+/// `high + low`. A sum of `m` products is off by at most [`Double::off`]`(m)` of the sum of their absolute
+/// values, as long as none of them is near the ends of the exponent range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Double {
     high: f64,
@@ -39,7 +39,8 @@ impl Double {
         self.high + self.low
     }
 
-    /// What the sum of so many products is off by, before it is rounded to one number, relative to the sum of their absolute values.
+    /// What the sum of so many products is off by, before it is rounded to one number, relative to the sum of
+    /// their absolute values.
     pub fn off(products: usize) -> f64 {
         8.0 * (products + 8) as f64 * UNIT * UNIT
     }
@@ -53,7 +54,8 @@ impl AddAssign for Double {
         let of_other = sum - self.high;
         let rest = (self.high - (sum - of_other)) + (other.high - of_other);
         let low = self.low + (rest + other.low);
-        // Brought back to two parts that do not overlap: otherwise errors of the second would grow with the square of the number of terms.
+        // Brought back to two parts that do not overlap: otherwise errors of the second would grow with the
+        // square of the number of terms.
         let high = sum + low;
         *self = Self { high, low: low - (high - sum) };
     }

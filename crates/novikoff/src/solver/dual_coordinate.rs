@@ -1,14 +1,15 @@
 //! Dual coordinate descent: one row's dual at a time, and the weights that follow from the duals.
 //!
-//! The weights are `w = −(1/λ) Σ shareᵢ·uᵢ·xᵢ`. Moving one dual to its best value is a problem in one dimension, which the
-//! loss's envelope solves; it costs the entries of one row, so a pass over all rows makes as many steps as there are rows.
-//! That is what makes it the method for many sparse columns.
+//! The weights are `w = −(1/λ) Σ shareᵢ·uᵢ·xᵢ`. Moving one dual to its best value is a problem in one
+//! dimension, which the loss's envelope solves; it costs the entries of one row, so a pass over all rows
+//! makes as many steps as there are rows. That is what makes it the method for many sparse columns.
 //!
-//! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the next passes, in
-//! more of them each time; when what is left seems solved, all rows are looked at again.
+//! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the
+//! next passes, in more of them each time; when what is left seems solved, all rows are looked at again.
 //!
-//! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in one dimension, which
-//! arrive within a few passes because the losses bend far more along the bias than that penalty does.
+//! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in
+//! one dimension, which arrive within a few passes because the losses bend far more along the bias than that
+//! penalty does.
 
 mod abreast;
 mod compact;
@@ -30,7 +31,8 @@ pub struct DualCoordinate;
 /// Most passes for which a row is passed over.
 const LONGEST_REST: u8 = 16;
 
-/// Passes after which a copy of the rows may be worth its time, and how many times the tolerance the gap must then still be.
+/// Passes after which a copy of the rows may be worth its time, and how many times the tolerance the gap must
+/// then still be.
 const MANY: usize = 6;
 const FAR: f64 = 8.0;
 
@@ -44,7 +46,11 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut course = Course::new(control);
         let ended = loop {
-            if course.far && course.watched.steps >= MANY && state.compact.is_none() && Compact::serves(problem.rows) {
+            if course.far
+                && course.watched.steps >= MANY
+                && state.compact.is_none()
+                && Compact::serves(problem.rows)
+            {
                 state.make_compact(problem);
             }
             random.shuffle(&mut order);
@@ -121,8 +127,8 @@ impl<'a> Course<'a> {
         // The part of the gap that was seen on the way, each row before it moved.
         let rough = pass.loss + norm_sq * problem.penalty.l2() / 2.0;
         let all = pass.rows == problem.len();
-        // Whether that is so, and whether the rows that rested still stand still, the certificate tells; it costs about two
-        // passes.
+        // Whether that is so, and whether the rows that rested still stand still, the certificate tells; it
+        // costs about two passes.
         let expected = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
         self.far = expected > FAR * control.tolerance * rough;
@@ -149,8 +155,8 @@ impl<'a> Course<'a> {
     }
 }
 
-/// What the gap is by now, after the pass on which this much of it was seen: smaller, by about as much as it became smaller in
-/// the pass before.
+/// What the gap is by now, after the pass on which this much of it was seen: smaller, by about as much as it
+/// became smaller in the pass before.
 fn expected(seen: f64, before: f64) -> f64 {
     if before > 0.0 { seen * (seen / before).clamp(0.02, 1.0) } else { seen }
 }
@@ -185,7 +191,13 @@ struct Moving {
 impl Moving {
     /// Where it is best; what was seen on the way is added to `pass`.
     #[inline(always)]
-    fn best<L: ProximalLoss>(self, problem: &Problem<'_, L, L2>, share: f64, bias: &BiasTerm, pass: &mut Pass) -> f64 {
+    fn best<L: ProximalLoss>(
+        self,
+        problem: &Problem<'_, L, L2>,
+        share: f64,
+        bias: &BiasTerm,
+        pass: &mut Pass,
+    ) -> f64 {
         let Self { target: y, dual: u, score, norm_sq } = self;
         let loss = problem.loss;
         let value = loss.value(y, score);
@@ -200,7 +212,11 @@ impl Moving {
 
 impl State {
     /// Where a start says, or with no weights.
-    fn begin<L: ProximalLoss>(problem: &Problem<'_, L, L2>, start: Option<&Start>, bias: &mut BiasTerm) -> Self {
+    fn begin<L: ProximalLoss>(
+        problem: &Problem<'_, L, L2>,
+        start: Option<&Start>,
+        bias: &mut BiasTerm,
+    ) -> Self {
         let duals = match start {
             Some(start) if start.duals.len() == problem.len() => start.duals.clone(),
             _ => problem.each(|i| problem.loss.nearest_dual(problem.targets[i], 0.0)),
@@ -208,7 +224,12 @@ impl State {
         Self::new(problem, duals, start.map_or(0.0, |s| s.point.bias), bias)
     }
 
-    fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, duals: Vec<f64>, centre: f64, bias: &mut BiasTerm) -> Self {
+    fn new<L: ProximalLoss>(
+        problem: &Problem<'_, L, L2>,
+        duals: Vec<f64>,
+        centre: f64,
+        bias: &mut BiasTerm,
+    ) -> Self {
         let lambda = problem.penalty.l2();
         // Most begin with no duals at all: nothing to go through the rows for.
         let (mut point, norm_sq) = match duals.iter().all(|u| *u == 0.0) {
@@ -256,7 +277,9 @@ impl State {
         let (target, dual, share) = (problem.targets[i], self.duals[i], problem.share(i));
         let (row, alone) = match &self.compact {
             None => (problem.row(i), 0.0),
-            Some(compact) => (compact.shared.row(i), -dual * share / problem.penalty.l2() * compact.alone_sq[i]),
+            Some(compact) => {
+                (compact.shared.row(i), -dual * share / problem.penalty.l2() * compact.alone_sq[i])
+            }
         };
         let score = row.dot(&self.point.weights) + alone + self.point.bias;
         let next = Moving { target, dual, score, norm_sq }.best(problem, share, bias, pass);
@@ -289,15 +312,16 @@ impl BiasTerm {
         let inverse = match problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => 1.0 / lambda,
-            // Lighter than a row of the usual length, so that the rows need not wait for it, and not so light that the centre
-            // follows slowly. Not the mean: a few long rows would make it heavy for all others.
+            // Lighter than a row of the usual length, so that the rows need not wait for it, and not so light
+            // that the centre follows slowly. Not the mean: a few long rows would make it heavy for all
+            // others.
             Bias::Free => (0.05 * median(norms) / lambda).max(1.0),
         };
         Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
     }
 
-    /// The centre follows the bias, and the bias, which the duals pull from its centre, moves on by as much again. Returns
-    /// whether it moved.
+    /// The centre follows the bias, and the bias, which the duals pull from its centre, moves on by as much
+    /// again. Returns whether it moved.
     fn recentre(&mut self, point: &mut Point) -> bool {
         if !self.free {
             return false;

@@ -21,7 +21,8 @@ pub fn dense(rows: &[Vec<f64>]) -> Matrix {
 pub fn sparse(rows: &[Vec<f64>]) -> Matrix {
     let mut builder = Builder::new(Layout::Sparse);
     for row in rows {
-        let (indices, values): (Vec<u32>, Vec<f64>) = (0..).zip(row.iter().copied()).filter(|(_, x)| *x != 0.0).unzip();
+        let (indices, values): (Vec<u32>, Vec<f64>) =
+            (0..).zip(row.iter().copied()).filter(|(_, x)| *x != 0.0).unzip();
         builder.push(&indices, &values);
     }
     let mut matrix = builder.finish();
@@ -29,7 +30,13 @@ pub fn sparse(rows: &[Vec<f64>]) -> Matrix {
     matrix
 }
 
-pub fn problem<'a, L: Loss>(rows: &'a Matrix, targets: &'a [f64], loss: L, lambda: f64, bias: Bias) -> Problem<'a, L, L2> {
+pub fn problem<'a, L: Loss>(
+    rows: &'a Matrix,
+    targets: &'a [f64],
+    loss: L,
+    lambda: f64,
+    bias: Bias,
+) -> Problem<'a, L, L2> {
     Problem { rows, targets, row_weights: &[], total: targets.len() as f64, loss, penalty: L2(lambda), bias }
 }
 

@@ -22,14 +22,20 @@ pub enum Schedule {
     InverseRoot,
     /// `2^−(t+1)`, with `t` from 0.
     Halving,
-    /// As long as the function still gains half of what its gradient promises: twice the last step, halved until it does.
+    /// As long as the function still gains half of what its gradient promises: twice the last step, halved
+    /// until it does.
     Backtracking,
 }
 
 impl Schedule {
     /// Every schedule there is.
-    pub const ALL: [Schedule; 5] =
-        [Schedule::Constant, Schedule::Inverse, Schedule::InverseRoot, Schedule::Halving, Schedule::Backtracking];
+    pub const ALL: [Schedule; 5] = [
+        Schedule::Constant,
+        Schedule::Inverse,
+        Schedule::InverseRoot,
+        Schedule::Halving,
+        Schedule::Backtracking,
+    ];
 
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
@@ -132,9 +138,9 @@ impl Walk {
         visits
     }
 
-    /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the value was asked
-    /// for last. Ends where the gradient is zero ([`Ended::Arrived`]), where no step leads on or the function is no number any
-    /// more ([`Ended::Stalled`]), or after the last step.
+    /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the
+    /// value was asked for last. Ends where the gradient is zero ([`Ended::Arrived`]), where no step leads on
+    /// or the function is no number any more ([`Ended::Stalled`]), or after the last step.
     pub fn run(
         &self,
         start: Vec<f64>,
@@ -165,7 +171,11 @@ impl Walk {
                     let gain = sign * (there - here);
                     gain > 0.0 && gain >= 0.5 * size * steepness
                 };
-                (0..TRIALS).map(|k| longest * 0.5f64.powi(k as i32)).take_while(|s| *s > 0.0).map(&mut try_step).find(enough)
+                (0..TRIALS)
+                    .map(|k| longest * 0.5f64.powi(k as i32))
+                    .take_while(|s| *s > 0.0)
+                    .map(&mut try_step)
+                    .find(enough)
             };
             let size = next.as_ref().map(|(size, ..)| *size);
             let place = Visit { step, point, value: here, gradient: slope, size };
@@ -183,8 +193,8 @@ impl Walk {
     }
 }
 
-/// Gradient descent on a [`Problem`]; a subgradient where the loss has a kink. The best point of the walk is returned, which
-/// for a loss with kinks need not be the last.
+/// Gradient descent on a [`Problem`]; a subgradient where the loss has a kink. The best point of the walk is
+/// returned, which for a loss with kinks need not be the last.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -226,9 +236,13 @@ impl<L: Loss> Solver<L, L2> for Gradient {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
         let columns = problem.rows.columns();
         let start = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
-        let as_point = |x: &[f64]| Point { weights: x[..columns].to_vec(), bias: x.get(columns).copied().unwrap_or(0.0) };
+        let as_point = |x: &[f64]| Point {
+            weights: x[..columns].to_vec(),
+            bias: x.get(columns).copied().unwrap_or(0.0),
+        };
         let has_bias = problem.bias != Bias::None;
-        // Scores at the point last valued, and at the point whose gradient was taken last: the gap needs the latter.
+        // Scores at the point last valued, and at the point whose gradient was taken last: the gap needs the
+        // latter.
         let scores = RefCell::new((vec![0.0; problem.len()], vec![0.0; problem.len()]));
         let value = |x: &[f64]| {
             let (point, mut scores) = (as_point(x), scores.borrow_mut());
@@ -239,7 +253,8 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             let mut scores = scores.borrow_mut();
             let (last, here) = &mut *scores;
             std::mem::swap(last, here);
-            let mut pull = problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], here[i]));
+            let mut pull =
+                problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], here[i]));
             let lambda = problem.penalty.l2();
             pull.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
             if problem.bias == Bias::Penalised {
@@ -258,13 +273,15 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             if moments.come(visit.step) || visit.size.is_none() {
                 let found = gap(problem, &point, &scores.borrow().1, None);
                 relative = found.relative();
-                // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to look closer.
+                // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to
+                // look closer.
                 let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
                 let prove = || {
                     let (gap, _) = in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
                     proven(problem, &gap, control.tolerance)
                 };
-                arrived = found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
+                arrived =
+                    found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
             }
             let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
             if let Some(step) = watched.trace.last_mut() {
@@ -275,7 +292,12 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             }
             if arrived || stop { Flow::Stop } else { Flow::Continue }
         };
-        let walk = Walk { direction: Direction::Down, schedule: self.schedule, step: self.step, steps: control.steps };
+        let walk = Walk {
+            direction: Direction::Down,
+            schedule: self.schedule,
+            step: self.step,
+            steps: control.steps,
+        };
         let mut from = start.weights;
         from.extend(has_bias.then_some(start.bias));
         let ended = walk.run(from, value, gradient, visit);
@@ -315,7 +337,8 @@ mod tests {
 
     #[test]
     fn descent_of_a_function_is_ascent_of_its_negative() {
-        let (value, slope) = (|x: &[f64]| x[0].powi(4) + x[1].powi(2), |x: &[f64]| vec![4.0 * x[0].powi(3), 2.0 * x[1]]);
+        let (value, slope) =
+            (|x: &[f64]| x[0].powi(4) + x[1].powi(2), |x: &[f64]| vec![4.0 * x[0].powi(3), 2.0 * x[1]]);
         for schedule in Schedule::ALL {
             let down = walk(Direction::Down, schedule, 0.1, 20).trace(vec![1.0, -2.0], value, slope);
             let up = walk(Direction::Up, schedule, 0.1, 20).trace(
@@ -338,7 +361,10 @@ mod tests {
         };
         assert_eq!(sizes(Schedule::Constant), [3.0; 4]);
         assert_eq!(sizes(Schedule::Inverse), [3.0, 1.5, 1.0, 0.75]);
-        assert_eq!(sizes(Schedule::InverseRoot), [3.0, 3.0 * (1.0 / 2f64.sqrt()), 3.0 * (1.0 / 3f64.sqrt()), 1.5]);
+        assert_eq!(
+            sizes(Schedule::InverseRoot),
+            [3.0, 3.0 * (1.0 / 2f64.sqrt()), 3.0 * (1.0 / 3f64.sqrt()), 1.5]
+        );
         assert_eq!(sizes(Schedule::Halving), [1.5, 0.75, 0.375, 0.1875]);
         // Along a straight line every step gains what it promises, so each may be twice the last.
         assert_eq!(sizes(Schedule::Backtracking), [3.0, 6.0, 12.0, 24.0]);
@@ -354,10 +380,19 @@ mod tests {
         assert_eq!(run(Schedule::Constant, 1.0, 9), Ended::Stalled, "runs off beyond all numbers");
         assert_eq!(run(Schedule::Backtracking, 1.0, 2), Ended::OutOfSteps);
         // No step along a slope that lies about its function gains anything.
-        let lie =
-            walk(Direction::Down, Schedule::Backtracking, 1.0, 9).run(vec![1.0], |x| x[0], |_| vec![-1.0], |_| Flow::Continue);
+        let lie = walk(Direction::Down, Schedule::Backtracking, 1.0, 9).run(
+            vec![1.0],
+            |x| x[0],
+            |_| vec![-1.0],
+            |_| Flow::Continue,
+        );
         assert_eq!(lie, Ended::Stalled);
-        let stop = walk(Direction::Down, Schedule::Constant, 1.0, 9).run(vec![1.0], |x| x[0], |_| vec![1.0], |_| Flow::Stop);
+        let stop = walk(Direction::Down, Schedule::Constant, 1.0, 9).run(
+            vec![1.0],
+            |x| x[0],
+            |_| vec![1.0],
+            |_| Flow::Stop,
+        );
         assert_eq!(stop, Ended::Interrupted);
     }
 
@@ -466,7 +501,8 @@ mod tests {
             if told == 3 { Flow::Stop } else { Flow::Continue }
         };
         let watch = Watch::new(&mut observer);
-        let control = Control { tolerance: 1e-10, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
+        let control =
+            Control { tolerance: 1e-10, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Gradient::default().solve(&task, None, &control);
         assert_eq!((found.ended, found.steps, found.trace.len()), (Ended::Interrupted, 2, 0));
     }

@@ -1,8 +1,9 @@
 //! The bounds of [`super::bounds`] for classes learned jointly, by sizes alone.
 //!
-//! The duals of a row are a distribution `qᵢ` over classes less its label. With free biases every class must get as much as it
-//! has, `Σ sᵢqᵢ = T`. Where that fails by up to `δ`, a share `ε = δ/min T` of every distribution is replaced by one that is the
-//! same for all rows and makes up for it; the negative entropy is convex, and rises by no more than `ε` of itself.
+//! The duals of a row are a distribution `qᵢ` over classes less its label. With free biases every class must
+//! get as much as it has, `Σ sᵢqᵢ = T`. Where that fails by up to `δ`, a share `ε = δ/min T` of every
+//! distribution is replaced by one that is the same for all rows and makes up for it; the negative entropy is
+//! convex, and rises by no more than `ε` of itself.
 
 use super::bounds::{ABOVE, FUNCTION, REACH, Sizes, TINY, gamma, units};
 use crate::certificate::Gap;
@@ -20,38 +21,56 @@ pub fn joint_sound(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Si
     };
     let at_zero = parts.shares * (problem.count as f64).ln();
     let pull = ABOVE * (2.0 * problem.lambda * (at_zero - dual).max(0.0)).sqrt();
-    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * sizes.radius() + gamma(weights.values.len() + 8) * pull + TINY;
+    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * sizes.radius()
+        + gamma(weights.values.len() + 8) * pull
+        + TINY;
     let doubt = parts.of_objective(weights, plain.objective, sizes)
         + (parts.sum + FUNCTION + unbalanced) * (at_zero + parts.shares)
         + FUNCTION * dual.abs()
         + (2.0 * pull * off + off * off) / (2.0 * problem.lambda);
-    Gap { dual: Some(dual - ABOVE * doubt).filter(|dual| dual.is_finite()).map(|dual| dual.max(0.0)), ..plain }
+    Gap {
+        dual: Some(dual - ABOVE * doubt).filter(|dual| dual.is_finite()).map(|dual| dual.max(0.0)),
+        ..plain
+    }
 }
 
-/// Without a penalty: objective and dual among weights up to [`REACH`] times as long, by distributions that pull at next to no
-/// weight.
+/// Without a penalty: objective and dual among weights up to [`REACH`] times as long, by distributions that
+/// pull at next to no weight.
 pub fn joint_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
     let (units, k) = (units(problem.rows), problem.count);
     let in_units = |values: &[f64], times: fn(f64, f64) -> f64| {
         let by_column = values.chunks_exact(k.max(1)).zip(&units);
-        by_column.map(|(class, unit)| class.iter().map(|v| times(*v, *unit).powi(2)).sum::<f64>()).sum::<f64>().sqrt()
+        by_column
+            .map(|(class, unit)| class.iter().map(|v| times(*v, *unit).powi(2)).sum::<f64>())
+            .sum::<f64>()
+            .sqrt()
     };
     let parts = Parts::new(problem);
     let objective = problem.mean_loss(&problem.scores(weights));
     let pull = problem.pull(duals);
-    let imbalance = pull.bias.iter().fold(0.0, |most: f64, v| most.max(v.abs())) + parts.pull * 2.0 * parts.shares;
-    let entropy = |i: usize| duals[i * k..(i + 1) * k].iter().map(|q| if *q > 0.0 { q * q.ln() } else { 0.0 }).sum::<f64>();
+    let imbalance =
+        pull.bias.iter().fold(0.0, |most: f64, v| most.max(v.abs())) + parts.pull * 2.0 * parts.shares;
+    let entropy = |i: usize| {
+        duals[i * k..(i + 1) * k].iter().map(|q| if *q > 0.0 { q * q.ln() } else { 0.0 }).sum::<f64>()
+    };
     let entropy: f64 = (0..problem.classes.len()).map(|i| problem.share(i) * entropy(i)).sum();
     let gradient = Some(in_units(&pull.values, |v, _| v));
-    let Some(unbalanced) = parts.unbalanced(problem, imbalance) else { return Gap { objective, dual: Some(0.0), gradient } };
+    let Some(unbalanced) = parts.unbalanced(problem, imbalance) else {
+        return Gap { objective, dual: Some(0.0), gradient };
+    };
     let radius = REACH * in_units(&weights.values, |w, unit| w * unit).max(1.0);
     let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
-    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
+    let off =
+        (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
     let bound = -entropy
         - (parts.sum + FUNCTION + unbalanced) * (entropy.abs() + parts.shares)
         - radius * ABOVE * (in_units(&pull.values, |v, unit| v / unit) + off)
         - ABOVE * parts.of_objective(weights, objective, sizes);
-    Gap { objective, dual: Some(bound).filter(|bound| bound.is_finite()).map(|bound| bound.max(0.0).min(objective)), gradient }
+    Gap {
+        objective,
+        dual: Some(bound).filter(|bound| bound.is_finite()).map(|bound| bound.max(0.0).min(objective)),
+        gradient,
+    }
 }
 
 /// What sums over the rows may be off by.
@@ -67,7 +86,11 @@ struct Parts {
 impl Parts {
     fn new(problem: &Joint<'_>) -> Self {
         let mut classes = vec![0.0; problem.count];
-        problem.classes.iter().enumerate().for_each(|(i, class)| classes[*class as usize] += problem.share(i));
+        problem
+            .classes
+            .iter()
+            .enumerate()
+            .for_each(|(i, class)| classes[*class as usize] += problem.share(i));
         let rounds = problem.blocks().iter().map(Range::len).max().unwrap_or(0) + problem.blocks().len();
         Self {
             shares: ABOVE * classes.iter().sum::<f64>(),
@@ -85,10 +108,12 @@ impl Parts {
         }
     }
 
-    /// What the objective may be off by: the loss changes by no more than twice as much as the largest change of a score.
+    /// What the objective may be off by: the loss changes by no more than twice as much as the largest change
+    /// of a score.
     fn of_objective(&self, weights: &Weights, objective: f64, sizes: Sizes) -> f64 {
         let k = weights.outputs();
-        let of_class = |class: usize| sizes.score_off(weights.values.iter().skip(class).step_by(k), weights.bias[class]);
+        let of_class =
+            |class: usize| sizes.score_off(weights.values.iter().skip(class).step_by(k), weights.bias[class]);
         let off = (0..k).map(of_class).fold(0.0, f64::max);
         4.0 * self.shares * off + (self.sum + FUNCTION + gamma(weights.values.len() + 8)) * objective
     }

@@ -1,22 +1,25 @@
 //! Least squares, by factorisation: the weights of least squared error, and of all such weights the shortest.
 //!
-//! Written with `A = √share·X` and `b = √share·y`, the problem is `min ‖Aw − b‖² + (λ/2)‖w‖²`. What is done, and why:
+//! Written with `A = √share·X` and `b = √share·y`, the problem is `min ‖Aw − b‖² + (λ/2)‖w‖²`. What is done,
+//! and why:
 //!
-//! 1. **Scale.** Columns are divided by their length, so that a rank does not depend on anybody's units; with a free bias they
-//!    are centred first. What is left of a column is measured against what it was before centring, because that is what its
-//!    digits were spent on: a constant column counts as zero.
-//! 2. **Reduce.** Blocks of rows are factored on all cores, `[√share | A | b] = QR`, and the `R`s are factored again: the
-//!    answer needs only the last one, a triangle. Blocks depend on the numbers of rows and columns alone, so the bits do not
-//!    depend on threads. The constant goes first, so everything after it is free of what rounding left of the means.
-//! 3. **Rank.** A column-pivoted `QR` of the triangle, with a penalty over `√(λ/2)·I` in the same units. Full rank: the answer
-//!    is unique, and solves a triangular system. Otherwise `T w = c` with `T` of full row rank remains, in the true units
-//!    again, and its shortest solution comes out of a `QR` of `Tᵀ`: a complete orthogonal decomposition.
+//! 1. **Scale.** Columns are divided by their length, so that a rank does not depend on anybody's units; with
+//!    a free bias they are centred first. What is left of a column is measured against what it was before
+//!    centring, because that is what its digits were spent on: a constant column counts as zero.
+//! 2. **Reduce.** Blocks of rows are factored on all cores, `[√share | A | b] = QR`, and the `R`s are
+//!    factored again: the answer needs only the last one, a triangle. Blocks depend on the numbers of rows
+//!    and columns alone, so the bits do not depend on threads. The constant goes first, so everything after
+//!    it is free of what rounding left of the means.
+//! 3. **Rank.** A column-pivoted `QR` of the triangle, with a penalty over `√(λ/2)·I` in the same units. Full
+//!    rank: the answer is unique, and solves a triangular system. Otherwise `T w = c` with `T` of full row
+//!    rank remains, in the true units again, and its shortest solution comes out of a `QR` of `Tᵀ`: a
+//!    complete orthogonal decomposition.
 //!
-//! With fewer rows than columns the shortest answer lies in the span of the rows: `Aᵀ = ZL` comes first, and steps 1 and 3 are
-//! taken with `Lᵀ`, which has as many columns as there are rows.
+//! With fewer rows than columns the shortest answer lies in the span of the rows: `Aᵀ = ZL` comes first, and
+//! steps 1 and 3 are taken with `Lᵀ`, which has as many columns as there are rows.
 //!
-//! Sparse data are tried with conjugate gradients first, and data that are too large for factors are left to them: they too
-//! tend to the shortest solution, and how far they got is measured.
+//! Sparse data are tried with conjugate gradients first, and data that are too large for factors are left to
+//! them: they too tend to the shortest solution, and how far they got is measured.
 
 mod iterative;
 
@@ -33,10 +36,11 @@ use faer::{Conj, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Least squares by a rank-revealing factorisation; by conjugate gradients where the factors would be too large.
+/// Least squares by a rank-revealing factorisation; by conjugate gradients where the factors would be too
+/// large.
 ///
-/// With λ = 0 and columns that depend on each other the weights are the shortest of all that are best (the bias does not count
-/// unless it is penalised): `(XᵀX)⁻Xᵀy` with the true generalised inverse.
+/// With λ = 0 and columns that depend on each other the weights are the shortest of all that are best (the
+/// bias does not count unless it is penalised): `(XᵀX)⁻Xᵀy` with the true generalised inverse.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -64,16 +68,18 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeastSquares;
 
-/// How far weights are from the best, for problems without a penalty, where there is no gap: the largest
-/// `|Σ shareᵢ rᵢ xᵢⱼ + (λ/2)wⱼ| / (‖xⱼ‖·‖y‖)` over all columns (and the bias), with residuals `r` and lengths weighted by the
-/// shares. Half the gradient, that is, in units of the columns and the targets: rounding leaves some 1e-16 of it.
+/// How far weights are from the best, for problems without a penalty, where there is no gap: the largest `|Σ
+/// shareᵢ rᵢ xᵢⱼ + (λ/2)wⱼ| / (‖xⱼ‖·‖y‖)` over all columns (and the bias), with residuals `r` and lengths
+/// weighted by the shares. Half the gradient, that is, in units of the columns and the targets: rounding
+/// leaves some 1e-16 of it.
 pub fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f64]) -> f64 {
     let residual = problem.combine(|i| problem.share(i) * (scores[i] - problem.targets[i]));
     let lengths = lengths(problem);
     let targets = problem.sum(|i| problem.share(i) * problem.targets[i].powi(2)).sqrt();
     let half = 0.5 * problem.penalty.l2();
     let columns = residual.weights.iter().zip(&point.weights).zip(&lengths.columns);
-    let of_columns = columns.map(|((pull, w), length)| ratio(pull + half * w, length * targets)).fold(0.0, f64::max);
+    let of_columns =
+        columns.map(|((pull, w), length)| ratio(pull + half * w, length * targets)).fold(0.0, f64::max);
     let bias = match problem.bias {
         Bias::Free => residual.bias,
         Bias::Penalised => residual.bias + half * point.bias,
@@ -88,7 +94,12 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 impl Solver<Squared, L2> for LeastSquares {
-    fn solve(&self, problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, Squared, L2>,
+        start: Option<&Start>,
+        control: &Control<'_>,
+    ) -> Solution {
         /// Multiplications that are over before anybody notices.
         const QUICK: f64 = 3e9;
         let work = work(problem);
@@ -98,7 +109,8 @@ impl Solver<Squared, L2> for LeastSquares {
         if !problem.rows.is_dense() && work > QUICK {
             // For as long as a factorisation would take.
             let steps = (work / (8.0 * problem.rows.stored() as f64 + 1.0)) as usize;
-            let found = iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
+            let found =
+                iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
             if matches!(found.ended, Ended::Arrived | Ended::Interrupted) {
                 return found;
             }
@@ -168,11 +180,14 @@ fn lengths(problem: &Problem<'_, Squared, L2>) -> Lengths {
     for part in parts {
         sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
     }
-    Lengths { columns: sums.into_iter().map(f64::sqrt).collect(), constant: problem.sum(|i| problem.share(i)).sqrt() }
+    Lengths {
+        columns: sums.into_iter().map(f64::sqrt).collect(),
+        constant: problem.sum(|i| problem.share(i)).sqrt(),
+    }
 }
 
-/// The problem as a dense matrix that is made block by block: the constant of a free bias first, then the columns (a penalised
-/// bias is the last of them), then the targets.
+/// The problem as a dense matrix that is made block by block: the constant of a free bias first, then the
+/// columns (a penalised bias is the last of them), then the targets.
 struct System<'a> {
     problem: &'a Problem<'a, Squared, L2>,
     /// What columns are divided by.
@@ -218,7 +233,8 @@ impl<'a> System<'a> {
             }
             self.problem.row(i).for_each_nonzero(|j, x| {
                 let j = j as usize;
-                // In one go: taken apart, the difference would lose the digits that centring is there to keep.
+                // In one go: taken apart, the difference would lose the digits that centring is there to
+                // keep.
                 into[(r, first + j)] = root * (x - self.means.weights[j]) / self.units[j];
             });
             if self.problem.bias == Bias::Penalised {
@@ -235,8 +251,10 @@ impl<'a> System<'a> {
         let (rows, width) = (self.problem.len(), self.width());
         let most = if width > 1000 { 4 } else { MOST };
         let count = (rows / (4 * width)).clamp(1, most);
-        let strips: Vec<Range<usize>> = (0..count).map(|k| rows * k / count..rows * (k + 1) / count).collect();
-        let parts: Option<Vec<Mat<f64>>> = strips.into_par_iter().map(|strip| self.reduce_strip(strip, stopped)).collect();
+        let strips: Vec<Range<usize>> =
+            (0..count).map(|k| rows * k / count..rows * (k + 1) / count).collect();
+        let parts: Option<Vec<Mat<f64>>> =
+            strips.into_par_iter().map(|strip| self.reduce_strip(strip, stopped)).collect();
         let mut parts = parts?;
         if parts.len() == 1 {
             return parts.pop();
@@ -272,7 +290,8 @@ impl<'a> System<'a> {
 
     /// Weights and bias; `None` if told to stop.
     fn answer(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Point> {
-        let mut weights = if self.problem.len() < self.columns { self.wide() } else { self.tall(&self.reduce(stopped)?) };
+        let mut weights =
+            if self.problem.len() < self.columns { self.wide() } else { self.tall(&self.reduce(stopped)?) };
         let bias = match self.problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => weights.pop().unwrap_or(0.0),
@@ -283,7 +302,8 @@ impl<'a> System<'a> {
         };
         let mut point = Point { weights, bias };
         if self.free {
-            // The best constant for these weights, as they came out: what rounding left of the means is in here.
+            // The best constant for these weights, as they came out: what rounding left of the means is in
+            // here.
             let scores = self.problem.scores(&point);
             let all = self.problem.sum(|i| self.problem.share(i));
             let off = self.problem.sum(|i| self.problem.share(i) * (self.problem.targets[i] - scores[i]));
@@ -307,8 +327,8 @@ impl<'a> System<'a> {
         let mut weights = vec![0.0; self.columns];
         let mut matrix = Mat::zeros(rows, self.width());
         self.fill(0..rows, matrix.as_mut(), 0);
-        // Columns that are constant, but for rounding, have no say; the others in their true units. What rounding left of the
-        // means is too short to count beside their sum.
+        // Columns that are constant, but for rounding, have no say; the others in their true units. What
+        // rounding left of the means is too short to count beside their sum.
         let length = |j: usize| matrix.col_as_slice(first + j).iter().map(|x| x * x).sum::<f64>().sqrt();
         let unit = |j: usize| if length(j) > self.tolerance() { self.units[j] } else { 0.0 };
         let units: Vec<f64> = (0..self.columns).map(unit).collect();
@@ -344,8 +364,9 @@ struct Equations {
 }
 
 impl Equations {
-    /// These equations, and `√half·w ≈ 0` for every weight. Larger rows come first: pivoted `QR` is then accurate row by row,
-    /// whatever the sizes of the rows (Cox and Higham), and neither data nor penalty get lost beside the other.
+    /// These equations, and `√half·w ≈ 0` for every weight. Larger rows come first: pivoted `QR` is then
+    /// accurate row by row, whatever the sizes of the rows (Cox and Higham), and neither data nor penalty get
+    /// lost beside the other.
     fn with_penalty(&self, units: &[f64], half: f64) -> Equations {
         let (height, columns) = self.matrix.shape();
         let largest = |r: usize| (0..columns).map(|j| self.matrix[(r, j)].abs()).fold(0.0, f64::max);
@@ -360,9 +381,14 @@ impl Equations {
         Equations { matrix: Mat::from_fn(order.len(), columns, entry), right }
     }
 
-    /// The shortest weights of those with the least `‖Mu − c‖² + half·‖w‖²`. Pivots up to `tolerance` count as zero.
+    /// The shortest weights of those with the least `‖Mu − c‖² + half·‖w‖²`. Pivots up to `tolerance` count
+    /// as zero.
     fn solve(&self, units: &[f64], half: f64, tolerance: f64) -> Vec<f64> {
-        if half > 0.0 { self.with_penalty(units, half).shortest(units, tolerance) } else { self.shortest(units, tolerance) }
+        if half > 0.0 {
+            self.with_penalty(units, half).shortest(units, tolerance)
+        } else {
+            self.shortest(units, tolerance)
+        }
     }
 
     fn shortest(&self, units: &[f64], tolerance: f64) -> Vec<f64> {
@@ -384,7 +410,9 @@ impl Equations {
         }
         // In true units from here on: it is the weights themselves that are to be short.
         let entry = |place: usize, k: usize| triangle[(k, place)] * units[position[place]];
-        let order = descending((0..columns).map(|place| (0..rank).map(|k| entry(place, k).abs()).fold(0.0, f64::max)));
+        let order = descending(
+            (0..columns).map(|place| (0..rank).map(|k| entry(place, k).abs()).fold(0.0, f64::max)),
+        );
         let basis = Qr::new(Mat::from_fn(columns, rank, |p, k| entry(order[p], k)).as_ref());
         let lower = basis.thin_R().transpose();
         solve_lower_triangular_in_place(lower, right.as_mut(), Par::Seq);
@@ -423,7 +451,8 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    /// The rows as the textbook has them: with a column of ones for a bias, and the square root of the share as a factor.
+    /// The rows as the textbook has them: with a column of ones for a bias, and the square root of the share
+    /// as a factor.
     fn textbook(problem: &Problem<'_, Squared, L2>) -> (Vec<Vec<f64>>, Vec<f64>) {
         let row = |i: usize| {
             let root = problem.share(i).sqrt();
@@ -441,7 +470,9 @@ mod tests {
         let size = a.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
         for k in 0..a.len().min(columns) {
             let places = (k..a.len()).flat_map(|r| (0..columns).map(move |c| (r, c)));
-            let Some((r, c)) = places.max_by(|p, q| a[p.0][p.1].abs().total_cmp(&a[q.0][q.1].abs())) else { break };
+            let Some((r, c)) = places.max_by(|p, q| a[p.0][p.1].abs().total_cmp(&a[q.0][q.1].abs())) else {
+                break;
+            };
             if a[r][c].abs() <= 1e-9 * size {
                 break;
             }
@@ -450,7 +481,11 @@ mod tests {
             let pivot = a[k].iter().map(|x| x / a[k][c]).collect::<Vec<f64>>();
             for (r, row) in a.iter_mut().enumerate() {
                 let factor = row[c];
-                if r == k { row.clone_from(&pivot) } else { row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p) }
+                if r == k {
+                    row.clone_from(&pivot)
+                } else {
+                    row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p)
+                }
             }
         }
         (pivots, a)
@@ -509,11 +544,17 @@ mod tests {
         distance(a, b) <= tolerance * (1.0 + largest(b))
     }
 
-    /// No slope is left, and no direction that changes no score is among the weights: both together mean the shortest answer.
-    fn is_the_shortest(problem: &Problem<'_, Squared, L2>, point: &Point, tolerance: f64) -> Result<(), TestCaseError> {
+    /// No slope is left, and no direction that changes no score is among the weights: both together mean the
+    /// shortest answer.
+    fn is_the_shortest(
+        problem: &Problem<'_, Squared, L2>,
+        point: &Point,
+        tolerance: f64,
+    ) -> Result<(), TestCaseError> {
         let left = optimality(problem, point, &problem.scores(point));
         // Scores of large weights that cancel are rounded accordingly.
-        let rounded: f64 = point.weights.iter().zip(lengths(problem).columns).map(|(w, length)| w.abs() * length).sum();
+        let rounded: f64 =
+            point.weights.iter().zip(lengths(problem).columns).map(|(w, length)| w.abs() * length).sum();
         prop_assert!(left <= tolerance * (1.0 + rounded), "optimality {left} of {point:?}");
         let (mut a, _) = textbook(problem);
         let mut all = point.weights.clone();
@@ -532,7 +573,10 @@ mod tests {
         for direction in null_space(&a, all.len()) {
             let length = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
             let along: f64 = direction.iter().zip(&all).map(|(z, w)| z * w).sum::<f64>() / length;
-            prop_assert!(along.abs() <= 1e4 * tolerance * (1.0 + size), "{along} along {direction:?} of {all:?}");
+            prop_assert!(
+                along.abs() <= 1e4 * tolerance * (1.0 + size),
+                "{along} along {direction:?} of {all:?}"
+            );
         }
         Ok(())
     }
@@ -552,7 +596,10 @@ mod tests {
         for (lambda, expected) in [(0.0, 0.5), (10.0, 0.25), (1e-30, 0.5), (1e30, 5e-30)] {
             let problem = problem(&rows, &targets, Squared, lambda, Bias::None);
             let found = solve(&LeastSquares, &problem, None, 1e-9, 1).point;
-            assert!(close(&found, &Point { weights: vec![expected], bias: 0.0 }, 1e-14), "{lambda}: {found:?}");
+            assert!(
+                close(&found, &Point { weights: vec![expected], bias: 0.0 }, 1e-14),
+                "{lambda}: {found:?}"
+            );
         }
     }
 
@@ -564,8 +611,16 @@ mod tests {
             ("a zero row", vec![vec![0.0, 0.0], vec![1.0, 2.0], vec![3.0, 1.0]], vec![7.0, 1.0, 2.0]),
             ("only zeros", vec![vec![0.0, 0.0]; 3], vec![1.0, 2.0, 4.0]),
             ("a constant column", vec![vec![0.1, 1.0], vec![0.1, 2.0], vec![0.1, 4.0]], vec![1.0, 2.0, -4.0]),
-            ("a large constant", vec![vec![1e6 + 0.1, 1e-6], vec![1e6 + 0.1, 3e-6], vec![1e6 + 0.1, 4e-6]], vec![1.0, 2.0, -4.0]),
-            ("a column twice", vec![vec![0.1, 0.1, 1.0], vec![0.3, 0.3, 5.0], vec![0.7, 0.7, 2.0]], vec![1.0, 2.0, -4.0]),
+            (
+                "a large constant",
+                vec![vec![1e6 + 0.1, 1e-6], vec![1e6 + 0.1, 3e-6], vec![1e6 + 0.1, 4e-6]],
+                vec![1.0, 2.0, -4.0],
+            ),
+            (
+                "a column twice",
+                vec![vec![0.1, 0.1, 1.0], vec![0.3, 0.3, 5.0], vec![0.7, 0.7, 2.0]],
+                vec![1.0, 2.0, -4.0],
+            ),
             (
                 "a sum of two",
                 vec![vec![0.1, 0.2, 0.1 + 0.2], vec![0.7, 0.5, 0.7 + 0.5], vec![0.3, 0.9, 0.3 + 0.9]],
@@ -579,7 +634,8 @@ mod tests {
                 for bias in BIASES {
                     let problem = problem(&rows, &targets, Squared, 0.0, bias);
                     let found = solve(&LeastSquares, &problem, None, 1e-9, 1);
-                    is_the_shortest(&problem, &found.point, 1e-14).unwrap_or_else(|e| panic!("{name}, {bias:?}: {e} {found:?}"));
+                    is_the_shortest(&problem, &found.point, 1e-14)
+                        .unwrap_or_else(|e| panic!("{name}, {bias:?}: {e} {found:?}"));
                 }
             }
         }
@@ -608,13 +664,17 @@ mod tests {
 
     #[test]
     fn two_columns_that_differ_by_a_constant_share_the_weight() {
-        // Far from zero, where the means themselves are rounded: what differs is 1e-10 of what varies. Tall, then wide.
+        // Far from zero, where the means themselves are rounded: what differs is 1e-10 of what varies. Tall,
+        // then wide.
         for (count, copies) in [(50, 2), (3, 5), (40, 60)] {
             let values: Vec<f64> = (0..count).map(|i| 1e6 + f64::from(i * i % 17) / 7.0).collect();
-            let rows: Vec<Vec<f64>> = values.iter().map(|x| (0..copies).map(|k| x + 3e5 * f64::from(k)).collect()).collect();
+            let rows: Vec<Vec<f64>> =
+                values.iter().map(|x| (0..copies).map(|k| x + 3e5 * f64::from(k)).collect()).collect();
             let targets: Vec<f64> = values.iter().map(|x| f64::from(copies) * (x - 1e6)).collect();
             let rows = dense(&rows);
-            let found = solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1).point;
+            let found =
+                solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1)
+                    .point;
             assert!(found.weights.iter().all(|w| (w - 1.0).abs() < 1e-7), "{count} {copies} {found:?}");
         }
     }
@@ -695,7 +755,8 @@ mod tests {
                 for lambda in [1e-9, 1.0, 1e9] {
                     let task = problem(&scaled, targets, Squared, lambda, bias);
                     let found = solve(&LeastSquares, &task, None, 1e-9, 1).point;
-                    // A gap is computed from scores, whose rounding columns of a million and a λ of 1e-9 blow up.
+                    // A gap is computed from scores, whose rounding columns of a million and a λ of 1e-9 blow
+                    // up.
                     let scores = task.scores(&found);
                     let (gap, left) = (gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
                     prop_assert!(gap.within(1e-9) || left < 1e-14, "{bias:?} {lambda}: {gap:?} {left}");
@@ -713,7 +774,8 @@ mod tests {
 
     fn random_rows(rows: usize, columns: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>) {
         let mut random = Random::new(seed);
-        let all: Vec<Vec<f64>> = (0..rows).map(|_| (0..columns).map(|_| random.normal() + 0.5).collect()).collect();
+        let all: Vec<Vec<f64>> =
+            (0..rows).map(|_| (0..columns).map(|_| random.normal() + 0.5).collect()).collect();
         let targets = all.iter().map(|x| x.iter().sum::<f64>() + random.normal() + 3.0).collect();
         (all, targets)
     }
@@ -755,7 +817,8 @@ mod tests {
         let rows = dense(&rows);
         let mut observer = |_: Progress| Flow::Stop;
         let watch = Watch::new(&mut observer);
-        let control = Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
+        let control =
+            Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let task = problem(&rows, &targets, Squared, 0.0, Bias::Free);
         assert_eq!(LeastSquares.solve(&task, None, &control).ended, Ended::Interrupted);
         assert_eq!(iterative::solve(&task, None, &control).ended, Ended::Interrupted);

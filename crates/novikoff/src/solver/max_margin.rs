@@ -1,8 +1,8 @@
 //! The maximal-margin hyperplane: the shortest `w` that gives every row a margin of 1.
 //!
-//! The hinge loss with a small enough penalty has the same solution, as soon as no dual is at its bound. So the penalty is
-//! lowered, each time from the last solution, until the interval between the margin that is reached and the largest that
-//! the duals allow has closed, or until the duals allow next to none.
+//! The hinge loss with a small enough penalty has the same solution, as soon as no dual is at its bound. So
+//! the penalty is lowered, each time from the last solution, until the interval between the margin that is
+//! reached and the largest that the duals allow has closed, or until the duals allow next to none.
 
 use super::{Control, DualCoordinate, Ended, Solution, Solver, Start};
 use crate::control::Progress;
@@ -28,7 +28,8 @@ const LIGHTER: f64 = 0.1;
 /// A margin that is this small beside the rows is none.
 const NOTHING: f64 = 1e-7;
 
-/// Closes the interval to the tolerance of `control`, relatively, or finds that there is no margin worth the name.
+/// Closes the interval to the tolerance of `control`, relatively, or finds that there is no margin worth the
+/// name.
 pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> MaxMargin {
     let mut start: Option<Start> = None;
     let radius = (0..problem.len()).map(|i| problem.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
@@ -43,8 +44,11 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
     let mut trace = Vec::new();
     loop {
         let lighter = problem.with_penalty(L2(lambda));
-        let control =
-            Control { steps: control.steps.saturating_sub(steps).max(1), tolerance: 0.1 * control.tolerance, ..*control };
+        let control = Control {
+            steps: control.steps.saturating_sub(steps).max(1),
+            tolerance: 0.1 * control.tolerance,
+            ..*control
+        };
         let few = problem.rows.columns() <= FEW_COLUMNS;
         let mut solution = match few {
             true => Augmented.solve(&lighter, start.as_ref(), &control),
@@ -73,7 +77,11 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
                 () if hopeless => Ended::Stalled,
                 () => Ended::OutOfSteps,
             };
-            return MaxMargin { solution: Solution { steps, trace, duals: Some(telling), ..solution }, lower, upper };
+            return MaxMargin {
+                solution: Solution { steps, trace, duals: Some(telling), ..solution },
+                lower,
+                upper,
+            };
         }
         start = Some(Start { point: solution.point, duals });
         lambda *= LIGHTER;
@@ -90,8 +98,8 @@ fn least_margin(problem: &Problem<'_, Hinge, L2>, point: &Point) -> (f64, f64) {
     (if length > 0.0 { least / length } else { 0.0 }, least)
 }
 
-/// `‖Σ αᵢyᵢxᵢ‖/Σ αᵢ`, where with a free bias the two classes have equal parts of Σ αᵢ: twice the distance of two points of the
-/// classes' hulls, halved.
+/// `‖Σ αᵢyᵢxᵢ‖/Σ αᵢ`, where with a free bias the two classes have equal parts of Σ αᵢ: twice the distance of
+/// two points of the classes' hulls, halved.
 fn largest_margin(problem: &Problem<'_, Hinge, L2>, duals: &[f64]) -> f64 {
     let dual = |i: usize| problem.share(i) * problem.loss.nearest_dual(problem.targets[i], duals[i]);
     let up = problem.sum(|i| dual(i).max(0.0));

@@ -1,7 +1,7 @@
 //! 5b — The whole data set at once: weights that minimise a [`Problem`].
 //!
-//! Which losses and penalties a solver can work with is an implementation of [`Solver`], not a check: a pair that cannot work
-//! does not compile, and `train` turns names into pairs that do.
+//! Which losses and penalties a solver can work with is an implementation of [`Solver`], not a check: a pair
+//! that cannot work does not compile, and `train` turns names into pairs that do.
 
 mod augmented;
 mod boosting;
@@ -55,14 +55,15 @@ pub trait Solver<L: Loss, P: Penalty> {
     /// Minimises, from `start` or from zero.
     fn solve(&self, problem: &Problem<'_, L, P>, start: Option<&Start>, control: &Control<'_>) -> Solution;
 
-    /// How many of so many problems over the same rows are best solved at once, by one thread. If it is more than one, all of
-    /// them go through [`Solver::solve_abreast`].
+    /// How many of so many problems over the same rows are best solved at once, by one thread. If it is more
+    /// than one, all of them go through [`Solver::solve_abreast`].
     fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
         let _ = (rows, problems);
         1
     }
 
-    /// Minimises several problems that differ in their targets alone. How they are put together changes no solution.
+    /// Minimises several problems that differ in their targets alone. How they are put together changes no
+    /// solution.
     fn solve_abreast(
         &self,
         problems: &[Problem<'_, L, P>],
@@ -107,7 +108,8 @@ pub struct Solution {
     pub point: Point,
     /// The duals of the rows, where the solver works with them.
     pub duals: Option<Vec<f64>>,
-    /// Why it ended. Whether the gap is reached is not for the solver to say: it is computed anew for the point returned.
+    /// Why it ended. Whether the gap is reached is not for the solver to say: it is computed anew for the
+    /// point returned.
     pub ended: Ended,
     /// Steps made.
     pub steps: usize,
@@ -130,7 +132,11 @@ pub struct Certified {
 
 impl Certified {
     /// Looks at all rows.
-    pub fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, duals: Option<&[f64]>) -> Self {
+    pub fn new<L: Loss, P: Penalty>(
+        problem: &Problem<'_, L, P>,
+        point: &Point,
+        duals: Option<&[f64]>,
+    ) -> Self {
         let (scores, gap) = scored_gap(problem, point, duals);
         Self { scores, gap, duals: None }
     }
@@ -157,7 +163,8 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// Whether the sign is small enough and the proof succeeds. If it does not, the next sign has to be a tenth as large.
+    /// Whether the sign is small enough and the proof succeeds. If it does not, the next sign has to be a
+    /// tenth as large.
     fn is(&mut self, sign: f64, proof: impl FnOnce() -> bool) -> bool {
         if sign.is_nan() || sign > self.enough {
             return false;
@@ -209,7 +216,13 @@ impl<'a> Watched<'a> {
     }
 
     /// At the start, and after every step. Returns whether to stop.
-    fn step(&mut self, objective: f64, gap: Option<f64>, gradient: Option<f64>, point: Option<&Point>) -> bool {
+    fn step(
+        &mut self,
+        objective: f64,
+        gap: Option<f64>,
+        gradient: Option<f64>,
+        point: Option<&Point>,
+    ) -> bool {
         if self.control.trace {
             self.trace.push(Step {
                 step: self.steps,

@@ -1,6 +1,7 @@
 //! When a solver takes the time to see how far it is.
 
-/// Moments to look at the gap: every step at first, then ever more seldom, so that looking takes a small part of the time.
+/// Moments to look at the gap: every step at first, then ever more seldom, so that looking takes a small part
+/// of the time.
 #[derive(Default)]
 pub(super) struct Moments {
     next: usize,

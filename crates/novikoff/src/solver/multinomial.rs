@@ -1,6 +1,7 @@
 //! Newton's method for the multinomial logistic loss: all classes at once.
 //!
-//! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need few iterations.
+//! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need
+//! few iterations.
 
 use super::curvature::{Hessian, Inverse};
 use super::{Arrival, Control, Ended, Sizes, Watched, joint_in_ball};
@@ -56,7 +57,9 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let direction;
         (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
         let rise = dot(&gradient, &direction);
-        let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else { break Ended::Stalled };
+        let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else {
+            break Ended::Stalled;
+        };
         add(&mut weights, length, &direction);
         scores = next;
         let before = objective;
@@ -64,7 +67,8 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let gain = before - mean - problem.penalty_of(&weights);
         // Without a penalty there is no gap to wait for: a small gain is the sign.
         let prove = || {
-            let gap = joint_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
+            let gap =
+                joint_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
             gap.within(control.tolerance)
         };
         if problem.lambda == 0.0 && arrival.is(gain / before, prove) {
@@ -72,7 +76,8 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         }
     };
     if problem.bias == Bias::Free {
-        // Adding one number to all biases changes no probability: the one that makes them add up to zero is as good as any.
+        // Adding one number to all biases changes no probability: the one that makes them add up to zero is
+        // as good as any.
         let mean = weights.bias.iter().sum::<f64>() / problem.count as f64;
         weights.bias.iter_mut().for_each(|b| *b -= mean);
     }
@@ -86,11 +91,12 @@ fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
     gradient
 }
 
-/// Distributions that pull at next to no weight, without a penalty: the probabilities, moved by what a step of Newton's method
-/// would change them by.
+/// Distributions that pull at next to no weight, without a penalty: the probabilities, moved by what a step
+/// of Newton's method would change them by.
 pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
-    let (direction, _) = solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);
+    let (direction, _) =
+        solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);
     let moves = problem.scores(&direction);
     for (p, moves) in p.chunks_exact_mut(problem.count).zip(moves.chunks_exact(problem.count)) {
         let mean: f64 = p.iter().zip(moves).map(|(p, m)| p * m).sum();
@@ -224,7 +230,8 @@ fn search(
         let next: Vec<f64> = scores.par_iter().zip(&moves).map(|(s, m)| s + length * m).collect();
         let mut there = weights.clone();
         add(&mut there, length, direction);
-        let change = problem.mean_loss(&next) - mean + problem.penalty_of(&there) - problem.penalty_of(weights);
+        let change =
+            problem.mean_loss(&next) - mean + problem.penalty_of(&there) - problem.penalty_of(weights);
         if change.is_finite() && change <= 1e-4 * length * rise {
             return Some((length, next));
         }

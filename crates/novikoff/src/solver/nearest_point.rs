@@ -1,11 +1,13 @@
-//! The point of the rows' hull that is nearest to the origin (Wolfe's algorithm), where a row is `zᵢ = yᵢ·(xᵢ, extra)`.
+//! The point of the rows' hull that is nearest to the origin (Wolfe's algorithm), where a row is `zᵢ =
+//! yᵢ·(xᵢ, extra)`.
 //!
-//! If that point is not the origin, it is the direction in which the rows have their largest margin, and its length is that
-//! margin. If it is the origin, then the rows on which it stands, few and affinely independent, are the proof that nothing
-//! separates all rows.
+//! If that point is not the origin, it is the direction in which the rows have their largest margin, and its
+//! length is that margin. If it is the origin, then the rows on which it stands, few and affinely
+//! independent, are the proof that nothing separates all rows.
 //!
-//! Each round looks at all rows once and takes those with the least margins into a working set; among these, one row at a time
-//! joins the corral, the rows that the point stands on, and rows leave it that the point no longer needs.
+//! Each round looks at all rows once and takes those with the least margins into a working set; among these,
+//! one row at a time joins the corral, the rows that the point stands on, and rows leave it that the point no
+//! longer needs.
 
 use super::{Control, Ended, Watched};
 use crate::data::Matrix;
@@ -35,10 +37,11 @@ pub struct NearestPoint {
     pub steps: usize,
 }
 
-/// Rows that join the working set in a round, at least and at most: an eighth of all in between, so that looking at all rows and
-/// looking at these take about as long.
+/// Rows that join the working set in a round, at least and at most: an eighth of all in between, so that
+/// looking at all rows and looking at these take about as long.
 const JOINING: (usize, usize) = (32, 256);
-/// A point this short, beside the longest row, is the origin, as far as these numbers tell: with a basis, and without.
+/// A point this short, beside the longest row, is the origin, as far as these numbers tell: with a basis, and
+/// without.
 const NOTHING: [f64; 2] = [1e-15, 1e-8];
 
 impl Signed<'_> {
@@ -71,8 +74,8 @@ impl Signed<'_> {
     }
 }
 
-/// Closes the interval of the margin to the tolerance of `control`, relatively, or finds the origin in the hull. Gives up
-/// where the point stands on more than `most` rows.
+/// Closes the interval of the margin to the tolerance of `control`, relatively, or finds the origin in the
+/// hull. Gives up where the point stands on more than `most` rows.
 pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> NearestPoint {
     let mut watched = Watched::new(control);
     let counted = rows.counted();
@@ -86,7 +89,8 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
     corral.join(first);
     corral.settle();
     loop {
-        let margins: Vec<f64> = counted.par_iter().with_min_len(512).map(|&i| rows.dot(i, &corral.point)).collect();
+        let margins: Vec<f64> =
+            counted.par_iter().with_min_len(512).map(|&i| rows.dot(i, &corral.point)).collect();
         let length = corral.point.dot(&corral.point).sqrt();
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = if length > 0.0 { least / length } else { 0.0 };
@@ -103,7 +107,8 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         }
         // Those with the least margins, least first; among equals the first ones.
         let mut order: Vec<u32> = (0..counted.len() as u32).collect();
-        let by_margin = |&a: &u32, &b: &u32| margins[a as usize].total_cmp(&margins[b as usize]).then(a.cmp(&b));
+        let by_margin =
+            |&a: &u32, &b: &u32| margins[a as usize].total_cmp(&margins[b as usize]).then(a.cmp(&b));
         let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len()).min(order.len());
         if joining < order.len() {
             order.select_nth_unstable_by(joining, by_margin);
@@ -119,10 +124,10 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
 
 /// The rows that the point stands on.
 ///
-/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is told by the least squares of `Σ uᵢaᵢ` against
-/// `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come and go. Where there are few columns it
-/// comes with its orthogonal basis, which tells margins of 1e-15 from none; otherwise from inner products alone, which tell
-/// half as many digits.
+/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is told by the least squares of
+/// `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come and
+/// go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
+/// none; otherwise from inner products alone, which tell half as many digits.
 struct Corral<'a> {
     rows: Signed<'a>,
     /// What the first coordinate of each `aᵢ` is: as long as the longest row.
@@ -149,7 +154,16 @@ impl<'a> Corral<'a> {
         let point = Point::zero(rows.rows.columns());
         let basis = (rows.rows.columns() <= FEW_COLUMNS).then(Vec::new);
         let unit = if unit > 0.0 { unit } else { 1.0 };
-        Self { rows, unit, members: Vec::new(), shares: Vec::new(), factor: Vec::new(), basis, changes: 0, point }
+        Self {
+            rows,
+            unit,
+            members: Vec::new(),
+            shares: Vec::new(),
+            factor: Vec::new(),
+            basis,
+            changes: 0,
+            point,
+        }
     }
 
     fn len(&self) -> usize {
@@ -169,9 +183,12 @@ impl<'a> Corral<'a> {
             if square.sqrt() <= nothing || self.len() > most {
                 return true;
             }
-            let margins: Vec<f64> = working.par_iter().with_min_len(64).map(|&i| self.rows.dot(i, &self.point)).collect();
+            let margins: Vec<f64> =
+                working.par_iter().with_min_len(64).map(|&i| self.rows.dot(i, &self.point)).collect();
             let least = (0..working.len()).min_by(|&a, &b| margins[a].total_cmp(&margins[b]));
-            let Some(least) = least.filter(|&at| margins[at] < (1.0 - tolerance) * square) else { return nearer };
+            let Some(least) = least.filter(|&at| margins[at] < (1.0 - tolerance) * square) else {
+                return nearer;
+            };
             if self.members.contains(&working[least]) || !self.join(working[least]) {
                 return nearer;
             }
@@ -201,7 +218,8 @@ impl<'a> Corral<'a> {
         self.rows.add_to(i, 1.0, &mut one);
         let Some(basis) = &mut self.basis else {
             let product = |&member: &u32| self.unit * self.unit + self.rows.dot(member, &one);
-            let mut column: Vec<f64> = self.members[..self.factor.len()].par_iter().with_min_len(64).map(product).collect();
+            let mut column: Vec<f64> =
+                self.members[..self.factor.len()].par_iter().with_min_len(64).map(product).collect();
             forwards(&self.factor, &mut column);
             let rest = whole - column.iter().map(|x| x * x).sum::<f64>();
             if rest.is_nan() || rest <= 1e-13 * whole {
@@ -291,7 +309,8 @@ impl<'a> Corral<'a> {
         }
     }
 
-    /// The point out of what least squares leave: to more digits than the sum of the members has, where they all but cancel.
+    /// The point out of what least squares leave: to more digits than the sum of the members has, where they
+    /// all but cancel.
     fn residual(&self, basis: &[Vec<f64>]) -> Point {
         let columns = self.point.weights.len();
         let mut rest = vec![0.0; columns + 2];

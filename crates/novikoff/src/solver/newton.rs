@@ -8,8 +8,9 @@ use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
 
-/// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number of columns:
-/// with few, the factor of a sample's Hessian makes them almost exact; with many, its diagonal must do.
+/// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number
+/// of columns: with few, the factor of a sample's Hessian makes them almost exact; with many, its diagonal
+/// must do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Newton;
 
@@ -26,13 +27,16 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             },
         };
         let mut descent = Descent::new(problem, start, &at);
-        if descent.objective(problem) > problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0)) {
+        if descent.objective(problem)
+            > problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0))
+        {
             descent = Descent::new(problem, zero(), &at);
         }
         let mut watched = Watched::new(control);
         let lambda = problem.penalty.l2();
         let nothing = 1e-30 * descent.objective(problem);
-        let (mut last, mut arrival, mut certified) = (f64::INFINITY, Arrival { enough: 1e-3 * control.tolerance }, None);
+        let (mut last, mut arrival, mut certified) =
+            (f64::INFINITY, Arrival { enough: 1e-3 * control.tolerance }, None);
         let ended = loop {
             let objective = descent.objective(problem);
             // With slopes for duals this is the gap, but for a free bias, whose part in it vanishes first.
@@ -50,15 +54,17 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             if gap.is_some_and(|gap| gap <= control.tolerance) {
                 break Ended::Arrived;
             }
-            // One class alone, and a bias that nothing holds: the objective has no minimum but zero, at infinity.
+            // One class alone, and a bias that nothing holds: the objective has no minimum but zero, at
+            // infinity.
             if objective <= nothing {
                 break Ended::Stalled;
             }
             if watched.steps() >= control.steps {
                 break Ended::OutOfSteps;
             }
-            // As exact as it takes to be there after this step, if the last one was as good as that: far from the minimum
-            // nothing is gained by exactness. A rough step that gained little is followed by an exact one.
+            // As exact as it takes to be there after this step, if the last one was as good as that: far from
+            // the minimum nothing is gained by exactness. A rough step that gained little is followed by an
+            // exact one.
             let needed = (0.25 * control.tolerance / rough).sqrt();
             let accuracy = needed.max(match (square / last).sqrt() {
                 _ if last.is_infinite() => 0.3,

@@ -1,7 +1,7 @@
 //! Some of the rows, for a start near the minimum of all.
 //!
-//! The minimum of every eighth row's loss lies as near to that of all rows as eight times too few rows tell, and costs an
-//! eighth as much to find. From there all rows have few steps left to make.
+//! The minimum of every eighth row's loss lies as near to that of all rows as eight times too few rows tell,
+//! and costs an eighth as much to find. From there all rows have few steps left to make.
 
 use crate::data::Matrix;
 use crate::loss::Loss;
@@ -32,12 +32,21 @@ impl Part {
         }
         let every = |all: &[f64]| all.iter().copied().step_by(STEP).collect::<Vec<f64>>();
         let (targets, row_weights) = (every(problem.targets), every(problem.row_weights));
-        let weight = |weights: &[f64], rows: usize| if weights.is_empty() { rows as f64 } else { weights.iter().sum() };
+        let weight = |weights: &[f64], rows: usize| {
+            if weights.is_empty() { rows as f64 } else { weights.iter().sum() }
+        };
         let total = problem.total * weight(&row_weights, count) / weight(problem.row_weights, problem.len());
-        let counted = || targets.iter().enumerate().filter(|(i, _)| row_weights.get(*i).is_none_or(|weight| *weight > 0.0));
+        let counted = || {
+            targets.iter().enumerate().filter(|(i, _)| row_weights.get(*i).is_none_or(|weight| *weight > 0.0))
+        };
         // Of one class alone nothing is learned.
         let differ = counted().next().is_some_and(|(_, first)| counted().any(|(_, y)| y != first));
-        (differ && total.is_finite()).then(|| Self { rows: problem.rows.every(STEP), targets, row_weights, total })
+        (differ && total.is_finite()).then(|| Self {
+            rows: problem.rows.every(STEP),
+            targets,
+            row_weights,
+            total,
+        })
     }
 
     /// The part as a problem with the same loss and penalty.
@@ -53,7 +62,8 @@ impl Part {
         }
     }
 
-    /// How much of the objective the part's minimum may well be off by: what a column of so many rows can learn by heart.
+    /// How much of the objective the part's minimum may well be off by: what a column of so many rows can
+    /// learn by heart.
     pub(super) fn doubt(&self) -> f64 {
         0.5 * self.rows.columns() as f64 / self.rows.rows() as f64
     }

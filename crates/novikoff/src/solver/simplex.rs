@@ -1,13 +1,15 @@
 //! Least absolute deviations to the last digit, by linear programming.
 //!
-//! Without a penalty, some least sum of absolute residuals lies at a vertex: weights that meet as many rows exactly as there are columns.
-//! The simplex method goes from vertex to vertex. A row that is met has a dual that follows from the others; if it is larger than the row
-//! counts for, letting go of the row leads down, and the walk goes on past every row that it crosses until it no longer does
-//! (Barrodale and Roberts). At the last vertex the duals are those of the linear program: they prove that it is the last.
+//! Without a penalty, some least sum of absolute residuals lies at a vertex: weights that meet as many rows
+//! exactly as there are columns. The simplex method goes from vertex to vertex. A row that is met has a dual
+//! that follows from the others; if it is larger than the row counts for, letting go of the row leads down,
+//! and the walk goes on past every row that it crosses until it no longer does (Barrodale and Roberts). At
+//! the last vertex the duals are those of the linear program: they prove that it is the last.
 //!
-//! From zero that is a long way. The augmented Lagrangian method with next to no penalty finds which rows will nearly be met, and a
-//! few pivots are left. Ties, with which tables of whole numbers are full, are broken by moving the targets by next to nothing; the
-//! vertex that is found is then taken with the targets as they were, and the same duals prove it.
+//! From zero that is a long way. The augmented Lagrangian method with next to no penalty finds which rows
+//! will nearly be met, and a few pivots are left. Ties, with which tables of whole numbers are full, are
+//! broken by moving the targets by next to nothing; the vertex that is found is then taken with the targets
+//! as they were, and the same duals prove it.
 
 use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
 use crate::certificate::gap;
@@ -33,7 +35,12 @@ const ROUNDING: f64 = 1e-9;
 const HELD: u32 = u32::MAX;
 
 impl Solver<Absolute, L2> for Simplex {
-    fn solve(&self, problem: &Problem<'_, Absolute, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, Absolute, L2>,
+        start: Option<&Start>,
+        control: &Control<'_>,
+    ) -> Solution {
         let near = match start {
             Some(start) => start.point.clone(),
             None => {
@@ -69,7 +76,10 @@ impl Solver<Absolute, L2> for Simplex {
             0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
             _ => gap(problem, &point, &scores, Some(&duals)),
         };
-        Solution { certified: Some(Certified { scores, gap, duals: None }), ..watched.finish(point, Some(duals), ended) }
+        Solution {
+            certified: Some(Certified { scores, gap, duals: None }),
+            ..watched.finish(point, Some(duals), ended)
+        }
     }
 }
 
@@ -100,13 +110,16 @@ impl<'a> Vertex<'a> {
     fn near(problem: &'a Problem<'a, Absolute, L2>, point: &Point, seed: u64) -> Self {
         let columns = problem.rows.columns() + usize::from(problem.bias != Bias::None);
         let scores = problem.scores(point);
-        // Where rows are met all but exactly, what is left of them is rounding, and that is of the size of the targets.
+        // Where rows are met all but exactly, what is left of them is rounding, and that is of the size of
+        // the targets.
         let targets = problem.sum(|i| problem.share(i) * problem.targets[i].abs());
         let size = problem.mean_loss(&scores).max(0.01 * targets);
         let mut random = Random::new(seed);
-        let targets: Vec<f64> = problem.targets.iter().map(|y| y + TIE * size * (2.0 * random.unit() - 1.0)).collect();
+        let targets: Vec<f64> =
+            problem.targets.iter().map(|y| y + TIE * size * (2.0 * random.unit() - 1.0)).collect();
         let off: Vec<f64> = scores.iter().zip(&targets).map(|(s, y)| (s - y).abs()).collect();
-        let mut order: Vec<u32> = (0..problem.len() as u32).filter(|&i| problem.share(i as usize) > 0.0).collect();
+        let mut order: Vec<u32> =
+            (0..problem.len() as u32).filter(|&i| problem.share(i as usize) > 0.0).collect();
         let wanted = (8 * columns).min(order.len());
         let nearest = |a: &u32, b: &u32| off[*a as usize].total_cmp(&off[*b as usize]).then(a.cmp(b));
         if wanted < order.len() {
@@ -131,7 +144,8 @@ impl<'a> Vertex<'a> {
         vertex
     }
 
-    /// Rows that are independent of one another, the first ones first, by elimination; weights that none of them tells are held.
+    /// Rows that are independent of one another, the first ones first, by elimination; weights that none of
+    /// them tells are held.
     fn choose(&mut self, order: &[u32]) {
         let mut taken: Vec<(usize, Vec<f64>)> = Vec::new();
         for &i in order {
@@ -147,7 +161,8 @@ impl<'a> Vertex<'a> {
                     row[*pivot] = 0.0;
                 }
             }
-            let largest = (0..self.columns).max_by(|&a, &b| row[a].abs().total_cmp(&row[b].abs())).unwrap_or(0);
+            let largest =
+                (0..self.columns).max_by(|&a, &b| row[a].abs().total_cmp(&row[b].abs())).unwrap_or(0);
             if row[largest].abs() > 1e-7 * size {
                 taken.push((largest, row));
                 self.met.push(i);
@@ -184,7 +199,8 @@ impl<'a> Vertex<'a> {
 
     /// The weights that meet the rows, with these targets.
     fn weights(&self, targets: &[f64]) -> Vec<f64> {
-        let wanted: Vec<f64> = self.met.iter().map(|&i| if i == HELD { 0.0 } else { targets[i as usize] }).collect();
+        let wanted: Vec<f64> =
+            self.met.iter().map(|&i| if i == HELD { 0.0 } else { targets[i as usize] }).collect();
         (0..self.columns).map(|j| (0..self.columns).map(|k| self.inverse[(j, k)] * wanted[k]).sum()).collect()
     }
 
@@ -202,7 +218,9 @@ impl<'a> Vertex<'a> {
         let scores = self.problem.scores(&point);
         self.residuals.iter_mut().zip(scores.iter().zip(&self.targets)).for_each(|(r, (s, y))| *r = s - y);
         let problem = self.problem;
-        let sign = |(i, r): (usize, &f64)| if problem.share(i) > 0.0 { if *r < 0.0 { -1.0 } else { 1.0 } } else { 0.0 };
+        let sign = |(i, r): (usize, &f64)| {
+            if problem.share(i) > 0.0 { if *r < 0.0 { -1.0 } else { 1.0 } } else { 0.0 }
+        };
         self.signs = self.residuals.iter().enumerate().map(sign).collect();
         for &i in self.met.iter().filter(|i| **i != HELD) {
             (self.residuals[i as usize], self.signs[i as usize]) = (0.0, 0.0);
@@ -227,7 +245,8 @@ impl<'a> Vertex<'a> {
 
     /// The place whose dual is the most too large, and its sign.
     fn worst(&self, duals: &[f64]) -> Option<(usize, f64)> {
-        let largest = (0..self.columns).map(|place| self.share(place)).fold(1.0 / self.problem.total, f64::max);
+        let largest =
+            (0..self.columns).map(|place| self.share(place)).fold(1.0 / self.problem.total, f64::max);
         let over = |place: usize| duals[place].abs() - self.share(place);
         let place = (0..self.columns).max_by(|&a, &b| over(a).total_cmp(&over(b)))?;
         (over(place) > ROUNDING * largest).then(|| (place, duals[place].signum()))
@@ -307,7 +326,8 @@ impl<'a> Vertex<'a> {
     /// The inverse after one row has taken the place of another.
     fn exchange(&mut self, place: usize, entering: u32) {
         let row = self.row(entering);
-        let column = |inverse: &Mat<f64>, k: usize| (0..row.len()).map(|j| row[j] * inverse[(j, k)]).sum::<f64>();
+        let column =
+            |inverse: &Mat<f64>, k: usize| (0..row.len()).map(|j| row[j] * inverse[(j, k)]).sum::<f64>();
         let products: Vec<f64> = (0..self.columns).map(|k| column(&self.inverse, k)).collect();
         let over = 1.0 / products[place];
         for j in 0..self.columns {

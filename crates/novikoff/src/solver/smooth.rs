@@ -1,9 +1,9 @@
 //! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
 //!
 //! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
-//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few, and none where a rough step will
-//! do. The line search moves along scores, not along weights, so that each of its trials costs a look at every row's score
-//! and no pass over the rows.
+//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few, and none where a
+//! rough step will do. The line search moves along scores, not along weights, so that each of its trials
+//! costs a look at every row's score and no pass over the rows.
 
 use super::curvature::{Hessian, Inverse};
 use crate::loss::{Local, Loss};
@@ -55,7 +55,8 @@ const STALE: usize = 6;
 const MOST_ITERATIONS: usize = 60;
 /// So many times as far is the next trial at most, as long as none has been too far.
 const FARTHER: f64 = 4.0;
-/// Equations that need not be solved better than to this part are left at what a factor of the sample makes of them.
+/// Equations that need not be solved better than to this part are left at what a factor of the sample makes
+/// of them.
 const ROUGH: f64 = 0.25;
 
 impl Descent {
@@ -83,7 +84,11 @@ impl Descent {
     }
 
     /// Looks at all rows anew, as after a change of the functions.
-    pub(super) fn look<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, at: &(impl Fn(usize, f64) -> Local + Sync)) {
+    pub(super) fn look<L: Loss, P: Penalty>(
+        &mut self,
+        problem: &Problem<'_, L, P>,
+        at: &(impl Fn(usize, f64) -> Local + Sync),
+    ) {
         self.mean = self.evaluate(problem, at, 0.0).mean;
         self.differentiate(problem);
     }
@@ -117,7 +122,11 @@ impl Descent {
                 sum
             })
             .collect();
-        let add = |a: Along, b: Along| Along { mean: a.mean + b.mean, slope: a.slope + b.slope, bend: a.bend + b.bend };
+        let add = |a: Along, b: Along| Along {
+            mean: a.mean + b.mean,
+            slope: a.slope + b.slope,
+            bend: a.bend + b.bend,
+        };
         parts.into_iter().fold(Along::default(), add)
     }
 
@@ -137,7 +146,8 @@ impl Descent {
         self.mean + problem.penalty_of(&self.point)
     }
 
-    /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy` of what it was.
+    /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy`
+    /// of what it was.
     pub(super) fn step<L: Loss, P: Penalty>(
         &mut self,
         problem: &Problem<'_, L, P>,
@@ -166,7 +176,8 @@ impl Descent {
     /// `−H⁻¹·gradient` by conjugate gradients.
     fn direction<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, accuracy: f64) -> Point {
         let flat = self.curvatures.iter().all(|h| *h == 0.0);
-        // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that can be searched along.
+        // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that
+        // can be searched along.
         let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
         let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge };
         let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
@@ -217,7 +228,10 @@ impl Descent {
         }
         problem.scores_into(&direction, &mut self.moves);
         let (before, l2) = (self.mean, problem.penalty.l2());
-        let penalised = |p: &Point| Point { bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 }, ..p.clone() };
+        let penalised = |p: &Point| Point {
+            bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
+            ..p.clone()
+        };
         let (point, along) = (penalised(&self.point), penalised(&direction));
         let (linear, square) = (l2 * point.dot(&along), l2 * along.dot(&along));
         // The objective along the line, as a change from where it starts: value and slope.

@@ -8,11 +8,11 @@ use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
 
-/// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and moves the weights
-/// after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
+/// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and
+/// moves the weights after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
 ///
-/// The best of the points that epochs ended at is returned. A step that would carry weights past zero for the penalty's sake
-/// alone ends at zero.
+/// The best of the points that epochs ended at is returned. A step that would carry weights past zero for the
+/// penalty's sake alone ends at zero.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -42,11 +42,12 @@ pub struct Stochastic {
     pub batch: usize,
     /// How long the steps are,
     pub schedule: Schedule,
-    /// as a multiple of this. Without it the first step is one over the mean square length of the rows, steps get shorter by
-    /// the epoch instead of by the step, and [`Schedule::Inverse`] is the `1/(λ(t + t₀))` of strongly convex functions, if λ > 0.
+    /// as a multiple of this. Without it the first step is one over the mean square length of the rows, steps
+    /// get shorter by the epoch instead of by the step, and [`Schedule::Inverse`] is the `1/(λ(t + t₀))` of
+    /// strongly convex functions, if λ > 0.
     pub step: Option<f64>,
-    /// Whether an epoch's result is the average of the points since the last epoch that is a power of two: at least half of
-    /// all. It takes another vector of weights.
+    /// Whether an epoch's result is the average of the points since the last epoch that is a power of two: at
+    /// least half of all. It takes another vector of weights.
     pub average: bool,
 }
 
@@ -103,7 +104,8 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
 struct Pace {
     schedule: Schedule,
     first: f64,
-    /// Steps that count as one for the schedule. `1/(λ(t + t₀))` with `1/(λt₀) = first` is `first/(1 + t/t₀)`.
+    /// Steps that count as one for the schedule. `1/(λ(t + t₀))` with `1/(λt₀) = first` is `first/(1 +
+    /// t/t₀)`.
     per_tick: f64,
     t: usize,
     last: Option<f64>,
@@ -111,7 +113,8 @@ struct Pace {
 
 impl Pace {
     fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>) -> Self {
-        let square = problem.sum(|i| problem.row(i).norm_sq() + problem.bias.coordinate()) / problem.len().max(1) as f64;
+        let square = problem.sum(|i| problem.row(i).norm_sq() + problem.bias.coordinate())
+            / problem.len().max(1) as f64;
         let own = if square > 0.0 && square.is_finite() { 1.0 / square } else { 1.0 };
         let updates = problem.len().div_ceil(settings.batch.max(1)) as f64;
         let lambda = problem.penalty.l2();
@@ -150,8 +153,8 @@ impl Pace {
     }
 }
 
-/// Weights as `scale·v`, so that all of them shrink by one multiplication; and the sum of all points so far as
-/// `factor·v + rest`, so that adding a point to it costs no more than the step that led to it.
+/// Weights as `scale·v`, so that all of them shrink by one multiplication; and the sum of all points so far
+/// as `factor·v + rest`, so that adding a point to it costs no more than the step that led to it.
 struct State {
     v: Vec<f64>,
     scale: f64,
@@ -164,7 +167,8 @@ struct State {
     scratch: Vec<f64>,
 }
 
-/// At a smaller scale than this the weights are written out: with it the parts of the sum would cancel digits.
+/// At a smaller scale than this the weights are written out: with it the parts of the sum would cancel
+/// digits.
 const SMALLEST_SCALE: f64 = 1e-4;
 
 impl State {
@@ -187,7 +191,12 @@ impl State {
     /// Where it is, or the average of where it was.
     fn point(&self, average: bool) -> Point {
         if average && self.count > 0.0 {
-            let weights = self.v.iter().zip(&self.rest).map(|(v, rest)| (self.factor * v + rest) / self.count).collect();
+            let weights = self
+                .v
+                .iter()
+                .zip(&self.rest)
+                .map(|(v, rest)| (self.factor * v + rest) / self.count)
+                .collect();
             Point { weights, bias: self.bias_sum / self.count }
         } else {
             Point { weights: self.v.iter().map(|v| self.scale * v).collect(), bias: self.bias }
@@ -208,7 +217,8 @@ impl State {
         let share = |i: u32| weight * problem.share(i as usize);
         let target = |i: u32| problem.targets[i as usize];
         let scores: Vec<f64> = rows.iter().map(|&i| self.scale * row(i).dot(&self.v) + self.bias).collect();
-        let slopes: Vec<f64> = rows.iter().zip(&scores).map(|(&i, s)| share(i) * problem.loss.slope(target(i), *s)).collect();
+        let slopes: Vec<f64> =
+            rows.iter().zip(&scores).map(|(&i, s)| share(i) * problem.loss.slope(target(i), *s)).collect();
         let bias_slope: f64 = slopes.iter().sum::<f64>() * problem.bias.coordinate();
 
         let searched = pace.schedule.factor(0).is_none();
@@ -270,8 +280,14 @@ mod tests {
     use proptest::prelude::*;
 
     /// Textbook steps: every weight of every point written out, the average by adding them all up.
-    fn textbook<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, seed: u64, epochs: usize) -> (Point, Point) {
-        let (mut point, mut sum, mut count) = (Point::zero(problem.rows.columns()), Point::zero(problem.rows.columns()), 0.0);
+    fn textbook<L: Loss>(
+        settings: &Stochastic,
+        problem: &Problem<'_, L, L2>,
+        seed: u64,
+        epochs: usize,
+    ) -> (Point, Point) {
+        let (mut point, mut sum, mut count) =
+            (Point::zero(problem.rows.columns()), Point::zero(problem.rows.columns()), 0.0);
         let (mut random, mut t, lambda) = (Random::new(seed), 0, problem.penalty.l2());
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         for epoch in 0..epochs {
@@ -357,7 +373,9 @@ mod tests {
         for bias in BIASES {
             let task = problem(&rows, &targets, Logistic, 0.01, bias);
             let best = objective(&task, &solve(&Gradient::default(), &task, None, 1e-9, 100_000).point);
-            let above = |solver: Stochastic| objective(&task, &solve(&solver, &task, None, 1e-4, 60).point) / best - 1.0;
+            let above = |solver: Stochastic| {
+                objective(&task, &solve(&solver, &task, None, 1e-4, 60).point) / best - 1.0
+            };
             let plain = Stochastic::default();
             assert!(above(plain) < 1e-3, "{bias:?} {}", above(plain));
             for (schedule, average, within) in [
@@ -411,7 +429,8 @@ mod tests {
                 if told > stop_at { Flow::Stop } else { Flow::Continue }
             };
             let watch = Watch::new(&mut observer);
-            let control = Control { tolerance: 0.0, steps: 4, seed, output: (0, 1), trace: false, watch: &watch };
+            let control =
+                Control { tolerance: 0.0, steps: 4, seed, output: (0, 1), trace: false, watch: &watch };
             Stochastic::default().solve(&task, None, &control)
         };
         assert_eq!(run(1, 99).point, run(1, 99).point);

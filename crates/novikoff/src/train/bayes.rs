@@ -1,4 +1,5 @@
-//! Learning by counting: Bayes' rule, on rows in memory, on a stream, and with the smoothing that serves best.
+//! Learning by counting: Bayes' rule, on rows in memory, on a stream, and with the smoothing that serves
+//! best.
 
 use super::classes::{Classes, check_size, effective_weights, listed, refuse_targets, scheme, weightless};
 use super::stream::{Learned, Streaming};
@@ -25,9 +26,12 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings
     let Counted { classes, ranked, scheme, .. } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
-    let validation_error = validation.map(|held| evaluate::error(&scorer, held, &classes.rank_all(&held.labels)));
-    let mut results =
-        BTreeMap::from([("stopped".to_owned(), json!(Stopped::Counted)), ("train_error".to_owned(), json!(train_error))]);
+    let validation_error =
+        validation.map(|held| evaluate::error(&scorer, held, &classes.rank_all(&held.labels)));
+    let mut results = BTreeMap::from([
+        ("stopped".to_owned(), json!(Stopped::Counted)),
+        ("train_error".to_owned(), json!(train_error)),
+    ]);
     results.extend(validation_error.map(|error| ("validation_error".to_owned(), json!(error))));
     let about = About {
         learner: settings.learner.name().to_owned(),
@@ -61,10 +65,17 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings
 }
 
 /// The error on the rows held back for each smoothing.
-pub(super) fn held_out_errors(training: &Dataset, held: &Dataset, path: &[f64], settings: &Settings) -> Result<Vec<f64>> {
+pub(super) fn held_out_errors(
+    training: &Dataset,
+    held: &Dataset,
+    path: &[f64],
+    settings: &Settings,
+) -> Result<Vec<f64>> {
     let counted = Counted::new(training, settings)?;
     let truths = counted.classes.rank_all(&held.labels);
-    path.iter().map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, settings)?, held, &truths))).collect()
+    path.iter()
+        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, settings)?, held, &truths)))
+        .collect()
 }
 
 /// What is known of rows in memory.
@@ -87,7 +98,8 @@ impl Counted {
         let ranked = classes.rank_all(&data.labels);
         let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
         let kind = (settings.bayes.likelihood, vocabulary(data.schema.is_hashed()));
-        let counts = Counts::of(kind, &data.rows, &ranked, &weights, count).map_err(|found| refused(found, &data.schema))?;
+        let counts = Counts::of(kind, &data.rows, &ranked, &weights, count)
+            .map_err(|found| refused(found, &data.schema))?;
         if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }
@@ -178,13 +190,14 @@ fn check(settings: &Settings) -> Result<()> {
             return Err(Error::usage(what).hint("leave out --priors, or use --likelihood multinomial"));
         }
         if let Some((label, wrong)) = given.iter().find(|(_, p)| !(p.is_finite() && *p > 0.0)) {
-            return Err(Error::usage(format!("the prior of {label:?} must be a positive number, not {wrong}")));
+            return Err(Error::usage(format!(
+                "the prior of {label:?} must be a positive number, not {wrong}"
+            )));
         }
         let sum: f64 = given.iter().map(|(_, p)| p).sum();
         if (sum - 1.0).abs() > PRIORS_WITHIN {
-            return Err(
-                Error::usage(format!("the priors sum to {sum}, not to 1")).hint("give one for each label: --priors A=0.9,B=0.1")
-            );
+            return Err(Error::usage(format!("the priors sum to {sum}, not to 1"))
+                .hint("give one for each label: --priors A=0.9,B=0.1"));
         }
     }
     Ok(())
@@ -195,7 +208,11 @@ fn vocabulary(is_hashed: bool) -> Vocabulary {
 }
 
 fn refused(Negative { row, feature, value }: Negative, schema: &Schema) -> Error {
-    let what = format!("row {} has the value {value} of the feature {}: a count is not negative", row + 1, schema.name(feature));
+    let what = format!(
+        "row {} has the value {value} of the feature {}: a count is not negative",
+        row + 1,
+        schema.name(feature)
+    );
     Error::input(what).hint("bayes learns from counts; for other numbers use --learner logistic")
 }
 

@@ -25,11 +25,16 @@ impl<'a, R: Rule> KernelStream<'a, R> {
     pub(super) fn new(rule: R, settings: &'a Settings) -> Result<Self> {
         refuse_for_streams(settings)?;
         if settings.learner == Learner::Averaged {
-            let error = Error::usage("a row that goes takes its share in the average with it: with a kernel, a stream has none");
-            return Err(error.hint("use --learner perceptron or passive-aggressive with --online and --kernel"));
+            let error = Error::usage(
+                "a row that goes takes its share in the average with it: with a kernel, a stream has none",
+            );
+            return Err(
+                error.hint("use --learner perceptron or passive-aggressive with --online and --kernel")
+            );
         }
         if settings.budget == 0 {
-            return Err(Error::usage("with a budget of 0 rows there is nothing to learn").hint("use --budget 1000, or so"));
+            return Err(Error::usage("with a budget of 0 rows there is nothing to learn")
+                .hint("use --budget 1000, or so"));
         }
         let learner = Budgeted::new(rule, settings.kernel, settings.bias, settings.budget);
         Ok(Self { learner, settings, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
@@ -65,6 +70,13 @@ impl<R: Rule> Streaming for KernelStream<'_, R> {
         settings.insert("epochs".into(), json!(1));
         settings.insert("budget".into(), json!(self.settings.budget));
         let scorer = Scorer::Kernel(expansion);
-        Ok(Learned { scorer, probabilities: None, scheme, settings, mistakes: self.mistakes, updates: self.updates })
+        Ok(Learned {
+            scorer,
+            probabilities: None,
+            scheme,
+            settings,
+            mistakes: self.mistakes,
+            updates: self.updates,
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! The certificate of a fit: what is claimed of the model returned, with what shows it.
 //!
-//! Every number in it is the checker's, not the solver's or the learner's: it is computed by the code that will verify it.
+//! Every number in it is the checker's, not the solver's or the learner's: it is computed by the code that
+//! will verify it.
 
 use super::classes::{Classes, class_weights};
 use super::{Fit, Learner, RiskFit, Settings, Theorem};
@@ -17,7 +18,8 @@ use crate::multiclass::Scheme;
 use crate::online::rule::Length;
 use crate::penalty::Bias;
 
-/// What a claim is looser by than what was computed, of its size: another machine's logarithm may differ in its last digit.
+/// What a claim is looser by than what was computed, of its size: another machine's logarithm may differ in
+/// its last digit.
 const SLACK: f64 = 1e-12;
 
 /// Without a penalty, claims speak of weights up to so many times as long as those returned.
@@ -40,7 +42,8 @@ impl Fit {
             return Err(Error::usage(what).hint("leave out --certificate"));
         }
         if settings.learner == Learner::Network {
-            let what = "a network's loss is not convex in its weights: nothing can be proved of what was learned";
+            let what =
+                "a network's loss is not convex in its weights: nothing can be proved of what was learned";
             return Err(Error::usage(what).hint("leave out --certificate"));
         }
         let mapped = match &self.model.scorer {
@@ -49,7 +52,9 @@ impl Fit {
         };
         let rows = mapped.as_ref().unwrap_or(data);
         let claims = match &self.risk {
-            Some(risk) if settings.learner == Learner::MaxMargin => self.margin_claims(risk, rows, settings)?,
+            Some(risk) if settings.learner == Learner::MaxMargin => {
+                self.margin_claims(risk, rows, settings)?
+            }
             Some(risk) => self.objective_claims(risk, rows, settings)?,
             None => self.run_claims(rows, settings)?,
         };
@@ -73,7 +78,9 @@ impl Fit {
         let scales = data.factors(settings.risk.scale);
         let mut claims = Vec::new();
         let minimised = (risk.loss, risk.lambda);
-        for (at, objective) in objectives(&self.model.labels, self.scheme, minimised, data, settings)?.into_iter().enumerate() {
+        for (at, objective) in
+            objectives(&self.model.labels, self.scheme, minimised, data, settings)?.into_iter().enumerate()
+        {
             let weights = self.weights_of(&objective.target)?;
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
@@ -100,7 +107,12 @@ impl Fit {
             if let Ok(margin) = stand.margin_at_most(&combination)
                 && margin.is_finite()
             {
-                claims.push(Claim::MarginAtMost { sides: sides.clone(), bias: settings.bias, margin, combination });
+                claims.push(Claim::MarginAtMost {
+                    sides: sides.clone(),
+                    bias: settings.bias,
+                    margin,
+                    combination,
+                });
             }
         }
         Ok(claims)
@@ -115,7 +127,8 @@ impl Fit {
         Ok((margin > 0.0 && margin.is_finite()).then_some(claim))
     }
 
-    /// Of a perceptron's run: the margin of its weights, if they separate, and how many mistakes it can have made.
+    /// Of a perceptron's run: the margin of its weights, if they separate, and how many mistakes it can have
+    /// made.
     fn run_claims(&self, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
         let bias = if settings.bias == Bias::None { Bias::None } else { Bias::Penalised };
         let mut claims = Vec::new();
@@ -130,7 +143,14 @@ impl Fit {
     }
 
     /// How many mistakes were possible in as many epochs as there were, and in any number.
-    fn mistake_claims(&self, at: usize, target: &Target, bias: Bias, data: &Dataset, settings: &Settings) -> Vec<Claim> {
+    fn mistake_claims(
+        &self,
+        at: usize,
+        target: &Target,
+        bias: Bias,
+        data: &Dataset,
+        settings: &Settings,
+    ) -> Vec<Claim> {
         let Some(promise) = &self.promise else { return Vec::new() };
         let weights = match &self.witness {
             Some(weights) => Some(directions_of(weights, at, self.scheme)),
@@ -215,20 +235,24 @@ pub(super) fn objectives(
 
 /// What a certificate would say cannot be computed soundly.
 fn no_certificate(why: Unproved) -> Error {
-    let hint = "bring the columns to ordinary sizes, or leave out --certificate; the model itself is not affected";
+    let hint =
+        "bring the columns to ordinary sizes, or leave out --certificate; the model itself is not affected";
     Error::input(format!("no certificate can be written: {why}")).hint(hint)
 }
 
 /// One class against the others.
 fn sides(labels: &Labels, class: usize) -> Sides {
     let names = labels.names();
-    let negative = names.iter().enumerate().filter(|(c, _)| *c != class).map(|(_, name)| name.clone()).collect();
+    let negative =
+        names.iter().enumerate().filter(|(c, _)| *c != class).map(|(_, name)| name.clone()).collect();
     Sides { positive: vec![names[class].clone()], negative }
 }
 
-/// Weights that are all zero have no direction. The theorems hold for any: the first column's is as good as another.
+/// Weights that are all zero have no direction. The theorems hold for any: the first column's is as good as
+/// another.
 fn with_direction(mut weights: Vec<Direction>, data: &Dataset) -> Vec<Direction> {
-    let is_zero = |direction: &Direction| direction.bias == 0.0 && direction.weights.iter().all(|w| *w == 0.0);
+    let is_zero =
+        |direction: &Direction| direction.bias == 0.0 && direction.weights.iter().all(|w| *w == 0.0);
     if weights.iter().all(is_zero) && data.rows.columns() > 0 {
         weights[0] = Direction { columns: Some(vec![0]), weights: vec![1.0], bias: 0.0 };
     }

@@ -20,7 +20,9 @@ impl Classes {
         match names.names() {
             [] => return Err(Error::input("there are no rows with labels")),
             [only] => {
-                let error = Error::input(format!("every row has the label {only:?}; learning to tell apart needs two"));
+                let error = Error::input(format!(
+                    "every row has the label {only:?}; learning to tell apart needs two"
+                ));
                 return Err(error.hint("is this the right label column, and the whole file?"));
             }
             _ => {}
@@ -33,7 +35,10 @@ impl Classes {
             None => None,
         };
         if positive.is_some() && names.len() > 2 {
-            let error = Error::usage(format!("there are {} labels; only of two can one be the positive one", names.len()));
+            let error = Error::usage(format!(
+                "there are {} labels; only of two can one be the positive one",
+                names.len()
+            ));
             return Err(error.hint("leave out --positive"));
         }
         let order = class_order(names, positive);
@@ -59,8 +64,8 @@ pub(super) fn listed(names: &Labels) -> String {
     format!("{}{}", shown.join(", "), if names.len() > 20 { ", …" } else { "" })
 }
 
-/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far apart, as
-/// prices are and the numbers of classes are not.
+/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far
+/// apart, as prices are and the numbers of classes are not.
 pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
     let different = data.names.len();
     let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
@@ -74,9 +79,9 @@ pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
             "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",
             data.len()
         );
-        return Err(
-            Error::input(what).hint("predicting numbers needs a regression learner: --learner least-squares or least-absolute")
-        );
+        return Err(Error::input(what).hint(
+            "predicting numbers needs a regression learner: --learner least-squares or least-absolute",
+        ));
     }
     Ok(())
 }
@@ -95,19 +100,29 @@ pub(super) const MOST_WEIGHTS: usize = 1 << 31;
 pub(crate) fn check_size(features: usize, outputs: usize) -> Result<()> {
     if features.checked_mul(outputs).is_none_or(|weights| weights > MOST_WEIGHTS) {
         let what = format!("{features} features × {outputs} classes are more weights than fit into memory");
-        return Err(Error::input(what).hint("fewer features, by --hash-bits or a smaller --max-index, or fewer classes"));
+        return Err(Error::input(what)
+            .hint("fewer features, by --hash-bits or a smaller --max-index, or fewer classes"));
     }
     Ok(())
 }
 
 /// Row weights times class weights; empty if every row counts once.
-pub(crate) fn effective_weights(data: &Dataset, classes: &[u32], labels: &Labels, settings: &Settings) -> Result<Vec<f64>> {
+pub(crate) fn effective_weights(
+    data: &Dataset,
+    classes: &[u32],
+    labels: &Labels,
+    settings: &Settings,
+) -> Result<Vec<f64>> {
     let Some(per_class) = class_weights(data, labels, settings)? else { return Ok(data.row_weights.clone()) };
     Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
 }
 
 /// How much each class counts; `None` if all count 1.
-pub(super) fn class_weights(data: &Dataset, labels: &Labels, settings: &Settings) -> Result<Option<Vec<f64>>> {
+pub(super) fn class_weights(
+    data: &Dataset,
+    labels: &Labels,
+    settings: &Settings,
+) -> Result<Option<Vec<f64>>> {
     Ok(match &settings.class_weight {
         ClassWeight::Equal => None,
         ClassWeight::Balanced => Some(data.balanced_weights(labels)),
@@ -125,7 +140,9 @@ pub(super) fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> R
             return Err(error.hint(format!("the labels are {}", listed(labels))));
         }
         if !(weight.is_finite() && *weight >= 0.0) {
-            return Err(Error::usage(format!("the weight of {name:?} must be a number from 0, not {weight}")));
+            return Err(Error::usage(format!(
+                "the weight of {name:?} must be a number from 0, not {weight}"
+            )));
         }
     }
     Ok(())

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 /// How a linear model stands to its rows. With a bias, rows and weights have their extra coordinate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
-    /// The least margin: `min y·s/‖w‖`; for joint classes the least lead of the true class, over `‖W‖`. Positive just if the
-    /// model separates the rows.
+    /// The least margin: `min y·s/‖w‖`; for joint classes the least lead of the true class, over `‖W‖`.
+    /// Positive just if the model separates the rows.
     pub margin: f64,
     /// The largest norm of a row (for joint classes times √2, as each row stands for the difference of two).
     pub radius: f64,
@@ -40,8 +40,14 @@ impl Stands {
         Geometry { margin, radius: self.radius }
     }
 
-    /// One pass over the rows, for weights that are returned or spoken of. It would show if a number on the way was not finite.
-    pub(super) fn of(weights: &Weights, batch: online::Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Self> {
+    /// One pass over the rows, for weights that are returned or spoken of. It would show if a number on the
+    /// way was not finite.
+    pub(super) fn of(
+        weights: &Weights,
+        batch: online::Batch<'_>,
+        scheme: Scheme,
+        settings: &Settings,
+    ) -> Result<Self> {
         let extra = settings.bias.coordinate();
         let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
         let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
@@ -59,7 +65,8 @@ impl Stands {
                 Scheme::Two => margins[0] = over(if class == 1 { scores[0] } else { -scores[0] }, norms[0]),
                 Scheme::Joint => margins[0] = over(scores[class] - scores[best_except(scores, class)], whole),
                 Scheme::OneVsRest => {
-                    for (c, (margin, (s, n))) in margins.iter_mut().zip(scores.iter().zip(&norms)).enumerate() {
+                    for (c, (margin, (s, n))) in margins.iter_mut().zip(scores.iter().zip(&norms)).enumerate()
+                    {
                         *margin = over(if c == class { *s } else { -s }, *n);
                     }
                 }
@@ -78,7 +85,8 @@ impl Stands {
         if scheme == Scheme::Joint {
             radius *= std::f64::consts::SQRT_2;
         }
-        // A sum of so many products is off by half as many units in the last place of 1, times the lengths of both vectors.
+        // A sum of so many products is off by half as many units in the last place of 1, times the lengths of
+        // both vectors.
         let longest = (0..rows).map(|i| batch.rows.row(i).len()).max().unwrap_or(0);
         let off = (longest + 64) as f64 * f64::EPSILON * radius;
         let ordinary = |x: f64| x == 0.0 || (SMALL..=LARGE).contains(&x);
@@ -88,5 +96,6 @@ impl Stands {
 }
 
 pub(super) fn overflow() -> Error {
-    Error::input("the values are so large that sums of their squares are no finite numbers").hint("scale the columns down first")
+    Error::input("the values are so large that sums of their squares are no finite numbers")
+        .hint("scale the columns down first")
 }

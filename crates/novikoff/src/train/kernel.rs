@@ -14,14 +14,17 @@ pub(super) fn refuse_for_others(settings: &Settings) -> Result<()> {
         return Ok(());
     }
     let what = format!("{} learns weights of features: it has no use for a kernel", settings.learner.name());
-    Err(Error::usage(what).hint("leave out --kernel, or use --learner averaged, voted, perceptron or passive-aggressive"))
+    Err(Error::usage(what)
+        .hint("leave out --kernel, or use --learner averaged, voted, perceptron or passive-aggressive"))
 }
 
 /// Whether these rows can be learned from with this kernel.
 pub(crate) fn check(data: &Dataset, settings: &Settings) -> Result<()> {
     if settings.own_feature.is_some() {
         let error = Error::usage("a feature of each row's own is for weights of features");
-        return Err(error.hint("leave out --own-feature: most rows are separable with a kernel of a higher degree"));
+        return Err(
+            error.hint("leave out --own-feature: most rows are separable with a kernel of a higher degree")
+        );
     }
     let columns = data.rows.columns();
     if columns > MOST_COLUMNS {
@@ -32,6 +35,9 @@ pub(crate) fn check(data: &Dataset, settings: &Settings) -> Result<()> {
     if largest.is_finite() && settings.kernel.largest(largest).is_finite() {
         return Ok(());
     }
-    let what = format!("the values are so large that the kernel {} of two rows is no finite number", settings.kernel);
+    let what = format!(
+        "the values are so large that the kernel {} of two rows is no finite number",
+        settings.kernel
+    );
     Err(Error::input(what).hint("scale the columns down first"))
 }

@@ -78,7 +78,8 @@ impl<L: Streaming> Streaming for MappedStream<L> {
 
     fn expect(&mut self, features: usize, classes: usize) {
         if self.trouble.is_ok() {
-            self.trouble = self.mapper.grow(features).and_then(|()| check_size(self.mapper.features(), classes));
+            self.trouble =
+                self.mapper.grow(features).and_then(|()| check_size(self.mapper.features(), classes));
         }
         if self.trouble.is_ok() {
             self.learner.expect(self.mapper.features(), classes);
@@ -90,7 +91,8 @@ impl<L: Streaming> Streaming for MappedStream<L> {
         row.collect(&mut self.row);
         self.mapper.apply(&self.row, &mut self.mapped);
         let Entries { indices, values, .. } = &self.mapped;
-        let mapped = if self.mapper.map().is_dense() { Row::Dense64(values) } else { Row::Sparse64(indices, values) };
+        let mapped =
+            if self.mapper.map().is_dense() { Row::Dense64(values) } else { Row::Sparse64(indices, values) };
         self.learner.learn(mapped, class, weight)
     }
 

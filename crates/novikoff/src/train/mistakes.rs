@@ -16,7 +16,8 @@ use serde::Serialize;
 pub enum Theorem {
     /// Novikoff's: `(R/γ)²`, in any number of passes over rows that are separated by γ.
     Novikoff,
-    /// Freund and Schapire's: `((R + D)/γ)²`, in the passes that were made, where `D²` sums up how much rows fall short of γ.
+    /// Freund and Schapire's: `((R + D)/γ)²`, in the passes that were made, where `D²` sums up how much rows
+    /// fall short of γ.
     FreundSchapire,
     /// Theirs for rows with a feature of their own: `(R² + Δ²)(1 + D²/Δ²)/γ²`, in any number of passes.
     OwnFeature,
@@ -49,9 +50,9 @@ pub struct Promise {
     pub forever: Option<f64>,
     /// The γ of that, of every weight vector.
     pub least_margins: Vec<f64>,
-    /// An estimate of a bound: of the last of `n + 1` rows drawn independently, the voted perceptron after one pass over the other `n` mistakes
-    /// in expectation at most twice the expected bound for one pass over all of them, divided by `n + 1`. Here these rows' own bound
-    /// stands for the expected one.
+    /// An estimate of a bound: of the last of `n + 1` rows drawn independently, the voted perceptron after
+    /// one pass over the other `n` mistakes in expectation at most twice the expected bound for one pass over
+    /// all of them, divided by `n + 1`. Here these rows' own bound stands for the expected one.
     pub unseen: Option<f64>,
 }
 
@@ -64,8 +65,14 @@ pub(super) struct Account {
     pub(super) witness: Option<Weights>,
 }
 
-/// Looks at all rows once more, under the weights that are returned and under the last ones where these are at hand.
-pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Result<Account> {
+/// Looks at all rows once more, under the weights that are returned and under the last ones where these are
+/// at hand.
+pub(super) fn account(
+    trained: &mut Trained,
+    batch: Batch<'_>,
+    scheme: Scheme,
+    settings: &Settings,
+) -> Result<Account> {
     let stands = |weights: &Weights| Stands::of(weights, batch, scheme, settings);
     let own = match &trained.scorer {
         Scorer::Linear(weights) => Some(stands(weights)?),
@@ -83,11 +90,14 @@ pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, s
     // The theorems speak of steps of one size, from zero.
     let speaks = batch.weights.is_empty();
     let passes = trained.trace.len();
-    let promised =
-        |stands: &Option<Stands>| stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, settings));
+    let promised = |stands: &Option<Stands>| {
+        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, settings))
+    };
     let (promise, witness) = match (promised(&own), promised(&last)) {
         // Weights that separate promise something for ever; else the lower bound counts.
-        (Some(own), Some(last)) if (last.forever.is_none(), last.bound) < (own.forever.is_none(), own.bound) => {
+        (Some(own), Some(last))
+            if (last.forever.is_none(), last.bound) < (own.forever.is_none(), own.bound) =>
+        {
             (Some(last), trained.last.take())
         }
         (None, Some(last)) => (Some(last), trained.last.take()),
@@ -98,10 +108,14 @@ pub(super) fn account(trained: &mut Trained, batch: Batch<'_>, scheme: Scheme, s
 
 /// The length of the mean of all updates, where the run's last weights are their sum and at hand.
 fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Option<f64> {
-    let sums_up = batch.weights.is_empty() && scheme != Scheme::OneVsRest && settings.learner != Learner::PassiveAggressive;
+    let sums_up = batch.weights.is_empty()
+        && scheme != Scheme::OneVsRest
+        && settings.learner != Learner::PassiveAggressive;
     let weights = match (&trained.last, &trained.scorer) {
         (Some(last), _) => last,
-        (None, Scorer::Linear(weights)) if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() => {
+        (None, Scorer::Linear(weights))
+            if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() =>
+        {
             weights
         }
         _ => return None,
@@ -110,14 +124,17 @@ fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &
     (sums_up && trained.updates > 0).then(|| square.sqrt() / (settings.step * trained.updates as f64))
 }
 
-/// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such a run.
+/// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such
+/// a run.
 fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
     if !stands.is_ordinary {
         return None;
     }
     // Margins from below and the radius from above: then the bounds hold in spite of rounding.
     let radius = stands.radius + stands.off;
-    let margins = |output: usize| stands.margins.iter().skip(output).step_by(stands.width).map(|m| m - stands.off).collect();
+    let margins = |output: usize| {
+        stands.margins.iter().skip(output).step_by(stands.width).map(|m| m - stands.off).collect()
+    };
     let each: Vec<Margins> = (0..stands.width).map(|output| Margins::new(margins(output), radius)).collect();
     // A bound is a sum over the rows, and a few operations more.
     let up = 1.0 + (4 * stands.margins.len() + 64) as f64 * f64::EPSILON;
@@ -131,7 +148,8 @@ fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) 
     let separated = each.iter().all(|margins| margins.least() > 0.0);
     let bounds: Vec<(f64, f64)> =
         each.iter().map(|margins| rounded_up(margins.least_bound(passes, settings.own_feature))).collect();
-    // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more still.
+    // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more
+    // still.
     let plain = each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
     let theorem = match (settings.own_feature, separated && plain) {
         (Some(_), _) => Theorem::OwnFeature,
@@ -140,7 +158,8 @@ fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) 
     };
     let rows = (stands.margins.len() / stands.width.max(1)) as f64;
     let once: f64 = each.iter().map(|margins| rounded_up(margins.least_bound(1.0, None)).0).sum();
-    let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
+    let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest)
+        .then(|| (2.0 * once / (rows + 1.0)).min(1.0));
     let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
     let forever = (separated && settings.own_feature.is_none())
         .then(|| least_margins.iter().map(|margin| up * (radius / margin).powi(2)).sum());
@@ -150,11 +169,18 @@ fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) 
 fn collected(bounds: &[(f64, f64)], theorem: Theorem) -> Option<Promise> {
     let bound: f64 = bounds.iter().map(|(bound, _)| bound).sum();
     let margins = bounds.iter().map(|(_, margin)| *margin).collect();
-    bound.is_finite().then_some(Promise { bound, theorem, margins, forever: None, least_margins: Vec::new(), unseen: None })
+    bound.is_finite().then_some(Promise {
+        bound,
+        theorem,
+        margins,
+        forever: None,
+        least_margins: Vec::new(),
+        unseen: None,
+    })
 }
 
-/// Of losses `max(0, 1 − y<u, x>)` with `‖u‖ = 1/γ`: PA makes at most `R²‖u‖²` mistakes if there are none, PA-I at most
-/// `max(R², 1/C)(‖u‖² + 2C Σ ℓ)`, PA-II at most `(R² + 1/2C)(‖u‖² + 2C Σ ℓ²)`.
+/// Of losses `max(0, 1 − y<u, x>)` with `‖u‖ = 1/γ`: PA makes at most `R²‖u‖²` mistakes if there are none,
+/// PA-I at most `max(R², 1/C)(‖u‖² + 2C Σ ℓ)`, PA-II at most `(R² + 1/2C)(‖u‖² + 2C Σ ℓ²)`.
 fn aggressive(margins: &Margins, scheme: Scheme, passes: f64, settings: &Settings) -> (f64, f64) {
     let square = margins.radius() * margins.radius();
     // Two vectors move by half of what one would: for their difference that is half the cap.
@@ -166,8 +192,9 @@ fn aggressive(margins: &Margins, scheme: Scheme, passes: f64, settings: &Setting
         }
         Aggressiveness::Capped(c) => {
             let c = halved(c);
-            margins
-                .least_of(1, |margin, short| square.max(1.0 / c) * (1.0 / (margin * margin) + 2.0 * c * passes * short / margin))
+            margins.least_of(1, |margin, short| {
+                square.max(1.0 / c) * (1.0 / (margin * margin) + 2.0 * c * passes * short / margin)
+            })
         }
         Aggressiveness::Damped(c) => {
             let c = halved(c);

@@ -33,7 +33,14 @@ pub struct HiddenLayer {
 
 impl Default for HiddenLayer {
     fn default() -> Self {
-        Self { units: 128, activation: Activation::Relu, loss: LossName::Logistic, batch: None, step: 2e-3, scale: Scale::MaxAbs }
+        Self {
+            units: 128,
+            activation: Activation::Relu,
+            loss: LossName::Logistic,
+            batch: None,
+            step: 2e-3,
+            scale: Scale::MaxAbs,
+        }
     }
 }
 
@@ -96,7 +103,10 @@ fn check(settings: &Settings, data: &Dataset) -> Result<()> {
     }
     // Each weight is learned with two numbers beside it.
     if (data.rows.columns() + 1).checked_mul(units).is_none_or(|weights| weights > MOST_WEIGHTS / 2) {
-        let what = format!("{} features × {units} hidden units are more weights than fit into memory", data.rows.columns());
+        let what = format!(
+            "{} features × {units} hidden units are more weights than fit into memory",
+            data.rows.columns()
+        );
         return Err(Error::input(what).hint("fewer units, by --hidden, or fewer features, by --hash-bits"));
     }
     Ok(())
@@ -118,7 +128,12 @@ impl Task {
             let weights = data.row_weights.clone();
             refuse_weightless(&weights)?;
             let truth = Truth::Numbers(Targets::new(&data.targets()?, &weights, settings.bias));
-            return Ok(Self { aim: Aim { loss, truth, weights }, classes: None, scheme: Scheme::Two, outputs: 1 });
+            return Ok(Self {
+                aim: Aim { loss, truth, weights },
+                classes: None,
+                scheme: Scheme::Two,
+                outputs: 1,
+            });
         }
         refuse_targets(data)?;
         let classes = Classes::new(&data.names, settings)?;
@@ -127,20 +142,32 @@ impl Task {
         refuse_weightless(&weights)?;
         let scheme = scheme(loss, classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
-        Ok(Self { aim: Aim { loss, truth: Truth::Classes(ranked, scheme), weights }, classes: Some(classes), scheme, outputs })
+        Ok(Self {
+            aim: Aim { loss, truth: Truth::Classes(ranked, scheme), weights },
+            classes: Some(classes),
+            scheme,
+            outputs,
+        })
     }
 }
 
 fn refuse_weightless(weights: &[f64]) -> Result<()> {
-    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) { Err(weightless()) } else { Ok(()) }
+    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+        Err(weightless())
+    } else {
+        Ok(())
+    }
 }
 
-/// Classes share the hidden layer in any case. What is joint is the loss: that of the softmax, or one of each class against
-/// the rest.
+/// Classes share the hidden layer in any case. What is joint is the loss: that of the softmax, or one of each
+/// class against the rest.
 fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme> {
     match settings.multiclass {
         _ if loss != LossName::Logistic && settings.multiclass == Some(Scheme::Joint) => {
-            let what = format!("the loss {} is of one class against the rest, not of all classes jointly", loss.name());
+            let what = format!(
+                "the loss {} is of one class against the rest, not of all classes jointly",
+                loss.name()
+            );
             Err(Error::usage(what).hint("use --multiclass one-vs-rest, or --loss logistic"))
         }
         Some(scheme) if scheme != Scheme::Two => Ok(scheme),
@@ -155,9 +182,13 @@ fn lambda(settings: &Settings, aim: &Aim, data: &Dataset) -> Result<f64> {
     match settings.risk.strength {
         None => Ok(0.0),
         Some(Strength::Lambda(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(lambda),
-        Some(Strength::Lambda(lambda)) => Err(Error::usage(format!("--lambda must be a number from 0, not {lambda}"))),
+        Some(Strength::Lambda(lambda)) => {
+            Err(Error::usage(format!("--lambda must be a number from 0, not {lambda}")))
+        }
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
-        Some(Strength::Cost(cost)) => Err(Error::usage(format!("--cost must be a positive number, not {cost}"))),
+        Some(Strength::Cost(cost)) => {
+            Err(Error::usage(format!("--cost must be a positive number, not {cost}")))
+        }
     }
 }
 
@@ -188,7 +219,8 @@ fn finish(
     settings: &Settings,
 ) -> Result<Fit> {
     let Trained { scorer, stopped, trace, epoch } = trained;
-    let train_error = classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
+    let train_error =
+        classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
     let (mistakes, updates) = (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
     let mut results = BTreeMap::from([
         ("epochs".to_owned(), json!(trace.len())),

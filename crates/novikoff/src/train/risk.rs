@@ -9,16 +9,19 @@ use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Evaluation, Regression};
-use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge};
+use crate::loss::{
+    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+};
 use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
-    Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended, Gradient, JointSolution,
-    LeastSquares, MaxMargin, Newton, REACH, Schedule, Simplex, Sizes, Solution, Solver, Start, Step, Stochastic, in_ball,
-    is_told, joint_in_ball, joint_sound, max_margin, met, multinomial, sound, stationary,
+    Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended,
+    Gradient, JointSolution, LeastSquares, MaxMargin, Newton, REACH, Schedule, Simplex, Sizes, Solution,
+    Solver, Start, Step, Stochastic, in_ball, is_told, joint_in_ball, joint_sound, max_margin, met,
+    multinomial, sound, stationary,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -96,7 +99,8 @@ impl SolverName {
 /// What batch learners are told besides the settings that all learners share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Risk {
-    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is an ℓ1 penalty.
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is
+    /// an ℓ1 penalty.
     pub strength: Option<Strength>,
     /// The factor of `‖w‖₁`.
     pub l1: f64,
@@ -140,7 +144,12 @@ impl Risk {
 
     fn stochastic(&self) -> Stochastic {
         let usual = Stochastic::default();
-        Stochastic { batch: self.batch, schedule: self.schedule.unwrap_or(usual.schedule), step: self.step, ..usual }
+        Stochastic {
+            batch: self.batch,
+            schedule: self.schedule.unwrap_or(usual.schedule),
+            step: self.step,
+            ..usual
+        }
     }
 }
 
@@ -159,12 +168,14 @@ pub struct RiskFit {
     pub why: Option<String>,
     /// The objective (of all weight vectors together).
     pub objective: f64,
-    /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a penalty it is one on
-    /// weights up to [`REACH`](crate::solver::REACH) times as long as these, times the largest value of each column.
+    /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a
+    /// penalty it is one on weights up to [`REACH`](crate::solver::REACH) times as long as these, times the
+    /// largest value of each column.
     pub dual: Option<f64>,
     /// `(objective − dual)/objective`.
     pub relative_gap: Option<f64>,
-    /// Whether numbers are met so well that the gap is as good as none, however large beside what is left of the objective.
+    /// Whether numbers are met so well that the gap is as good as none, however large beside what is left of
+    /// the objective.
     pub met: bool,
     /// The length of the gradient. `None` where duals tell.
     pub gradient: Option<f64>,
@@ -288,14 +299,23 @@ impl Goal {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
-        let total = if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
+        let total =
+            if data.row_weights.is_empty() { data.len() as f64 } else { data.row_weights.iter().sum() };
         if total <= 0.0 {
             return Err(weightless());
         }
         if settings.learner.predicts_numbers() {
             check_size(data.rows.columns(), 1)?;
             let (targets, weights) = (data.targets()?, data.row_weights.clone());
-            return Ok(Self { classes: None, ranked: Vec::new(), targets, scheme: Scheme::Two, outputs: 1, weights, total });
+            return Ok(Self {
+                classes: None,
+                ranked: Vec::new(),
+                targets,
+                scheme: Scheme::Two,
+                outputs: 1,
+                weights,
+                total,
+            });
         }
         super::classes::refuse_targets(data)?;
         let classes = Classes::new(&data.names, settings)?;
@@ -349,11 +369,14 @@ fn solve_all<'a, L: Offered>(
     let (row_weights, total, bias) = (&goal.weights[..], goal.total, settings.bias);
     let judge = Judge::new(rows, lambda, settings);
     // These look at columns as they are, and what they come to depends on it.
-    let plain = matches!(solver, SolverName::LeastSquares | SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting)
-        || settings.learner == Learner::MaxMargin;
+    let plain = matches!(
+        solver,
+        SolverName::LeastSquares | SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting
+    ) || settings.learner == Learner::MaxMargin;
     let conditioned = judge.conditioned.as_ref().filter(|_| !plain);
     let rows = conditioned.map_or(rows, Conditioned::rows);
-    let moved: Vec<Start> = conditioned.iter().flat_map(|_| starts.iter().map(|start| judge.forth(start))).collect();
+    let moved: Vec<Start> =
+        conditioned.iter().flat_map(|_| starts.iter().map(|start| judge.forth(start))).collect();
     let starts = if conditioned.is_some() { &moved[..] } else { starts };
     let back = |solution: Solution| match conditioned {
         // The way back rounds the bias, so that the gap has to be computed anew.
@@ -361,10 +384,12 @@ fn solve_all<'a, L: Offered>(
         None => solution,
     };
     if goal.scheme == Scheme::Joint {
-        let problem = Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
+        let problem =
+            Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
         let start = (starts.len() == goal.outputs).then(|| assemble(starts, rows.columns()));
         let solution = multinomial(&problem, start.as_ref(), &Control { output: (0, 1), ..control });
-        let starts: Vec<Start> = apart(&solution.weights).into_iter().map(|start| judge.back(start)).collect();
+        let starts: Vec<Start> =
+            apart(&solution.weights).into_iter().map(|start| judge.back(start)).collect();
         let weights = assemble(&starts, rows.columns());
         let known = judge.jointly(&problem, &weights, solution);
         return Solved { weights, known: vec![known], starts };
@@ -376,9 +401,11 @@ fn solve_all<'a, L: Offered>(
     let some = |first: usize| {
         let outputs = first..goal.outputs.min(first + width);
         let targets: Vec<Vec<f64>> = outputs.clone().map(|output| goal.targets_of(output)).collect();
-        let problem = |targets| Problem { rows, targets, row_weights, total, loss, penalty: L2(lambda), bias };
+        let problem =
+            |targets| Problem { rows, targets, row_weights, total, loss, penalty: L2(lambda), bias };
         let problems: Vec<_> = targets.iter().map(|targets| problem(&targets[..])).collect();
-        let controls: Vec<_> = outputs.clone().map(|output| Control { output: (output, goal.outputs), ..control }).collect();
+        let controls: Vec<_> =
+            outputs.clone().map(|output| Control { output: (output, goal.outputs), ..control }).collect();
         let begin: Vec<_> = outputs.map(|output| starts.get(output)).collect();
         if settings.learner == Learner::MaxMargin
             && let Some(found) = L::hard_margin(&problems[0], &controls[0])
@@ -391,7 +418,11 @@ fn solve_all<'a, L: Offered>(
                     1 => vec![solver.solve(&problems[0], begin[0], &controls[0])],
                     _ => solver.solve_abreast(&problems, &begin, &controls),
                 };
-                problems.iter().zip(solutions).map(|(problem, solution)| judge.alone(problem, back(solution))).collect()
+                problems
+                    .iter()
+                    .zip(solutions)
+                    .map(|(problem, solution)| judge.alone(problem, back(solution)))
+                    .collect()
             }
             (_, Some(solver)) => {
                 let both = problems[0].with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
@@ -433,17 +464,21 @@ fn train_by<L: Offered>(
     let solve = || solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &[], &watch);
     let (Solved { mut weights, mut known, starts }, data_hash) = rayon::join(solve, || data.fingerprint());
     let interrupted = watch.stopped();
-    if known.iter().any(|known| !known.gap.objective.is_finite()) || weights.values.iter().any(|w| !w.is_finite()) {
+    if known.iter().any(|known| !known.gap.objective.is_finite())
+        || weights.values.iter().any(|w| !w.is_finite())
+    {
         return Err(super::geometry::overflow());
     }
     weights.fold_back(&scaling.factors);
     if !scaling.factors.is_empty() && settings.learner != Learner::MaxMargin {
         let minimised = (L::NAME, lambda);
-        known = by_the_model(known, &weights, &starts, (&goal, minimised), (data, &scaling.factors), settings)?;
+        known =
+            by_the_model(known, &weights, &starts, (&goal, minimised), (data, &scaling.factors), settings)?;
     }
     let scorer = Scorer::Linear(weights);
     // The scores that the certificate is of are the model's own if its weights are.
-    let known_scores = if scaling.factors.is_empty() { scores_by_row(&known, goal.outputs, data.len()) } else { None };
+    let known_scores =
+        if scaling.factors.is_empty() { scores_by_row(&known, goal.outputs, data.len()) } else { None };
     let train_error = goal.classes.as_ref().map(|_| match known_scores {
         Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
         None => evaluate::error(&scorer, data, &goal.ranked),
@@ -514,8 +549,8 @@ fn train_by<L: Offered>(
     })
 }
 
-/// Gaps of the model's own weights on the rows as they are. The scaled rows and the weights that belong to them were rounded, and
-/// far from zero that can matter.
+/// Gaps of the model's own weights on the rows as they are. The scaled rows and the weights that belong to
+/// them were rounded, and far from zero that can matter.
 fn by_the_model(
     mut known: Vec<Known>,
     weights: &Weights,
@@ -529,8 +564,13 @@ fn by_the_model(
     let objectives = objectives(labels, goal.scheme, minimised, data, settings)?;
     for (at, (known, objective)) in known.iter_mut().zip(objectives).enumerate() {
         let (directions, duals): (Vec<Direction>, Option<&[f64]>) = match goal.scheme {
-            Scheme::Joint => ((0..goal.outputs).map(|output| Direction::of_output(weights, output)).collect(), None),
-            _ => (vec![Direction::of_output(weights, at)], Some(&starts[at].duals[..]).filter(|duals| duals.len() == data.len())),
+            Scheme::Joint => {
+                ((0..goal.outputs).map(|output| Direction::of_output(weights, output)).collect(), None)
+            }
+            _ => (
+                vec![Direction::of_output(weights, at)],
+                Some(&starts[at].duals[..]).filter(|duals| duals.len() == data.len()),
+            ),
         };
         let free = objective.lambda == 0.0 && objective.l1 == 0.0;
         let within = free.then(|| REACH * length(&directions, factors).max(1e-3));
@@ -597,7 +637,8 @@ impl<'a> Judge<'a> {
                 Certified { scores, gap, duals: None }
             }
         };
-        let endless = matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
+        let endless =
+            matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
         let ended = if endless { Ended::Diverging } else { solution.ended };
         let none = met(&problem);
         let gap = told(&problem, &point, &scores, gap);
@@ -605,12 +646,17 @@ impl<'a> Judge<'a> {
     }
 
     /// With a penalty of any kind.
-    fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>, mut solution: Solution) -> (Start, Known) {
+    fn penalised<L: Loss, P: Penalty>(
+        &self,
+        problem: &Problem<'_, L, P>,
+        mut solution: Solution,
+    ) -> (Start, Known) {
         let (problem, point) = self.better(problem, &solution.point);
         let duals = solution.duals.as_deref();
         let own = solution.certified.take().filter(|_| self.conditioned.is_none());
         let certified = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
-        let gap = sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
+        let gap =
+            sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
         let gap = told(&problem, &point, &certified.scores, gap);
         self.known(solution, gap, certified.scores, 0.0)
     }
@@ -622,7 +668,9 @@ impl<'a> Judge<'a> {
         point: &'b Point,
     ) -> (Problem<'b, L, P>, Cow<'b, Point>) {
         match &self.conditioned {
-            Some(conditioned) => (Problem { rows: conditioned.rows(), ..*problem }, Cow::Owned(conditioned.forth(point))),
+            Some(conditioned) => {
+                (Problem { rows: conditioned.rows(), ..*problem }, Cow::Owned(conditioned.forth(point)))
+            }
             None => (Problem { rows: self.rows, ..*problem }, Cow::Borrowed(point)),
         }
     }
@@ -648,13 +696,17 @@ impl<'a> Judge<'a> {
 
     /// A start for the better numbers.
     fn forth(&self, start: &Start) -> Start {
-        let point = self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.forth(&start.point));
+        let point = self
+            .conditioned
+            .as_ref()
+            .map_or_else(|| start.point.clone(), |better| better.forth(&start.point));
         Start { point, duals: start.duals.clone() }
     }
 
     /// The other way round.
     fn back(&self, start: Start) -> Start {
-        let point = self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.back(&start.point));
+        let point =
+            self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.back(&start.point));
         Start { point, ..start }
     }
 
@@ -667,7 +719,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A gap of numbers that mean something: no objective where a score is not finite, and no bound where the objective is too small.
+/// A gap of numbers that mean something: no objective where a score is not finite, and no bound where the
+/// objective is too small.
 fn told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores: &[f64], gap: Gap) -> Gap {
     if scores.iter().any(|score| !score.is_finite()) {
         return Gap { objective: f64::NAN, dual: None, ..gap };
@@ -675,8 +728,8 @@ fn told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores:
     if is_told(problem, point, scores, gap.objective) { gap } else { Gap { dual: None, ..gap } }
 }
 
-/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could be. Both
-/// margins are proved in spite of rounding.
+/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that
+/// there could be. Both margins are proved in spite of rounding.
 fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f64) -> (Start, Known) {
     let half = |margin: f64| 0.5 / (margin * margin);
     let Solution { point, mut ended, steps, trace, duals, .. } = found.solution;
@@ -688,13 +741,24 @@ fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f
         ended = Ended::OutOfSteps;
     }
     let separated = lower > 0.0;
-    let gap =
-        Gap { objective: if separated { half(lower) } else { 0.0 }, dual: separated.then(|| half(upper)), gradient: Some(0.0) };
-    (Start { point, duals }, Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((lower, upper)) })
+    let gap = Gap {
+        objective: if separated { half(lower) } else { 0.0 },
+        dual: separated.then(|| half(upper)),
+        gradient: Some(0.0),
+    };
+    (
+        Start { point, duals },
+        Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((lower, upper)) },
+    )
 }
 
-/// A margin that a point has, from below, and one that no hyperplane exceeds, by the combination of rows that duals are.
-fn proved_margins<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, duals: &[f64]) -> (Option<f64>, Option<f64>) {
+/// A margin that a point has, from below, and one that no hyperplane exceeds, by the combination of rows that
+/// duals are.
+fn proved_margins<L: Loss>(
+    problem: &Problem<'_, L, L2>,
+    point: &Point,
+    duals: &[f64],
+) -> (Option<f64>, Option<f64>) {
     /// Parts of a combination that are smaller than this, beside the largest, are left out.
     const SMALLEST: f64 = 1e-14;
     let signs = problem.each(|i| if problem.share(i) > 0.0 { problem.targets[i] } else { 0.0 });
@@ -710,14 +774,16 @@ fn proved_margins<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point, duals: &
     (lower, stand.margin_at_most(&Combination { rows, multipliers }).ok())
 }
 
-/// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss learns jointly.
+/// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss
+/// learns jointly.
 fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme> {
     let joint = loss == LossName::Logistic && settings.risk.l1 == 0.0;
     match settings.multiclass {
         Some(Scheme::OneVsRest) if classes > 2 => Ok(Scheme::OneVsRest),
         _ if classes > 2 && joint => Ok(Scheme::Joint),
         Some(Scheme::Joint) if classes > 2 => {
-            let what = format!("{} learns classes one against the rest, not jointly", settings.learner.name());
+            let what =
+                format!("{} learns classes one against the rest, not jointly", settings.learner.name());
             Err(Error::usage(what).hint("use --multiclass one-vs-rest"))
         }
         _ if classes == 2 => Ok(Scheme::Two),
@@ -739,13 +805,16 @@ fn lambda(settings: &Settings, goal: &Goal, columns: usize) -> Result<f64> {
     match settings.risk.strength {
         Some(Strength::Lambda(lambda)) => positive("--lambda", lambda),
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
-        Some(Strength::Cost(cost)) => Err(Error::usage(format!("--cost must be a positive number, not {cost}"))),
+        Some(Strength::Cost(cost)) => {
+            Err(Error::usage(format!("--cost must be a positive number, not {cost}")))
+        }
         None if settings.risk.l1 > 0.0 => Ok(0.0),
         None => match settings.learner {
             Learner::Boosting | Learner::LeastSquares => Ok(0.0),
             // A linear program where its vertices are small enough to be factorised.
             Learner::LeastAbsolute if columns <= FEW_AT_A_VERTEX => Ok(0.0),
-            // Else as little as the solver can do with: next to nothing beside losses as large as the targets.
+            // Else as little as the solver can do with: next to nothing beside losses as large as the
+            // targets.
             Learner::LeastAbsolute => {
                 let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
                 Ok(1e-6 / mean.clamp(1e-100, 1e100))
@@ -762,17 +831,27 @@ const FEW_AT_A_VERTEX: usize = 500;
 const FEW_COLUMNS: usize = 2048;
 
 /// The solver, and why if it was not asked for.
-fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<(SolverName, Option<String>)> {
+fn pick<L: Offered>(
+    data: &Dataset,
+    lambda: f64,
+    settings: &Settings,
+) -> Result<(SolverName, Option<String>)> {
     let l1 = settings.risk.l1 > 0.0;
-    let works = |solver: SolverName| if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver, &settings.risk).is_some() };
-    let offered: Vec<&str> = SolverName::ALL.into_iter().filter(|s| works(*s)).map(SolverName::name).collect();
+    let works = |solver: SolverName| {
+        if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver, &settings.risk).is_some() }
+    };
+    let offered: Vec<&str> =
+        SolverName::ALL.into_iter().filter(|s| works(*s)).map(SolverName::name).collect();
     if offered.is_empty() {
         let what = format!("no solver here minimises the loss {} with an ℓ1 penalty", L::NAME.name());
-        return Err(Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared"));
+        return Err(
+            Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared")
+        );
     }
     let needs_l2 = |solver: SolverName| matches!(solver, SolverName::DualCd | SolverName::Augmented);
-    let unsuited =
-        |solver: SolverName| if needs_l2(solver) { lambda == 0.0 } else { solver == SolverName::Simplex && lambda > 0.0 };
+    let unsuited = |solver: SolverName| {
+        if needs_l2(solver) { lambda == 0.0 } else { solver == SolverName::Simplex && lambda > 0.0 }
+    };
     let asked = match (settings.risk.solver, settings.learner) {
         (SolverName::Auto, Learner::Boosting) => SolverName::Boosting,
         (asked, _) => asked,
@@ -781,7 +860,11 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
         let solver = asked;
         if !works(solver) {
             let penalty = if l1 { " and an ℓ1 penalty" } else { "" };
-            let what = format!("the solver {} does not work for the loss {}{penalty}", solver.name(), L::NAME.name());
+            let what = format!(
+                "the solver {} does not work for the loss {}{penalty}",
+                solver.name(),
+                L::NAME.name()
+            );
             return Err(Error::usage(what).hint(format!("solvers that do: {}", offered.join(", "))));
         }
         if needs_l2(solver) && lambda == 0.0 {
@@ -797,20 +880,29 @@ fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Settings) -> Result<
     let columns = data.rows.columns();
     let few = columns <= FEW_COLUMNS;
     let order: &[SolverName] = if few || lambda == 0.0 {
-        &[SolverName::Coordinate, SolverName::LeastSquares, SolverName::Newton, SolverName::Augmented, SolverName::Simplex]
+        &[
+            SolverName::Coordinate,
+            SolverName::LeastSquares,
+            SolverName::Newton,
+            SolverName::Augmented,
+            SolverName::Simplex,
+        ]
     } else {
         &[SolverName::Coordinate, SolverName::DualCd, SolverName::LeastSquares, SolverName::Newton]
     };
     let Some(solver) = order.iter().copied().find(|s| works(*s) && !unsuited(*s)) else {
         let what = format!("the loss {} needs a penalty: λ > 0", L::NAME.name());
-        return Err(Error::usage(what).hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
+        return Err(Error::usage(what)
+            .hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
     };
     let why = match solver {
         SolverName::Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
         SolverName::LeastSquares => "the squared loss has a closed form".to_owned(),
         SolverName::Simplex => "without a penalty the absolute loss is a linear program".to_owned(),
         SolverName::DualCd => format!("{columns} columns are too many for second-order steps"),
-        SolverName::Augmented => format!("the loss has a kink, and {columns} columns allow second-order steps"),
+        SolverName::Augmented => {
+            format!("the loss has a kink, and {columns} columns allow second-order steps")
+        }
         _ => format!("the loss is smooth, and {columns} columns allow second-order steps"),
     };
     Ok((solver, Some(why)))
@@ -845,7 +937,9 @@ fn assemble(starts: &[Start], columns: usize) -> Weights {
     weights.values.par_chunks_mut((COLUMNS * outputs).max(1)).enumerate().for_each(|(chunk, values)| {
         let first = chunk * COLUMNS;
         for (number, start) in starts.iter().enumerate() {
-            for (place, w) in values.iter_mut().skip(number).step_by(outputs).zip(start.point.weights.iter().skip(first)) {
+            for (place, w) in
+                values.iter_mut().skip(number).step_by(outputs).zip(start.point.weights.iter().skip(first))
+            {
                 // Plus zero: a negative zero would be another byte in the file.
                 *place = w + 0.0;
             }
@@ -878,7 +972,8 @@ fn report(
 ) -> RiskFit {
     let objective: f64 = outputs.iter().map(|output| output.gap.objective).sum();
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
-    let gradient = outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
+    let gradient =
+        outputs.iter().map(|output| output.gap.gradient.map(|g| g * g)).sum::<Option<f64>>().map(f64::sqrt);
     let relative_gap = Gap { objective, dual, gradient }.relative();
     let margin = outputs.iter().filter_map(|output| output.margin).min_by(|a, b| a.0.total_cmp(&b.0));
     let none = outputs.iter().map(|output| output.none).sum::<f64>();
@@ -902,7 +997,11 @@ fn report(
         met,
         gradient,
         steps: outputs.iter().map(|output| output.steps).max().unwrap_or(0),
-        trace: outputs.into_iter().enumerate().flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s))).collect(),
+        trace: outputs
+            .into_iter()
+            .enumerate()
+            .flat_map(|(o, output)| output.trace.into_iter().map(move |s| (o, s)))
+            .collect(),
         obstacle,
         regression: None,
         margin,
@@ -912,15 +1011,23 @@ fn report(
 
 /// The largest obstacle to convergence, and what would help.
 fn obstacle(outputs: &[Known], data: &Dataset, settings: &Settings) -> String {
-    let hopeless = outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
+    let hopeless =
+        outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        let bound = if upper.is_finite() { format!("no hyperplane has a margin above {upper:e}, and ") } else { String::new() };
+        let bound = if upper.is_finite() {
+            format!("no hyperplane has a margin above {upper:e}, and ")
+        } else {
+            String::new()
+        };
         return format!("{bound}none was found that separates the rows; use --learner svm");
     }
     if outputs.iter().any(|output| output.ended == Ended::Diverging) {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
-    if outputs.iter().any(|output| output.margin.is_none() && output.gap.dual.is_none() && output.gap.objective < 1e-200) {
+    if outputs
+        .iter()
+        .any(|output| output.margin.is_none() && output.gap.dual.is_none() && output.gap.objective < 1e-200)
+    {
         return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
     }
     let spread = column_spread(data);
@@ -945,7 +1052,12 @@ fn column_spread(data: &Dataset) -> f64 {
     used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
 }
 
-fn describe(settings: &Settings, goal: &Goal, risk: &RiskFit, data: &Dataset) -> BTreeMap<String, serde_json::Value> {
+fn describe(
+    settings: &Settings,
+    goal: &Goal,
+    risk: &RiskFit,
+    data: &Dataset,
+) -> BTreeMap<String, serde_json::Value> {
     let mut all = BTreeMap::from([
         ("bias".to_owned(), json!(settings.bias)),
         ("loss".to_owned(), json!(risk.loss)),
@@ -998,7 +1110,8 @@ pub(super) struct Path<'a> {
     pub(super) lambdas: &'a [f64],
 }
 
-/// The error on the rows held back for each penalty, each fit starting from the last; for numbers the mean squared error.
+/// The error on the rows held back for each penalty, each fit starting from the last; for numbers the mean
+/// squared error.
 pub(super) fn held_out_errors<'a>(
     loss: LossName,
     path: &Path<'_>,
@@ -1016,14 +1129,24 @@ pub(super) fn held_out_errors<'a>(
     }
 }
 
-fn errors_by<'a, L: Offered>(loss: L, path: &Path<'_>, settings: &Settings, watch: &'a Watch<'a>) -> Result<Vec<f64>> {
+fn errors_by<'a, L: Offered>(
+    loss: L,
+    path: &Path<'_>,
+    settings: &Settings,
+    watch: &'a Watch<'a>,
+) -> Result<Vec<f64>> {
     let (data, held) = (&path.training, &path.held);
     let goal = Goal::new(L::NAME, data, settings)?;
     let scaling = Scaling::new(data, settings);
     let (mut starts, mut errors) = (Vec::new(), Vec::new());
     for &lambda in path.lambdas {
-        let (solver, _) = if goal.scheme == Scheme::Joint { pick_jointly(settings)? } else { pick::<L>(data, lambda, settings)? };
-        let mut solved = solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &starts, watch);
+        let (solver, _) = if goal.scheme == Scheme::Joint {
+            pick_jointly(settings)?
+        } else {
+            pick::<L>(data, lambda, settings)?
+        };
+        let mut solved =
+            solve_all(loss, scaling.rows(data), &goal, (lambda, solver), settings, &starts, watch);
         starts = solved.starts;
         solved.weights.fold_back(&scaling.factors);
         let scorer = Scorer::Linear(solved.weights);

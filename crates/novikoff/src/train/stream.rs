@@ -81,7 +81,14 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
         let mut settings = describe(self.settings, scheme);
         settings.insert("order".into(), json!(Order::Given));
         settings.insert("epochs".into(), json!(1));
-        Ok(Learned { scorer: Scorer::Linear(weights), probabilities: None, scheme, settings, mistakes, updates })
+        Ok(Learned {
+            scorer: Scorer::Linear(weights),
+            probabilities: None,
+            scheme,
+            settings,
+            mistakes,
+            updates,
+        })
     }
 }
 
@@ -197,11 +204,17 @@ pub(super) fn refuse_for_streams(settings: &Settings) -> Result<()> {
     }
     if settings.learner != Learner::PassiveAggressive && settings.tie != Tie::Mistake {
         let hint = "use --tie mistake with --online";
-        return refuse("which label is the positive one, and wins ties, is not known before a stream shows both", hint);
+        return refuse(
+            "which label is the positive one, and wins ties, is not known before a stream shows both",
+            hint,
+        );
     }
     if settings.multiclass == Some(Scheme::OneVsRest) {
         let hint = "use --multiclass joint with --online";
-        return refuse("one-vs-rest needs every class from the first row on, and a stream shows them as they come", hint);
+        return refuse(
+            "one-vs-rest needs every class from the first row on, and a stream shows them as they come",
+            hint,
+        );
     }
     Ok(())
 }

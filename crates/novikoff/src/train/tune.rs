@@ -1,5 +1,5 @@
-//! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last, folds in parallel.
-//! For bayes it is the smoothing that is chosen, by one count of each fold's rows.
+//! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last,
+//! folds in parallel. For bayes it is the smoothing that is chosen, by one count of each fold's rows.
 
 use super::mapped::tune_mapped;
 use super::risk::{Path, held_out_errors};
@@ -45,8 +45,8 @@ pub struct Tuned {
     pub folds: usize,
 }
 
-/// Tries a path of λ, or of bayes's smoothing (`None`: one that suits the data), by cross-validation, and learns from all rows
-/// with the best.
+/// Tries a path of λ, or of bayes's smoothing (`None`: one that suits the data), by cross-validation, and
+/// learns from all rows with the best.
 ///
 /// ```
 /// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Learner, Settings, tune}};
@@ -84,16 +84,21 @@ pub(super) fn tune_as_given(
         (_, Some(loss)) => (Parameter::Lambda, Some(loss)),
         (Learner::Network, None) => {
             let error = Error::usage("tune does not choose the λ of a network");
-            return Err(error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2"));
+            return Err(
+                error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2")
+            );
         }
         (learner, None) => {
             let error = Error::usage(format!("{} has no λ to choose", learner.name()));
-            return Err(error.hint("tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty"));
+            return Err(error.hint(
+                "tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty",
+            ));
         }
     };
     let symbol = if parameter == Parameter::Lambda { "λ" } else { "smoothing" };
     if settings.risk.strength.is_some() {
-        return Err(Error::usage("λ is what tune chooses").hint("leave out --lambda and --cost, or give a path by --lambdas"));
+        return Err(Error::usage("λ is what tune chooses")
+            .hint("leave out --lambda and --cost, or give a path by --lambdas"));
     }
     let mut values = values.unwrap_or_else(|| default_path(data, settings));
     if let Some(wrong) = values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
@@ -121,7 +126,8 @@ pub(super) fn tune_as_given(
     if watch.stopped() {
         return Err(Error::interrupted());
     }
-    let path: Vec<Tried> = values.iter().enumerate().map(|(at, &value)| summary(value, errors.iter().map(|e| e[at]))).collect();
+    let path: Vec<Tried> =
+        values.iter().enumerate().map(|(at, &value)| summary(value, errors.iter().map(|e| e[at]))).collect();
     let best = (0..path.len()).min_by(|&a, &b| path[a].error.total_cmp(&path[b].error)).unwrap_or(0);
     let mut chosen = settings.clone();
     match parameter {
@@ -139,8 +145,8 @@ fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
     Tried { value, error, spread: (variance / count).sqrt() }
 }
 
-/// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square. Smoothing from 10 to a
-/// ten-thousandth: bags of words like little of it.
+/// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square.
+/// Smoothing from 10 to a ten-thousandth: bags of words like little of it.
 fn default_path(data: &Dataset, settings: &Settings) -> Vec<f64> {
     let steps = (0..13).map(|step| 10f64.powf(3.0 - 0.5 * f64::from(step)));
     if settings.learner == Learner::Bayes {

@@ -1,4 +1,5 @@
-//! How the library is cut: imports between its modules point one way, it never prints, and it has no `unsafe`.
+//! How the library is cut: imports between its modules point one way, it never prints, and it has no
+//! `unsafe`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ const ORDER: [&str; 22] = [
 ];
 
 /// What `lib.rs` exports at the crate's root, by the module that it comes from.
-const AT_THE_ROOT: [(&str, &str); 4] = [("Error", "error"), ("ErrorKind", "error"), ("Place", "error"), ("Result", "error")];
+const AT_THE_ROOT: [(&str, &str); 4] =
+    [("Error", "error"), ("ErrorKind", "error"), ("Place", "error"), ("Result", "error")];
 
 /// A line of code: where it stands, without comments, strings and tests.
 struct Line {
@@ -137,7 +139,9 @@ fn rank(module: &str) -> Option<usize> {
 fn wrong_imports(line: &Line) -> Vec<String> {
     let Some(own) = module(&line.file) else { return Vec::new() };
     let place = format!("{}:{}", line.file.display(), line.number);
-    let Some(own_rank) = rank(&own) else { return vec![format!("{place}: module {own} has no place in the order")] };
+    let Some(own_rank) = rank(&own) else {
+        return vec![format!("{place}: module {own} has no place in the order")];
+    };
     let points_back = |import: &String| *import != own && rank(import).is_none_or(|rank| rank >= own_rank);
     let wrong = imports(&line.code).into_iter().filter(points_back);
     wrong.map(|import| format!("{place}: {own} imports {import}")).collect()
@@ -152,16 +156,25 @@ fn imports_between_modules_point_one_way() {
 #[test]
 fn an_import_that_points_the_wrong_way_is_seen() {
     let line = |file: &str, code: &str| Line { file: file.into(), number: 7, code: bare(code) };
-    assert_eq!(wrong_imports(&line("data/row.rs", "use crate::model::Weights;")), ["data/row.rs:7: data imports model"]);
-    assert_eq!(wrong_imports(&line("features/mod.rs", "use crate::{error::{Error, X}, data::Row};")).len(), 1);
+    assert_eq!(
+        wrong_imports(&line("data/row.rs", "use crate::model::Weights;")),
+        ["data/row.rs:7: data imports model"]
+    );
+    assert_eq!(
+        wrong_imports(&line("features/mod.rs", "use crate::{error::{Error, X}, data::Row};")).len(),
+        1
+    );
     assert_eq!(wrong_imports(&line("train.rs", "let x = crate::surprise::f();")).len(), 1);
     assert!(wrong_imports(&line("train.rs", "use crate::online::Plan; // crate::nothing")).is_empty());
-    assert!(wrong_imports(&line("read/vw.rs", "fn f() -> crate::Result<()> { \"crate::train\" }")).is_empty());
+    assert!(
+        wrong_imports(&line("read/vw.rs", "fn f() -> crate::Result<()> { \"crate::train\" }")).is_empty()
+    );
 }
 
 #[test]
 fn every_module_of_the_library_has_its_place() {
-    let modules: std::collections::BTreeSet<String> = all_code().iter().filter_map(|line| module(&line.file)).collect();
+    let modules: std::collections::BTreeSet<String> =
+        all_code().iter().filter_map(|line| module(&line.file)).collect();
     let known: std::collections::BTreeSet<String> = ORDER.iter().map(|&name| name.to_owned()).collect();
     assert_eq!(modules, known);
 }
@@ -169,7 +182,10 @@ fn every_module_of_the_library_has_its_place() {
 fn lines_with(words: &[&str]) -> Vec<String> {
     let all = all_code();
     let has = |line: &&Line| words.iter().any(|word| line.code.contains(word));
-    all.iter().filter(has).map(|line| format!("{}:{}: {}", line.file.display(), line.number, line.code.trim())).collect()
+    all.iter()
+        .filter(has)
+        .map(|line| format!("{}:{}: {}", line.file.display(), line.number, line.code.trim()))
+        .collect()
 }
 
 #[test]

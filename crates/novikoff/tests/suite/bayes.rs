@@ -1,4 +1,5 @@
-//! Bayes' rule from bytes to posteriors: priors, weights, hashed features, streams of many blocks, and what is refused.
+//! Bayes' rule from bytes to posteriors: priors, weights, hashed features, streams of many blocks, and what
+//! is refused.
 
 use novikoff::bayes::{Bayes, Likelihood, Priors};
 use novikoff::control::Unwatched;
@@ -21,7 +22,10 @@ fn options(format: Format, hash_bits: Option<u8>) -> Options {
 }
 
 fn read(text: &str, format: Format, hash_bits: Option<u8>) -> Dataset {
-    Reader::open(&input(text), &options(format, hash_bits), &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
+    Reader::open(&input(text), &options(format, hash_bits), &Purpose::Training)
+        .unwrap()
+        .read(&mut Unwatched)
+        .unwrap()
 }
 
 fn settings(likelihood: Likelihood) -> Settings {
@@ -78,7 +82,8 @@ fn priors_are_what_they_are_given_as() {
             settings.bayes.priors = priors;
             posteriors(&learned(&data, &settings), &data)
         };
-        let named = |p: [f64; 3]| Priors::Given(["a", "b", "c"].map(String::from).into_iter().zip(p).collect());
+        let named =
+            |p: [f64; 3]| Priors::Given(["a", "b", "c"].map(String::from).into_iter().zip(p).collect());
         assert_close(&with(Priors::Uniform), &with(named([1.0 / 3.0; 3])), 1e-12);
         assert_close(&with(Priors::Learned), &with(named([3.0 / 7.0, 2.0 / 7.0, 2.0 / 7.0])), 1e-12);
         // Few digits are as good: they are divided by their sum.
@@ -99,11 +104,18 @@ fn what_cannot_work_is_refused_with_a_reason() {
         change(&mut settings);
         let error = train(&data, None, &settings, &mut Unwatched).unwrap_err();
         assert!(error.what().contains(part), "{error}, not {part}");
-        let reader = Reader::open_stream(&input(THREE), &options(Format::Svmlight, None), &Purpose::Training).unwrap();
-        let streamed = train_online(reader, &Settings { calibrate: None, ..settings.clone() }, &mut Unwatched);
-        assert!(settings.calibrate.is_some() || streamed.is_err_and(|error| error.what().contains(part)), "{part}");
+        let reader =
+            Reader::open_stream(&input(THREE), &options(Format::Svmlight, None), &Purpose::Training).unwrap();
+        let streamed =
+            train_online(reader, &Settings { calibrate: None, ..settings.clone() }, &mut Unwatched);
+        assert!(
+            settings.calibrate.is_some() || streamed.is_err_and(|error| error.what().contains(part)),
+            "{part}"
+        );
     };
-    let given = |pairs: &[(&str, f64)]| Priors::Given(pairs.iter().map(|(label, p)| ((*label).to_owned(), *p)).collect());
+    let given = |pairs: &[(&str, f64)]| {
+        Priors::Given(pairs.iter().map(|(label, p)| ((*label).to_owned(), *p)).collect())
+    };
     refused(&|s| s.bayes.smoothing = 0.0, "impossible");
     refused(&|s| s.bayes.smoothing = -1.0, "must be a positive number");
     refused(&|s| s.bayes.smoothing = f64::NAN, "must be a positive number");
@@ -113,10 +125,16 @@ fn what_cannot_work_is_refused_with_a_reason() {
     refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.5)]), "\"c\" has no prior");
     refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.1), ("d", 0.1)]), "no label \"d\"");
     refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.3)]), "sum to");
-    refused(&|s| s.bayes.priors = given(&[("a", 1.5), ("b", -0.3), ("c", -0.2)]), "must be a positive number");
+    refused(
+        &|s| s.bayes.priors = given(&[("a", 1.5), ("b", -0.3), ("c", -0.2)]),
+        "must be a positive number",
+    );
     refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.2), ("c", 0.2), ("a", 0.1)]), "two priors");
     refused(
-        &|s| s.bayes = Bayes { likelihood: Likelihood::Complement, priors: given(&[("a", 1.0)]), smoothing: 1.0 },
+        &|s| {
+            s.bayes =
+                Bayes { likelihood: Likelihood::Complement, priors: given(&[("a", 1.0)]), smoothing: 1.0 }
+        },
         "no use for priors",
     );
 }
@@ -125,10 +143,18 @@ fn what_cannot_work_is_refused_with_a_reason() {
 fn a_negative_count_is_named_by_row_and_feature() {
     for text in ["1 |a x:1\n2 |a y:2\n1 |a x:3 y:-2\n", "1 |a y:1\n2 |a x:2\n1 0 |a x:3 y:-2\n"] {
         for likelihood in Likelihood::ALL {
-            let error = train(&read(text, Format::Vw, None), None, &settings(likelihood), &mut Unwatched).unwrap_err();
-            assert!(error.what().starts_with("row 3 ") && error.what().contains("-2") && error.what().contains('y'), "{error}");
+            let error = train(&read(text, Format::Vw, None), None, &settings(likelihood), &mut Unwatched)
+                .unwrap_err();
+            assert!(
+                error.what().starts_with("row 3 ")
+                    && error.what().contains("-2")
+                    && error.what().contains('y'),
+                "{error}"
+            );
             assert!(error.advice().is_some());
-            let reader = Reader::open_stream(&input(text), &options(Format::Vw, Some(18)), &Purpose::Training).unwrap();
+            let reader =
+                Reader::open_stream(&input(text), &options(Format::Vw, Some(18)), &Purpose::Training)
+                    .unwrap();
             let error = train_online(reader, &settings(likelihood), &mut Unwatched).unwrap_err();
             assert!(error.what().starts_with("row 3 ") && error.what().contains("-2"), "{error}");
         }
@@ -139,13 +165,15 @@ fn a_negative_count_is_named_by_row_and_feature() {
 #[test]
 fn weights_count_as_rows_would() {
     let data = read(THREE, Format::Svmlight, None);
-    let twice: Vec<usize> = (0..data.len()).flat_map(|i| if data.labels[i] == 1 { vec![i, i] } else { vec![i] }).collect();
+    let twice: Vec<usize> =
+        (0..data.len()).flat_map(|i| if data.labels[i] == 1 { vec![i, i] } else { vec![i] }).collect();
     for likelihood in Likelihood::ALL {
         let repeated = posteriors(&learned(&data.select(&twice), &settings(likelihood)), &data);
         let mut weighed = data.clone();
         weighed.row_weights = data.labels.iter().map(|&label| if label == 1 { 2.0 } else { 1.0 }).collect();
         assert_close(&posteriors(&learned(&weighed, &settings(likelihood)), &data), &repeated, 1e-13);
-        let by_class = Settings { class_weight: ClassWeight::Given(vec![("b".into(), 2.0)]), ..settings(likelihood) };
+        let by_class =
+            Settings { class_weight: ClassWeight::Given(vec![("b".into(), 2.0)]), ..settings(likelihood) };
         assert_close(&posteriors(&learned(&data, &by_class), &data), &repeated, 1e-13);
     }
 }
@@ -153,7 +181,8 @@ fn weights_count_as_rows_would() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
-    /// However the text is cut into blocks, to the bit, also with fractions and weights. `documents` of this size make several.
+    /// However the text is cut into blocks, to the bit, also with fractions and weights. `documents` of this
+    /// size make several.
     #[test]
     fn a_stream_of_many_blocks_gives_the_model_of_its_rows_in_memory(seed in any::<u64>(), classes in 2usize..5, threads in 1usize..4) {
         let text = documents(30_000, classes, seed);
@@ -172,7 +201,8 @@ proptest! {
     }
 }
 
-/// Without collisions it does not matter whether features are numbered by name or by hash, nor how long the hash is.
+/// Without collisions it does not matter whether features are numbered by name or by hash, nor how long the
+/// hash is.
 #[test]
 fn hashed_features_give_the_posteriors_of_named_ones() {
     let text = documents(300, 3, 5);
@@ -183,7 +213,14 @@ fn hashed_features_give_the_posteriors_of_named_ones() {
             let hashed = read(&text, Format::Vw, Some(bits));
             let model = learned(&hashed, &settings(likelihood));
             assert_close(&posteriors(&model, &hashed), &expected, 1e-12);
-            let met = model.scorer.weights().unwrap().values.chunks(3).filter(|w| w.iter().any(|w| *w != 0.0)).count();
+            let met = model
+                .scorer
+                .weights()
+                .unwrap()
+                .values
+                .chunks(3)
+                .filter(|w| w.iter().any(|w| *w != 0.0))
+                .count();
             assert!(met <= named.rows.columns(), "{met}: what was never met weighs nothing");
         }
     }

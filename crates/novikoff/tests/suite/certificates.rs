@@ -24,7 +24,8 @@ use novikoff_checker::Rows;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Rows around a centre per class, that overlap by as much as `noise` says; targets are numbers if there is one class.
+/// Rows around a centre per class, that overlap by as much as `noise` says; targets are numbers if there is
+/// one class.
 fn rows(count: usize, features: usize, classes: usize, noise: f64, seed: u64, weighted: bool) -> Dataset {
     let mut random = Random::new(seed);
     let mut builder = Builder::new(Layout::Dense { columns: features });
@@ -73,8 +74,10 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
     let mut sum = 0.0;
     for i in 0..data.len() {
         let name = &data.names.names()[data.labels[i] as usize];
-        let count = data.weight(i) * what.class_weights.iter().find(|(n, _)| n == name).map_or(1.0, |(_, w)| *w);
-        let scores: Vec<f64> = dense.iter().zip(weights).map(|(w, d)| data.rows.row(i).dot(w) + d.bias).collect();
+        let count =
+            data.weight(i) * what.class_weights.iter().find(|(n, _)| n == name).map_or(1.0, |(_, w)| *w);
+        let scores: Vec<f64> =
+            dense.iter().zip(weights).map(|(w, d)| data.rows.row(i).dot(w) + d.bias).collect();
         let y = match &what.target {
             Target::Sides(sides) => {
                 if sides.positive.contains(name) {
@@ -105,7 +108,12 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
     }
     let scales = what.scale.factors(&data.rows, &data.row_weights);
     let of = |v: f64| 0.5 * what.lambda * v * v + what.l1 * v.abs();
-    let penalty: f64 = dense.iter().flatten().enumerate().map(|(at, w)| of(w / scales.get(at % columns).unwrap_or(&1.0))).sum();
+    let penalty: f64 = dense
+        .iter()
+        .flatten()
+        .enumerate()
+        .map(|(at, w)| of(w / scales.get(at % columns).unwrap_or(&1.0)))
+        .sum();
     let biases = if what.bias == Bias::Penalised { weights.iter().map(|d| of(d.bias)).sum() } else { 0.0 };
     sum / total + penalty + biases
 }
@@ -139,11 +147,16 @@ fn cases() -> impl Strategy<Value = Case> {
         prop::sample::select(vec![0.0, 0.0, 0.02]),
     );
     (shape, kind).prop_map(
-        |((count, features, classes, noise, seed, weighted), (learner, bias, scale, multiclass, balanced, lambda, l1))| {
+        |(
+            (count, features, classes, noise, seed, weighted),
+            (learner, bias, scale, multiclass, balanced, lambda, l1),
+        )| {
             let numbers = learner.predicts_numbers();
             let data = rows(count, features, if numbers { 1 } else { classes }, noise, seed, weighted);
-            let sparse =
-                matches!(learner, Learner::SquaredSvm | Learner::Logistic | Learner::Exponential | Learner::LeastSquares);
+            let sparse = matches!(
+                learner,
+                Learner::SquaredSvm | Learner::Logistic | Learner::Exponential | Learner::LeastSquares
+            );
             let risk = Risk {
                 strength: Some(Strength::Lambda(lambda)),
                 l1: if sparse { l1 } else { 0.0 },
@@ -152,7 +165,10 @@ fn cases() -> impl Strategy<Value = Case> {
                 ..Risk::default()
             };
             let class_weight = if balanced && !numbers { ClassWeight::Balanced } else { ClassWeight::Equal };
-            Case { data, settings: Settings { learner, bias, multiclass, class_weight, risk, ..Settings::default() } }
+            Case {
+                data,
+                settings: Settings { learner, bias, multiclass, class_weight, risk, ..Settings::default() },
+            }
         },
     )
 }
@@ -262,7 +278,8 @@ fn an_objective_is_the_one_of_its_model() {
         (ClassWeight::Balanced, risk(Scale::MaxAbs, 0.01), Bias::None),
         (given, risk(Scale::UnitVariance, 0.0), Bias::Penalised),
     ] {
-        let settings = Settings { learner: Learner::Logistic, class_weight, risk, bias, ..Settings::default() };
+        let settings =
+            Settings { learner: Learner::Logistic, class_weight, risk, bias, ..Settings::default() };
         let fit = fitted(&data, &settings);
         let certificate = fit.certificate(&data, &settings).unwrap();
         assert_eq!(confirmed(&certificate, &fit.model, &data), [true; 2], "{settings:?}");
@@ -271,7 +288,9 @@ fn an_objective_is_the_one_of_its_model() {
             |objective| objective.l1 += 0.5,
             |objective| objective.loss = LossName::Hinge,
             |objective| objective.bias = if objective.bias == Bias::Free { Bias::None } else { Bias::Free },
-            |objective| objective.scale = if objective.scale == Scale::None { Scale::MaxAbs } else { Scale::None },
+            |objective| {
+                objective.scale = if objective.scale == Scale::None { Scale::MaxAbs } else { Scale::None }
+            },
             |objective| objective.class_weights = vec![("1".into(), 2.0)],
             |objective| objective.scaled_columns = Some(1),
         ];
@@ -284,12 +303,14 @@ fn an_objective_is_the_one_of_its_model() {
     }
 }
 
-/// Genuine certificates hold in exact arithmetic, too, also where bounds depend on the last digits of slopes: few steps, long rows, little penalty.
+/// Genuine certificates hold in exact arithmetic, too, also where bounds depend on the last digits of slopes:
+/// few steps, long rows, little penalty.
 #[test]
 fn the_exact_checker_confirms_certificates_of_fits_that_are_far_from_done() {
     for (k, bias) in (0..40u32).flat_map(|k| BIASES.map(|bias| (k, bias))) {
         let far = 1e9 * (1.0 + 0.00148 * f64::from(k));
-        let data = signed(&[[0.0, 0.0, 1.0], [0.0, far, 0.0], [0.0, 0.0, f64::from(k % 3)]], &[true, false, false]);
+        let data =
+            signed(&[[0.0, 0.0, 1.0], [0.0, far, 0.0], [0.0, 0.0, f64::from(k % 3)]], &[true, false, false]);
         for learner in [Learner::SquaredSvm, Learner::Logistic, Learner::Exponential] {
             let risk = Risk { strength: Some(Strength::Lambda(3e-6)), steps: Some(2), ..Risk::default() };
             let settings = Settings { learner, bias, risk, ..Settings::default() };
@@ -304,7 +325,8 @@ fn the_exact_checker_confirms_certificates_of_fits_that_are_far_from_done() {
 /// Scales leave the terms of documents alone, and a model says so.
 #[test]
 fn columns_that_are_not_scaled_are_part_of_the_objective() {
-    let text = b"spam\tcheap cheap pills\nham\tsee you at lunch\nspam\tpills for lunch\nham\tyou and you\n".to_vec();
+    let text =
+        b"spam\tcheap cheap pills\nham\tsee you at lunch\nspam\tpills for lunch\nham\tyou and you\n".to_vec();
     let input = Input::Bytes { name: "mail.tsv".into(), bytes: text.into() };
     let options = Options { format: Some(Format::Text), ..Options::default() };
     let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
@@ -332,16 +354,23 @@ fn a_label_that_is_weighed_twice_is_refused() {
     let first = objective.class_weights[0].clone();
     objective.class_weights.push(first);
     let checked = certificate.check(&data);
-    assert!(checked.iter().any(|claim| !claim.holds && claim.detail.contains("weighed twice")), "{checked:?}");
+    assert!(
+        checked.iter().any(|claim| !claim.holds && claim.detail.contains("weighed twice")),
+        "{checked:?}"
+    );
 }
 
-/// Bounds that are integers in exact arithmetic, where a run makes exactly as many mistakes: rounding must not take one away.
+/// Bounds that are integers in exact arithmetic, where a run makes exactly as many mistakes: rounding must
+/// not take one away.
 #[test]
 fn bounds_that_runs_reach_are_not_rounded_below_them() {
     let (mut runs, mut reached) = (0, 0);
-    let places: Vec<[f64; 3]> = (0..27).map(|k| [k % 3, k / 3 % 3, k / 9].map(|x| f64::from(x) - 1.0)).collect();
+    let places: Vec<[f64; 3]> =
+        (0..27).map(|k| [k % 3, k / 3 % 3, k / 9].map(|x| f64::from(x) - 1.0)).collect();
     for size in [1.0, 3e-5, 1.7, 1e6, 1e-100, 1e150] {
-        for (a, b, c) in (0..27).flat_map(|a| (a..27).flat_map(move |b| [(a, b, (a * b + 7) % 27), (a, b, 26 - a)])) {
+        for (a, b, c) in
+            (0..27).flat_map(|a| (a..27).flat_map(move |b| [(a, b, (a * b + 7) % 27), (a, b, 26 - a)]))
+        {
             for signs in [[false, true, false], [true, true, false]] {
                 let rows = [a, b, c].map(|place: usize| places[place].map(|x| x * size));
                 let data = signed(&rows, &signs);
@@ -350,7 +379,11 @@ fn bounds_that_runs_reach_are_not_rounded_below_them() {
                 let fit = fitted(&data, &Settings { learner, bias, epochs: 50, ..Settings::default() });
                 let Some(promise) = &fit.promise else { continue };
                 for bound in [Some(promise.bound), promise.forever].into_iter().flatten() {
-                    assert!(fit.mistakes <= bound.floor() as u64, "{} {promise:?} {rows:?} {signs:?} {bias:?}", fit.mistakes);
+                    assert!(
+                        fit.mistakes <= bound.floor() as u64,
+                        "{} {promise:?} {rows:?} {signs:?} {bias:?}",
+                        fit.mistakes
+                    );
                     reached += u32::from(fit.mistakes == bound.floor() as u64);
                     runs += 1;
                 }
@@ -385,7 +418,9 @@ fn plain(value: Value) -> Value {
                 _ => bytes.as_chunks::<4>().0.iter().map(|b| u32::from_le_bytes(*b)).collect(),
             }
         }
-        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, value)| (name, plain(value))).collect())
+        }
         Value::Array(values) => Value::Array(values.into_iter().map(plain).collect()),
         other => other,
     }
@@ -414,7 +449,10 @@ fn long_lists_are_packed_and_plain_ones_refused() {
                 continue;
             }
             let changed = Certificate::from_text(std::str::from_utf8(&bytes).unwrap());
-            assert!(!changed.is_ok_and(|changed| changed.check_model(&fit.model, &checksum, &data).holds), "{at} {digit}");
+            assert!(
+                !changed.is_ok_and(|changed| changed.check_model(&fit.model, &checksum, &data).holds),
+                "{at} {digit}"
+            );
         }
     }
 }
@@ -425,10 +463,15 @@ fn a_claim_without_any_penalty_speaks_of_weights_up_to_a_length() {
     let risk = Risk { strength: Some(Strength::Lambda(0.0)), ..Risk::default() };
     let settings = Settings { learner: Learner::LeastSquares, risk, ..Settings::default() };
     let certificate = fitted(&data, &settings).certificate(&data, &settings).unwrap();
-    let [Claim::NearOptimal { value, lower_bound: Some(least), within: Some(_), .. }] = &certificate.claims[..] else { panic!() };
+    let [Claim::NearOptimal { value, lower_bound: Some(least), within: Some(_), .. }] =
+        &certificate.claims[..]
+    else {
+        panic!()
+    };
     assert!(value - least < 1e-9 * value, "{value} {least}");
     assert!(certificate.check(&data).iter().all(|claim| claim.holds));
-    // Any length may be claimed, at its price: that of the rounding errors of the gradient, along that length.
+    // Any length may be claimed, at its price: that of the rounding errors of the gradient, along that
+    // length.
     let mut longer = certificate.clone();
     if let Claim::NearOptimal { within, .. } = &mut longer.claims[0] {
         *within = within.map(|length| length * 1e20);
@@ -483,7 +526,8 @@ proptest! {
         for claim in again.check(&data) {
             prop_assert!(claim.holds, "{:?}: {:?}", settings, claim);
         }
-        // One class against the rest: the mistakes of all classes, by as many claims. And the same for any number of epochs.
+        // One class against the rest: the mistakes of all classes, by as many claims. And the same for any
+        // number of epochs.
         for forever in [true, false] {
             let claimed = again.claims.iter().filter_map(|claim| match claim {
                 Claim::MistakesAtMost { mistakes, proof } if proof.passes.is_none() == forever => Some(*mistakes),
@@ -541,7 +585,8 @@ proptest! {
 #[test]
 fn a_bound_of_one_pass_bounds_one_pass() {
     // Generated with noise: the bound of Freund and Schapire, and more for more passes.
-    let data = Recipe { rows: 2000, features: 5, margin: 0.2, noise: 0.05, seed: 4, ..Recipe::default() }.generate();
+    let data =
+        Recipe { rows: 2000, features: 5, margin: 0.2, noise: 0.05, seed: 4, ..Recipe::default() }.generate();
     let bound = |epochs: usize| {
         let settings = Settings { learner: Learner::Averaged, epochs, ..Settings::default() };
         let promise = fitted(&data, &settings).promise.unwrap();

@@ -1,5 +1,5 @@
-//! The comparison of the perceptron's variants, held against models that were trained one by one and against weight vectors
-//! that were written out.
+//! The comparison of the perceptron's variants, held against models that were trained one by one and against
+//! weight vectors that were written out.
 
 use novikoff::compare::{Compared, Comparison, Entry, State, compare};
 use novikoff::control::{Flow, Observer, Progress, Unwatched};
@@ -90,7 +90,8 @@ proptest! {
         for epochs in 1..=3 {
             for learner in [Learner::Perceptron, Learner::Averaged, Learner::Voted] {
                 let fit = train(&data, None, &Settings { learner, kernel, epochs, ..base.clone() }, &mut Unwatched).unwrap();
-                // A run that ends because nothing is mistaken has fewer rounds; its average and votes have too.
+                // A run that ends because nothing is mistaken has fewer rounds; its average and votes have
+                // too.
                 prop_assume!(learner == Learner::Perceptron || fit.trace.len() == epochs);
                 let entry = find(&all.entries, learner.name(), false, epochs as f64);
                 let classes: Vec<u32> = test.labels.clone();
@@ -152,14 +153,19 @@ fn timeless(entries: &[Entry]) -> Vec<Entry> {
     entries.iter().map(|entry| Entry { seconds: 0.0, ..entry.clone() }).collect()
 }
 
-/// The definitions of the paper, with every weight vector written out: rows in the order given, one class against the rest.
+/// The definitions of the paper, with every weight vector written out: rows in the order given, one class
+/// against the rest.
 #[test]
 fn random_and_normalised_forms_are_those_of_the_paper() {
     for seed in 0..40 {
         let (data, test) = (rows(3, 60, 3, seed), rows(3, 40, 3, seed + 1000));
         let settings = Settings { order: Order::Given, ..settings(seed, Bias::Free, None) };
-        let comparison =
-            Comparison { kernels: vec![(Kernel::Linear, 2.0)], epochs: vec![0.5, 1.0, 2.0], others: Vec::new(), settings };
+        let comparison = Comparison {
+            kernels: vec![(Kernel::Linear, 2.0)],
+            epochs: vec![0.5, 1.0, 2.0],
+            others: Vec::new(),
+            settings,
+        };
         let all = compared(&data, &test, &comparison);
         let history = history(&data, 2);
         for (epochs, rounds) in [(0.5, 30), (1.0, 60), (2.0, 120)] {
@@ -178,7 +184,11 @@ fn random_and_normalised_forms_are_those_of_the_paper() {
             {
                 let found = find(&all.entries, learner, normalised, epochs).test_error;
                 // One row whose scores tie but for rounding.
-                let ties = if learner == "random" { 0.02 / 40.0 } else { 1.01 / 40.0 * f64::from(u8::from(normalised)) };
+                let ties = if learner == "random" {
+                    0.02 / 40.0
+                } else {
+                    1.01 / 40.0 * f64::from(u8::from(normalised))
+                };
                 assert!(
                     (found - expected[i]).abs() <= ties + 1e-12,
                     "{learner} {normalised} {epochs}: {found} not {}",
@@ -243,8 +253,11 @@ fn naive(history: &[Vectors], test: &Dataset) -> [f64; 7] {
         for w in history {
             let scores: Vec<f64> = w.iter().map(|w| dot(w, &x)).collect();
             let length = |w: &Vec<f64>| dot(w, w).sqrt();
-            let normalised: Vec<f64> =
-                w.iter().zip(&scores).map(|(w, s)| if length(w) > 0.0 { s / length(w) } else { 0.0 }).collect();
+            let normalised: Vec<f64> = w
+                .iter()
+                .zip(&scores)
+                .map(|(w, s)| if length(w) > 0.0 { s / length(w) } else { 0.0 })
+                .collect();
             for class in 0..k {
                 sum[class] += scores[class];
                 normalised_sum[class] += normalised[class];

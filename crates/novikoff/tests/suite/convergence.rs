@@ -1,4 +1,5 @@
-//! What fits say of themselves: "converged" where they are, whatever the columns' units and offsets, and no dual above a minimum.
+//! What fits say of themselves: "converged" where they are, whatever the columns' units and offsets, and no
+//! dual above a minimum.
 
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
@@ -27,9 +28,21 @@ fn dataset(rows: &[Vec<f64>], targets: &[f64]) -> Dataset {
     }
 }
 
-fn fit(learner: Learner, lambda: f64, solver: SolverName, bias: Bias, rows: &[Vec<f64>], targets: &[f64]) -> Fit {
+fn fit(
+    learner: Learner,
+    lambda: f64,
+    solver: SolverName,
+    bias: Bias,
+    rows: &[Vec<f64>],
+    targets: &[f64],
+) -> Fit {
     let slow = matches!(solver, SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting);
-    let risk = Risk { strength: Some(Strength::Lambda(lambda)), solver, steps: slow.then_some(300), ..Risk::default() };
+    let risk = Risk {
+        strength: Some(Strength::Lambda(lambda)),
+        solver,
+        steps: slow.then_some(300),
+        ..Risk::default()
+    };
     let settings = Settings { learner, bias, risk, ..Settings::default() };
     train(&dataset(rows, targets), None, &settings, &mut Unwatched).unwrap()
 }
@@ -47,7 +60,8 @@ fn times() -> (Vec<Vec<f64>>, Vec<f64>) {
 #[test]
 fn a_tiny_column_is_fitted_by_least_absolute_deviations() {
     for scale in [1e-150, 1e-12, 1e-10, 1.0, 1e12] {
-        let (rows, targets): (Vec<_>, Vec<_>) = (1..6).map(|i| (vec![f64::from(i) * scale], f64::from(i))).unzip();
+        let (rows, targets): (Vec<_>, Vec<_>) =
+            (1..6).map(|i| (vec![f64::from(i) * scale], f64::from(i))).unzip();
         let fit = fit(Learner::LeastAbsolute, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::Converged, "{scale}");
         assert!(risk(&fit).objective < 1e-12 && risk(&fit).dual.unwrap() < 1e-12, "{scale} {:?}", risk(&fit));
@@ -66,7 +80,8 @@ fn times_and_millionths_do_not_pass_for_arrival() {
         let gradient = fit(Learner::Logistic, 0.0, SolverName::Gradient, Bias::Free, rows, &targets);
         assert!(gradient.stopped != Stopped::Converged || risk(&gradient).objective <= least * (1.0 + 1e-4));
         let boosting = fit(Learner::Boosting, 0.0, SolverName::Auto, Bias::Free, rows, &targets);
-        let best = risk(&fit(Learner::Exponential, 0.0, SolverName::Newton, Bias::Free, rows, &targets)).objective;
+        let best =
+            risk(&fit(Learner::Exponential, 0.0, SolverName::Newton, Bias::Free, rows, &targets)).objective;
         assert!(boosting.stopped != Stopped::Converged || risk(&boosting).objective <= best * (1.0 + 1e-4));
     }
 }
@@ -78,7 +93,12 @@ fn classes_learned_jointly_find_the_minimum_in_any_units() {
     for (scale, shift) in [(1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1.7e9)] {
         let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i) * scale + shift]).collect();
         let fit = fit(Learner::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
-        assert_eq!((fit.stopped, fit.scheme), (Stopped::Converged, Scheme::Joint), "{scale} {shift} {:?}", risk(&fit));
+        assert_eq!(
+            (fit.stopped, fit.scheme),
+            (Stopped::Converged, Scheme::Joint),
+            "{scale} {shift} {:?}",
+            risk(&fit)
+        );
         objectives.push(risk(&fit).objective);
     }
     assert!(objectives.iter().all(|x| (x - objectives[0]).abs() <= 1e-4 * x), "{objectives:?}");
@@ -127,15 +147,20 @@ fn newton_knows_the_minimum_when_it_is_there() {
     }
 }
 
-/// One class of three is easy, and its small objective takes longer to be right to so many digits than the others' do.
+/// One class of three is easy, and its small objective takes longer to be right to so many digits than the
+/// others' do.
 #[test]
 fn several_classes_converge_when_their_gap_says_so() {
-    let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![f64::from(i % 20), f64::from(i * 7 % 11), f64::from(i / 50) * 40.0]).collect();
-    let targets: Vec<f64> = (0..60).map(|i| if i >= 50 { 2.0 } else { f64::from(u8::from(i % 20 + i * 7 % 3 > 9)) }).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..60).map(|i| vec![f64::from(i % 20), f64::from(i * 7 % 11), f64::from(i / 50) * 40.0]).collect();
+    let targets: Vec<f64> =
+        (0..60).map(|i| if i >= 50 { 2.0 } else { f64::from(u8::from(i % 20 + i * 7 % 3 > 9)) }).collect();
     for steps in 1..60 {
         for learner in [Learner::Svm, Learner::SquaredSvm, Learner::Logistic] {
-            let risk = Risk { steps: Some(steps), tolerance: 1e-2, solver: SolverName::DualCd, ..Risk::default() };
-            let settings = Settings { learner, risk, multiclass: Some(Scheme::OneVsRest), ..Settings::default() };
+            let risk =
+                Risk { steps: Some(steps), tolerance: 1e-2, solver: SolverName::DualCd, ..Risk::default() };
+            let settings =
+                Settings { learner, risk, multiclass: Some(Scheme::OneVsRest), ..Settings::default() };
             let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
             let close = fit.risk.as_ref().unwrap().relative_gap.unwrap() <= 1e-2;
             assert_eq!(fit.stopped == Stopped::Converged, close, "{learner:?} after {steps} steps");
@@ -148,11 +173,15 @@ fn several_classes_converge_when_their_gap_says_so() {
 fn rows_a_trillion_away_have_no_larger_dual() {
     let near: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i * 5 % 12), f64::from(i * i % 7)]).collect();
     let far: Vec<Vec<f64>> = near.iter().map(|row| row.iter().map(|x| x + 1e12).collect()).collect();
-    let targets: Vec<f64> = (0..12).map(|i| if i % 5 == 0 || near[i][0] > near[i][1] + 3.0 { 1.0 } else { -1.0 }).collect();
+    let targets: Vec<f64> =
+        (0..12).map(|i| if i % 5 == 0 || near[i][0] > near[i][1] + 3.0 { 1.0 } else { -1.0 }).collect();
     for (learner, loss, solvers) in LEARNERS {
         for lambda in [1e-3, 0.1] {
-            let (least, _) = Task { loss, rows: &near, targets: &targets, l2: lambda, l1: 0.0, bias: Bias::Free }.least();
-            for &solver in solvers.iter().filter(|s| !matches!(s, SolverName::Simplex | SolverName::Coordinate)) {
+            let (least, _) =
+                Task { loss, rows: &near, targets: &targets, l2: lambda, l1: 0.0, bias: Bias::Free }.least();
+            for &solver in
+                solvers.iter().filter(|s| !matches!(s, SolverName::Simplex | SolverName::Coordinate))
+            {
                 let fit = fit(learner, lambda, solver, Bias::Free, &far, &targets);
                 let dual = risk(&fit).dual.unwrap();
                 assert!(dual <= least * (1.0 + 1e-13), "{learner:?} {solver:?}: {dual} above {least}");
@@ -222,18 +251,24 @@ fn bend(loss: LossName, y: f64, s: f64, width: f64) -> (f64, f64, f64) {
 impl Task<'_> {
     /// The objective of a model, with twice the digits.
     fn objective(&self, weights: &[f64], bias: f64) -> f64 {
-        let losses = self.rows.iter().zip(self.targets).map(|(row, y)| value(self.loss, *y, exact_dot(weights, row, bias)));
+        let losses = self
+            .rows
+            .iter()
+            .zip(self.targets)
+            .map(|(row, y)| value(self.loss, *y, exact_dot(weights, row, bias)));
         let restrained = weights.iter().chain((self.bias == Bias::Penalised).then_some(&bias));
-        losses.sum::<f64>() / self.rows.len() as f64 + restrained.map(|w| 0.5 * self.l2 * w * w + self.l1 * w.abs()).sum::<f64>()
+        losses.sum::<f64>() / self.rows.len() as f64
+            + restrained.map(|w| 0.5 * self.l2 * w * w + self.l1 * w.abs()).sum::<f64>()
     }
 
-    /// An objective that some weights have, and their length in units of the columns: Newton's method on kinks rounded off ever
-    /// less, with columns centred where a free bias allows it, and scaled.
+    /// An objective that some weights have, and their length in units of the columns: Newton's method on
+    /// kinks rounded off ever less, with columns centred where a free bias allows it, and scaled.
     fn least(&self) -> (f64, f64) {
         let (n, d) = (self.rows.len(), self.rows[0].len());
         let free = self.bias == Bias::Free || self.bias == Bias::Penalised && self.l2 + self.l1 == 0.0;
         let column = |j: usize| self.rows.iter().map(move |row| row[j]);
-        let centre: Vec<f64> = (0..d).map(|j| if free { column(j).nth(n / 2).unwrap() } else { 0.0 }).collect();
+        let centre: Vec<f64> =
+            (0..d).map(|j| if free { column(j).nth(n / 2).unwrap() } else { 0.0 }).collect();
         let unit = |j: usize| match column(j).map(|x| (x - centre[j]).abs()).fold(0.0, f64::max) {
             0.0 => 1.0,
             largest => largest.log2().floor().exp2(),
@@ -245,7 +280,8 @@ impl Task<'_> {
             rows.iter_mut().for_each(|row| row.push(1.0));
             units.push(if free { f64::INFINITY } else { 1.0 });
         }
-        // The cost with kinks rounded off over a width, and what Newton's method makes of it: a line for each weight.
+        // The cost with kinks rounded off over a width, and what Newton's method makes of it: a line for each
+        // weight.
         let look = |v: &[f64], width: f64| {
             let (mut cost, mut lines) = (0.0, vec![vec![0.0; v.len() + 1]; v.len()]);
             for (row, y) in rows.iter().zip(self.targets) {
@@ -274,8 +310,12 @@ impl Task<'_> {
                     let mut lines = lines.clone();
                     (0..v.len()).for_each(|j| lines[j][j] += ridge);
                     let direction = solve(lines);
-                    let along = |length: f64| v.iter().zip(&direction).map(|(v, d)| v + length * d).collect::<Vec<f64>>();
-                    (0..20).map(|k| along(0.5f64.powi(k))).find(|next| look(next, width).0 < here * (1.0 - 1e-14))
+                    let along = |length: f64| {
+                        v.iter().zip(&direction).map(|(v, d)| v + length * d).collect::<Vec<f64>>()
+                    };
+                    (0..20)
+                        .map(|k| along(0.5f64.powi(k)))
+                        .find(|next| look(next, width).0 < here * (1.0 - 1e-14))
                 });
                 let Some(next) = next else { break };
                 v = next;
@@ -293,7 +333,8 @@ impl Task<'_> {
 fn solve(mut lines: Vec<Vec<f64>>) -> Vec<f64> {
     let n = lines.len();
     for column in 0..n {
-        let at = (column..n).max_by(|&a, &b| lines[a][column].abs().total_cmp(&lines[b][column].abs())).unwrap();
+        let at =
+            (column..n).max_by(|&a, &b| lines[a][column].abs().total_cmp(&lines[b][column].abs())).unwrap();
         lines.swap(column, at);
         let pivot = lines[column].clone();
         for line in lines.iter_mut().skip(column + 1).filter(|_| pivot[column] != 0.0) {
@@ -315,22 +356,35 @@ const LEARNERS: [(Learner, LossName, &[SolverName]); 7] = {
     [
         (Learner::Svm, LossName::Hinge, &[Augmented, DualCd, Gradient, Stochastic]),
         (Learner::SquaredSvm, LossName::SquaredHinge, &[Newton, Augmented, DualCd, Gradient, Coordinate]),
-        (Learner::Logistic, LossName::Logistic, &[Newton, Augmented, DualCd, Gradient, Stochastic, Coordinate]),
+        (
+            Learner::Logistic,
+            LossName::Logistic,
+            &[Newton, Augmented, DualCd, Gradient, Stochastic, Coordinate],
+        ),
         (Learner::Exponential, LossName::Exponential, &[Newton, Gradient, Coordinate]),
         (Learner::Boosting, LossName::Exponential, &[Boosting]),
-        (Learner::LeastSquares, LossName::Squared, &[LeastSquares, Newton, Augmented, DualCd, Gradient, Coordinate]),
+        (
+            Learner::LeastSquares,
+            LossName::Squared,
+            &[LeastSquares, Newton, Augmented, DualCd, Gradient, Coordinate],
+        ),
         (Learner::LeastAbsolute, LossName::Absolute, &[Simplex, Augmented, DualCd, Gradient]),
     ]
 };
 
-/// Every learner, penalty, bias and solver, on columns of odd sizes and far from zero, against minima found otherwise.
+/// Every learner, penalty, bias and solver, on columns of odd sizes and far from zero, against minima found
+/// otherwise.
 #[test]
 fn converged_is_said_only_of_minima() {
-    let grid: Vec<(f64, f64)> = (0..12).map(|i| (f64::from(i * 5 % 12) - 4.0, f64::from(i * i % 7) - 2.5)).collect();
-    let signs: Vec<f64> = (0..12).map(|i| if i % 5 == 0 || grid[i].0 + grid[i].1 > 1.0 { 1.0 } else { -1.0 }).collect();
+    let grid: Vec<(f64, f64)> =
+        (0..12).map(|i| (f64::from(i * 5 % 12) - 4.0, f64::from(i * i % 7) - 2.5)).collect();
+    let signs: Vec<f64> =
+        (0..12).map(|i| if i % 5 == 0 || grid[i].0 + grid[i].1 > 1.0 { 1.0 } else { -1.0 }).collect();
     let numbers: Vec<f64> = (0..12).map(|i| grid[i].0 - 2.0 * grid[i].1 + (i * 7 % 5) as f64).collect();
     let mut all: Vec<(bool, String)> = Vec::new();
-    for (scale, shift) in [1e-12, 1e-6, 3e-5, 1.0, 1e6].into_iter().flat_map(|scale| [(scale, 0.0), (scale, 1.7e9)]) {
+    for (scale, shift) in
+        [1e-12, 1e-6, 3e-5, 1.0, 1e6].into_iter().flat_map(|scale| [(scale, 0.0), (scale, 1.7e9)])
+    {
         let rows: Vec<Vec<f64>> = grid.iter().map(|(a, b)| vec![a * scale + shift, *b]).collect();
         for (learner, loss, solvers) in LEARNERS {
             let targets = if learner.predicts_numbers() { &numbers } else { &signs };
@@ -341,11 +395,17 @@ fn converged_is_said_only_of_minima() {
                 let task = Task { loss, rows: &rows, targets, l2, l1, bias };
                 let (least, length) = task.least();
                 for &solver in solvers {
-                    let steps = matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200);
-                    let risk = Risk { strength: Some(Strength::Lambda(l2)), l1, solver, steps, ..Risk::default() };
+                    let steps =
+                        matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200);
+                    let risk =
+                        Risk { strength: Some(Strength::Lambda(l2)), l1, solver, steps, ..Risk::default() };
                     let settings = Settings { learner, bias, risk, ..Settings::default() };
-                    let Ok(fit) = train(&dataset(&rows, targets), None, &settings, &mut Unwatched) else { continue };
-                    let what = format!("{learner:?} {solver:?} λ {l2} ℓ1 {l1} {bias:?}, columns times {scale} plus {shift}");
+                    let Ok(fit) = train(&dataset(&rows, targets), None, &settings, &mut Unwatched) else {
+                        continue;
+                    };
+                    let what = format!(
+                        "{learner:?} {solver:?} λ {l2} ℓ1 {l1} {bias:?}, columns times {scale} plus {shift}"
+                    );
                     let weights = fit.model.scorer.weights().unwrap();
                     let own = task.objective(&weights.values, weights.bias[0]);
                     let found = fit.risk.as_ref().unwrap();
@@ -354,31 +414,55 @@ fn converged_is_said_only_of_minima() {
                     // A ball that holds the weights of the other minimum.
                     let near = l2 + l1 > 0.0 || length <= 0.5 * REACH;
                     if near {
-                        assert!(found.dual.is_none_or(|dual| dual <= least * (1.0 + 1e-13)), "{what}: {least}, {found:?}");
-                        assert!(!converged || own - least <= 1e-4 * own + 1e-9, "{what}: {own}, {least}, {found:?}");
+                        assert!(
+                            found.dual.is_none_or(|dual| dual <= least * (1.0 + 1e-13)),
+                            "{what}: {least}, {found:?}"
+                        );
+                        assert!(
+                            !converged || own - least <= 1e-4 * own + 1e-9,
+                            "{what}: {own}, {least}, {found:?}"
+                        );
                     }
-                    assert_eq!(converged, found.met || found.relative_gap.is_some_and(|gap| gap <= 1e-4), "{what}: {found:?}");
-                    let slow = matches!(solver, SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting);
+                    assert_eq!(
+                        converged,
+                        found.met || found.relative_gap.is_some_and(|gap| gap <= 1e-4),
+                        "{what}: {found:?}"
+                    );
+                    let slow = matches!(
+                        solver,
+                        SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting
+                    );
                     // With millionths at a billion, a bias has too few digits.
                     let digits = shift == 0.0 || bias == Bias::Free && scale != 1e-6 && scale != 3e-5;
                     let easy = scale == 1.0 && shift == 0.0 || l2 + l1 == 0.0 && digits;
                     if easy && !slow {
                         assert!(least <= own * (1.0 + 1e-6), "{what}: {own} where the test found {least}");
-                        all.push((converged, format!("{what}: {:?}", (found.objective, least, found.dual, found.steps))));
+                        all.push((
+                            converged,
+                            format!("{what}: {:?}", (found.objective, least, found.dual, found.steps)),
+                        ));
                     }
                 }
             }
         }
     }
     let not: Vec<&str> = all.iter().filter(|(converged, _)| !converged).map(|(_, what)| &what[..]).collect();
-    assert!(not.is_empty(), "{} of {} are not said to have converged:\n{}", not.len(), all.len(), not.join("\n"));
+    assert!(
+        not.is_empty(),
+        "{} of {} are not said to have converged:\n{}",
+        not.len(),
+        all.len(),
+        not.join("\n")
+    );
 }
 
-/// Products of such numbers overflow in arithmetic with twice the digits: a row must not vanish from the objective by that.
+/// Products of such numbers overflow in arithmetic with twice the digits: a row must not vanish from the
+/// objective by that.
 #[test]
 fn rows_of_enormous_values_are_part_of_the_objective() {
     let enormous = [2e300, -2e300, 2e300, -2e300].map(|x| vec![x, 1.0, 0.0]);
-    let rows: Vec<Vec<f64>> = enormous.into_iter().chain([1.0, 2.0, -1.0].map(|x| vec![0.0, 0.0, x])).collect();
+    let rows: Vec<Vec<f64>> =
+        enormous.into_iter().chain([1.0, 2.0, -1.0].map(|x| vec![0.0, 0.0, x])).collect();
     let targets = [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
     let settings = |solver| Settings {
         learner: Learner::SquaredSvm,
@@ -387,7 +471,9 @@ fn rows_of_enormous_values_are_part_of_the_objective() {
         ..Settings::default()
     };
     for solver in [SolverName::Newton, SolverName::DualCd, SolverName::Augmented] {
-        let Ok(fit) = train(&dataset(&rows, &targets), None, &settings(solver), &mut Unwatched) else { continue };
+        let Ok(fit) = train(&dataset(&rows, &targets), None, &settings(solver), &mut Unwatched) else {
+            continue;
+        };
         let weights = &fit.model.scorer.weights().unwrap().values;
         let losses = rows.iter().zip(targets).map(|(row, y)| {
             let score: f64 = row.iter().zip(weights).map(|(x, w)| x * w).sum();
@@ -404,9 +490,12 @@ fn rows_of_enormous_values_are_part_of_the_objective() {
 fn an_objective_that_underflows_is_no_minimum() {
     let rows: Vec<Vec<f64>> = [1.0, 2.0, 3.0].map(|x| vec![x]).into();
     let targets = [1e-170, 2e-170, -1e-170];
-    for (lambda, solver) in
-        [(0.1, SolverName::Auto), (0.1, SolverName::Newton), (0.0, SolverName::Auto), (0.0, SolverName::Newton)]
-    {
+    for (lambda, solver) in [
+        (0.1, SolverName::Auto),
+        (0.1, SolverName::Newton),
+        (0.0, SolverName::Auto),
+        (0.0, SolverName::Newton),
+    ] {
         let fit = fit(Learner::LeastSquares, lambda, solver, Bias::Free, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::NotConverged, "{lambda} {solver:?} {:?}", risk(&fit));
     }
@@ -422,11 +511,18 @@ fn margins_are_bounded_in_spite_of_rounding() {
         let (rows, targets): (Vec<_>, Vec<f64>) = places.into_iter().map(|(x, y)| (vec![at + x], y)).unzip();
         let widest = ((at + 1.3) - (at - 2.1)) / 2.0;
         let risk = Risk { tolerance, ..Risk::default() };
-        let settings = Settings { learner: Learner::MaxMargin, bias: Bias::Free, risk, ..Settings::default() };
+        let settings =
+            Settings { learner: Learner::MaxMargin, bias: Bias::Free, risk, ..Settings::default() };
         let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
         let (lower, upper) = fit.risk.as_ref().unwrap().margin.unwrap();
         assert!(lower <= widest && widest <= upper, "{at}: {lower} {widest} {upper}");
-        assert!(fit.stopped != Stopped::Converged || widest - lower <= tolerance * widest, "{at}: {lower} {widest}");
-        assert!(tolerance < 1e-4 || at > 1e4 || fit.stopped == Stopped::Converged, "{at} {tolerance} {lower} {upper}");
+        assert!(
+            fit.stopped != Stopped::Converged || widest - lower <= tolerance * widest,
+            "{at}: {lower} {widest}"
+        );
+        assert!(
+            tolerance < 1e-4 || at > 1e4 || fit.stopped == Stopped::Converged,
+            "{at} {tolerance} {lower} {upper}"
+        );
     }
 }

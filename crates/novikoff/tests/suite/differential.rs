@@ -1,4 +1,5 @@
-//! Claims about a few rows, and what the fast checker accepts that the exact one does not. Shared with the fuzz target.
+//! Claims about a few rows, and what the fast checker accepts that the exact one does not. Shared with the
+//! fuzz target.
 
 use novikoff::certificate::file::Certificate;
 use novikoff::control::Unwatched;
@@ -20,7 +21,8 @@ pub fn weighted(text: &str, weights: &[f64]) -> Dataset {
 /// A certificate of one claim about these rows.
 pub fn certificate(data: &Dataset, name: &str, claim: &Value) -> String {
     let identity = json!({"hash": data.fingerprint(), "rows": data.len(), "columns": data.rows.columns()});
-    json!({"format": "novikoff certificate", "version": 4, "data": identity, "claims": [{name: claim}]}).to_string()
+    json!({"format": "novikoff certificate", "version": 4, "data": identity, "claims": [{name: claim}]})
+        .to_string()
 }
 
 pub fn canonical(data: &Dataset) -> Vec<u8> {
@@ -59,7 +61,8 @@ pub struct Case {
     pub margin: f64,
 }
 
-pub const LOSSES: [&str; 7] = ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
+pub const LOSSES: [&str; 7] =
+    ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
 
 impl Case {
     fn data(&self) -> Dataset {
@@ -67,7 +70,8 @@ impl Case {
             .rows
             .iter()
             .map(|(positive, x, _)| {
-                let entry = |j: usize| if x[j] == 0.0 { String::new() } else { format!(" {}:{:e}", j + 1, x[j]) };
+                let entry =
+                    |j: usize| if x[j] == 0.0 { String::new() } else { format!(" {}:{:e}", j + 1, x[j]) };
                 format!("{}{}{}\n", if *positive { 1 } else { -1 }, entry(0), entry(1))
             })
             .collect();
@@ -122,7 +126,8 @@ impl Case {
         ]
     }
 
-    /// A claim that doubles prove and exact arithmetic does not, if there is one: of each kind the strongest that doubles prove is tried.
+    /// A claim that doubles prove and exact arithmetic does not, if there is one: of each kind the strongest
+    /// that doubles prove is tried.
     pub fn disagreement(&self) -> Option<String> {
         let data = self.data();
         let rows = Rows::from_canonical(&canonical(&data)).unwrap();
@@ -132,12 +137,17 @@ impl Case {
                 claim.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
                 certificate(&data, name, &claim)
             };
-            let fast = |text: &str| Certificate::from_text(text).is_ok_and(|c| c.check_in_doubles(&data)[0].is_ok());
+            let fast =
+                |text: &str| Certificate::from_text(text).is_ok_and(|c| c.check_in_doubles(&data)[0].is_ok());
             let proved = match name {
                 "near-optimal" => {
                     let value = strongest(|value| fast(&with(json!({"value": value}))), f64::MAX, -1.0);
                     let Some(value) = value else { continue };
-                    let bound = strongest(|bound| fast(&with(json!({"value": value, "lower_bound": bound}))), -f64::MAX, value);
+                    let bound = strongest(
+                        |bound| fast(&with(json!({"value": value, "lower_bound": bound}))),
+                        -f64::MAX,
+                        value,
+                    );
                     match bound {
                         Some(bound) => json!({"value": value, "lower_bound": bound}),
                         None => json!({"value": value}),
@@ -155,10 +165,12 @@ impl Case {
                     }
                     json!({"mistakes": low})
                 }
-                "margin-at-least" => match strongest(|m| fast(&with(json!({"margin": m}))), -f64::MAX, f64::MAX) {
-                    Some(margin) => json!({"margin": margin}),
-                    None => continue,
-                },
+                "margin-at-least" => {
+                    match strongest(|m| fast(&with(json!({"margin": m}))), -f64::MAX, f64::MAX) {
+                        Some(margin) => json!({"margin": margin}),
+                        None => continue,
+                    }
+                }
                 _ => match strongest(|m| fast(&with(json!({"margin": m}))), f64::MAX, -1.0) {
                     Some(margin) => json!({"margin": margin}),
                     None => continue,

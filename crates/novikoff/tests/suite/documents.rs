@@ -1,4 +1,5 @@
-//! Documents to rows: against a naive oracle, in every format, by every way of numbering; and text that means harm.
+//! Documents to rows: against a naive oracle, in every format, by every way of numbering; and text that means
+//! harm.
 
 use novikoff::control::Unwatched;
 use novikoff::data::{Dataset, Labels};
@@ -22,7 +23,10 @@ fn options(format: Format, recipe: &TextRecipe) -> Options {
 }
 
 fn read(text: &str, recipe: &TextRecipe) -> Dataset {
-    Reader::open(&input(text), &options(Format::Text, recipe), &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
+    Reader::open(&input(text), &options(Format::Text, recipe), &Purpose::Training)
+        .unwrap()
+        .read(&mut Unwatched)
+        .unwrap()
 }
 
 /// The rows by name.
@@ -44,7 +48,8 @@ fn oracle(documents: &[&str], recipe: &TextRecipe) -> Vec<BTreeMap<String, f64>>
         .iter()
         .map(|document| {
             let lower = |word: &str| if recipe.keep_case { word.to_owned() } else { word.to_lowercase() };
-            let words: Vec<String> = document.unicode_words().map(lower).filter(|w| !recipe.stop_words.contains(w)).collect();
+            let words: Vec<String> =
+                document.unicode_words().map(lower).filter(|w| !recipe.stop_words.contains(w)).collect();
             let mut counts = BTreeMap::new();
             for length in lengths.from..=lengths.to {
                 for run in words.windows(length.into()) {
@@ -59,14 +64,19 @@ fn oracle(documents: &[&str], recipe: &TextRecipe) -> Vec<BTreeMap<String, f64>>
     let value = |row: &BTreeMap<String, f64>| {
         let mut row: BTreeMap<String, f64> = row
             .iter()
-            .filter(|(term, _)| with(term) >= recipe.min_documents as f64 && with(term) <= recipe.max_share * all)
+            .filter(|(term, _)| {
+                with(term) >= recipe.min_documents as f64 && with(term) <= recipe.max_share * all
+            })
             .map(|(term, count)| {
                 let value = match recipe.counting {
                     Counting::Counts => *count,
                     Counting::Binary => 1.0,
                     Counting::Sublinear => 1.0 + count.ln(),
                 };
-                (term.clone(), if recipe.idf { value * (1.0 + ((1.0 + all) / (1.0 + with(term))).ln()) } else { value })
+                (
+                    term.clone(),
+                    if recipe.idf { value * (1.0 + ((1.0 + all) / (1.0 + with(term))).ln()) } else { value },
+                )
             })
             .collect();
         let length = row.values().map(|x| x * x).sum::<f64>().sqrt();
@@ -81,17 +91,20 @@ fn oracle(documents: &[&str], recipe: &TextRecipe) -> Vec<BTreeMap<String, f64>>
 fn recipe() -> impl Strategy<Value = TextRecipe> {
     let counting = prop::sample::select(vec![Counting::Counts, Counting::Binary, Counting::Sublinear]);
     let words = prop::sample::select(vec![(1, 1), (1, 2), (2, 3)]);
-    let parts = (words, any::<bool>(), any::<bool>(), counting, any::<bool>(), any::<bool>(), 1u64..3, any::<bool>());
-    parts.prop_map(|((from, to), keep_case, stop, counting, idf, unit_length, min_documents, frequent)| TextRecipe {
-        words: Some(Lengths { from, to }),
-        characters: None,
-        keep_case,
-        stop_words: if stop { vec!["a".into()] } else { Vec::new() },
-        counting,
-        idf,
-        unit_length,
-        min_documents,
-        max_share: if frequent { 1.0 } else { 0.6 },
+    let parts =
+        (words, any::<bool>(), any::<bool>(), counting, any::<bool>(), any::<bool>(), 1u64..3, any::<bool>());
+    parts.prop_map(|((from, to), keep_case, stop, counting, idf, unit_length, min_documents, frequent)| {
+        TextRecipe {
+            words: Some(Lengths { from, to }),
+            characters: None,
+            keep_case,
+            stop_words: if stop { vec!["a".into()] } else { Vec::new() },
+            counting,
+            idf,
+            unit_length,
+            min_documents,
+            max_share: if frequent { 1.0 } else { 0.6 },
+        }
     })
 }
 
@@ -100,7 +113,11 @@ fn documents() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn lines(documents: &[String]) -> String {
-    documents.iter().zip(["ham", "spam"].iter().cycle()).map(|(text, label)| format!("{label}\t{text}\n")).collect()
+    documents
+        .iter()
+        .zip(["ham", "spam"].iter().cycle())
+        .map(|(text, label)| format!("{label}\t{text}\n"))
+        .collect()
 }
 
 fn assert_close(found: &BTreeMap<String, f64>, expected: &BTreeMap<String, f64>) {
@@ -213,13 +230,18 @@ fn a_folder_of_files_says_the_same() {
     write("ham/.hidden", b"no document");
     let recipe = TextRecipe::default();
     let open = |purpose: &Purpose<'_>| {
-        Reader::open(&Input::named(folder.path()), &Options { recipe: recipe.clone(), ..Options::default() }, purpose)
+        Reader::open(
+            &Input::named(folder.path()),
+            &Options { recipe: recipe.clone(), ..Options::default() },
+            purpose,
+        )
     };
     let found = open(&Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
     let expected = read("ham\tSee you at five\nham\tThanks, see you\nspam\tYou won a prize\n", &recipe);
     assert_eq!(named(&found), named(&expected));
     // To predict, it does not matter where the files are: README, then those in folders.
-    let purpose = Purpose::Prediction { labels: &found.names, schema: &found.schema, features: found.rows.columns() };
+    let purpose =
+        Purpose::Prediction { labels: &found.names, schema: &found.schema, features: found.rows.columns() };
     let again = open(&purpose).unwrap().read(&mut Unwatched).unwrap();
     assert_eq!(again.len(), 4);
     assert_eq!(again.rows.select([1, 2, 3]), found.rows);
@@ -240,15 +262,29 @@ fn documents_stand_beside_other_columns() {
         ..TableOptions::default()
     };
     let options = Options { table, ..options(Format::Csv, &TextRecipe::counts()) };
-    let data = Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
-    let row = |entries: &[(&str, f64)]| entries.iter().map(|(name, x)| ((*name).to_owned(), *x)).collect::<BTreeMap<_, _>>();
+    let data =
+        Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+    let row = |entries: &[(&str, f64)]| {
+        entries.iter().map(|(name, x)| ((*name).to_owned(), *x)).collect::<BTreeMap<_, _>>()
+    };
     let rows = named(&data);
     assert_eq!(
         rows[0].1,
-        row(&[("age", 3.0), ("sex=f", 1.0), ("title:see", 1.0), ("title:you", 1.0), ("body:at", 1.0), ("body:five", 1.0)])
+        row(&[
+            ("age", 3.0),
+            ("sex=f", 1.0),
+            ("title:see", 1.0),
+            ("title:you", 1.0),
+            ("body:at", 1.0),
+            ("body:five", 1.0)
+        ])
     );
-    assert_eq!(rows[2].1, row(&[("sex=f", 1.0), ("title:win", 1.0), ("body:win", 1.0), ("body:a", 1.0), ("body:prize", 1.0)]));
-    let purpose = Purpose::Prediction { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
+    assert_eq!(
+        rows[2].1,
+        row(&[("sex=f", 1.0), ("title:win", 1.0), ("body:win", 1.0), ("body:a", 1.0), ("body:prize", 1.0)])
+    );
+    let purpose =
+        Purpose::Prediction { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
     let again = "sex,body,age,title\nf,win a prize,0,Win\n";
     let again = Reader::open(
         &input(again),
@@ -272,7 +308,8 @@ fn the_example_of_the_lecture_notes_is_as_printed() {
     let recipe = TextRecipe { keep_case: true, ..TextRecipe::counts() };
     let data = read(&format!("NOT TECH\t{ALERTS}\nTECH\tA faster chip\n"), &recipe);
     let row = &named(&data)[0].1;
-    let printed = [("alerts", 1.0, 0.043), ("assist", 1.0, -0.25), ("bombing", 1.0, 0.8), ("Boston", 2.0, -0.00001)];
+    let printed =
+        [("alerts", 1.0, 0.043), ("assist", 1.0, -0.25), ("bombing", 1.0, 0.8), ("Boston", 2.0, -0.00001)];
     for (word, count, _) in printed {
         assert_eq!(row[word], count, "{word}");
     }
@@ -280,9 +317,15 @@ fn the_example_of_the_lecture_notes_is_as_printed() {
     let mut weights = Weights::zero(data.rows.columns(), 1);
     for j in 0..data.rows.columns() {
         let name = data.schema.name(j as u32);
-        weights.values[j] = printed.iter().find(|(word, ..)| *word == name).map_or(0.0, |(_, _, weight)| *weight);
+        weights.values[j] =
+            printed.iter().find(|(word, ..)| *word == name).map_or(0.0, |(_, _, weight)| *weight);
     }
-    let about = About { learner: "perceptron".into(), features: data.rows.columns() as u64, rows: 2, ..About::default() };
+    let about = About {
+        learner: "perceptron".into(),
+        features: data.rows.columns() as u64,
+        rows: 2,
+        ..About::default()
+    };
     let (labels, schema) = (Labels::new(["NOT TECH", "TECH"]), data.schema.clone());
     let model = Model { about, labels, schema, scorer: Scorer::Linear(weights), probabilities: None };
     let mut scores = Vec::new();
@@ -296,8 +339,12 @@ fn the_example_of_the_lecture_notes_is_as_printed() {
     assert!((sum - explained.difference).abs() < 1e-15);
     // The model takes the raw text, also after a trip through a file.
     let model = model::from_bytes(&model::to_bytes(&model).unwrap(), "it").unwrap();
-    let purpose = Purpose::Prediction { labels: &model.labels, schema: &model.schema, features: model.features() };
-    let again = Reader::open(&input(ALERTS), &options(Format::Text, &recipe), &purpose).unwrap().read(&mut Unwatched).unwrap();
+    let purpose =
+        Purpose::Prediction { labels: &model.labels, schema: &model.schema, features: model.features() };
+    let again = Reader::open(&input(ALERTS), &options(Format::Text, &recipe), &purpose)
+        .unwrap()
+        .read(&mut Unwatched)
+        .unwrap();
     assert_eq!(again.rows.row(0).dot(&vec![1.0; model.features()]), 44.0);
 }
 
@@ -322,7 +369,8 @@ fn models_of_documents_come_back_as_they_were() {
         (csv, Options { table: table.clone(), ..options(Format::Csv, &usual) }),
         (csv, Options { table, hash_bits: Some(6), keep_names: true, ..options(Format::Csv, &usual) }),
     ] {
-        let data = Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+        let data =
+            Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
         let settings = Settings { learner: Learner::SquaredSvm, ..Settings::default() };
         let model = train(&data, None, &settings, &mut Unwatched).unwrap().model;
         let bytes = model::to_bytes(&model).unwrap();
@@ -330,7 +378,8 @@ fn models_of_documents_come_back_as_they_were() {
         assert_eq!(model, again);
         let (Schema::Text(a), Schema::Text(b)) = (&model.schema, &again.schema) else { panic!() };
         assert_eq!(a.idf(), b.idf());
-        let names = |model: &Model| (0..model.features() as u32).map(|j| model.schema.name(j)).collect::<Vec<_>>();
+        let names =
+            |model: &Model| (0..model.features() as u32).map(|j| model.schema.name(j)).collect::<Vec<_>>();
         assert_eq!(names(&model), names(&again));
     }
 }
@@ -339,7 +388,8 @@ fn models_of_documents_come_back_as_they_were() {
 fn words_and_classes_are_learned_as_they_come() {
     let mut text = String::new();
     for i in 0..300 {
-        let (label, word) = [("sport", "goal"), ("war", "front"), ("food", "salt")][if i < 100 { i % 2 } else { i % 3 }];
+        let (label, word) =
+            [("sport", "goal"), ("war", "front"), ("food", "salt")][if i < 100 { i % 2 } else { i % 3 }];
         text += &format!("{label}\tthe {word} of day {i}\n");
     }
     for bits in [None, Some(0)] {
@@ -348,7 +398,8 @@ fn words_and_classes_are_learned_as_they_come() {
         let fit = train_online(reader, &Settings::default(), &mut Unwatched).unwrap();
         assert!(fit.progressive_error.unwrap() < 0.1, "{:?}", fit.progressive_error);
         let model = model::from_bytes(&model::to_bytes(&fit.model).unwrap(), "it").unwrap();
-        let purpose = Purpose::Evaluation { labels: &model.labels, schema: &model.schema, features: model.features() };
+        let purpose =
+            Purpose::Evaluation { labels: &model.labels, schema: &model.schema, features: model.features() };
         let new = input("food\tsalt and more salt\nwar\tthe front of day 301\n");
         let data = Reader::open(&new, &Options::default(), &purpose).unwrap().read(&mut Unwatched).unwrap();
         assert_eq!(novikoff::evaluate::error(&model.scorer, &data, &data.labels), 0.0);
@@ -362,7 +413,9 @@ fn words_and_classes_are_learned_as_they_come() {
 fn text_that_means_harm_ends_in_an_error_or_in_rows() {
     let recipe = TextRecipe { words: Some(Lengths { from: 1, to: 2 }), ..TextRecipe::default() };
     let attempt = |text: Vec<u8>| {
-        Reader::open(&input(text), &options(Format::Text, &recipe), &Purpose::Training).unwrap().read(&mut Unwatched)
+        Reader::open(&input(text), &options(Format::Text, &recipe), &Purpose::Training)
+            .unwrap()
+            .read(&mut Unwatched)
     };
     // No label, no tab, no text, no words, no UTF-8.
     for (text, line, column, what) in [
@@ -378,7 +431,9 @@ fn text_that_means_harm_ends_in_an_error_or_in_rows() {
         assert!(error.what().contains(what), "{error}");
     }
     // Rows without words are rows; so are those with odd characters.
-    let data = attempt(b"ham\t\nspam\t\x00\x01\x1b[31mred\x7f\n\nham\t\xe2\x80\xae\xef\xbb\xbfword\r\n".to_vec()).unwrap();
+    let data =
+        attempt(b"ham\t\nspam\t\x00\x01\x1b[31mred\x7f\n\nham\t\xe2\x80\xae\xef\xbb\xbfword\r\n".to_vec())
+            .unwrap();
     assert_eq!(data.len(), 3);
     assert_eq!(named(&data)[0].1.len(), 0);
     assert!(named(&data)[1].1.contains_key("31mred"), "{:?}", named(&data)[1]);
@@ -389,10 +444,14 @@ fn text_that_means_harm_ends_in_an_error_or_in_rows() {
     long.resize(long.len() + (8 << 20), b'x');
     let data = attempt(long).unwrap();
     assert_eq!((data.len(), data.rows.row(1).nonzeros()), (2, 1));
-    let many: String =
-        (0..40_000).map(|i| format!("{}\t{}\n", i % 2, (0..10).map(|j| format!("v{i}x{j} ")).collect::<String>())).collect();
+    let many: String = (0..40_000)
+        .map(|i| format!("{}\t{}\n", i % 2, (0..10).map(|j| format!("v{i}x{j} ")).collect::<String>()))
+        .collect();
     let limited = Options { max_index: 100_000, ..options(Format::Text, &TextRecipe::default()) };
-    let error = Reader::open(&input(many.clone()), &limited, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap_err();
+    let error = Reader::open(&input(many.clone()), &limited, &Purpose::Training)
+        .unwrap()
+        .read(&mut Unwatched)
+        .unwrap_err();
     assert!(error.to_string().contains("more than 100000 different"), "{error}");
     let hashed = Options { hash_bits: Some(16), ..limited };
     let data = Reader::open(&input(many), &hashed, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();

@@ -1,5 +1,5 @@
-//! Batch learners: solvers agree with one another and with objectives computed naively, gaps hold, and nothing that data can be
-//! leads to a wrong answer without a word.
+//! Batch learners: solvers agree with one another and with objectives computed naively, gaps hold, and
+//! nothing that data can be leads to a wrong answer without a word.
 
 use novikoff::certificate::{gap, joint_gap};
 use novikoff::control::{Flow, Unwatched, Watch};
@@ -12,7 +12,9 @@ use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
 use novikoff::risk::{Joint, Point, Problem};
-use novikoff::solver::{Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial};
+use novikoff::solver::{
+    Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial,
+};
 use novikoff::train::{Learner, Risk, Settings, Strength, train, tune};
 use proptest::prelude::*;
 
@@ -43,7 +45,8 @@ fn naive_objective<L: Loss>(problem: &Problem<'_, L, L2>, rows: &[Vec<f64>], poi
     let mut sum = 0.0;
     for (i, row) in rows.iter().enumerate() {
         let score: f64 = row.iter().zip(&point.weights).map(|(x, w)| x * w).sum::<f64>() + point.bias;
-        sum += problem.row_weights.get(i).copied().unwrap_or(1.0) * problem.loss.value(problem.targets[i], score);
+        sum += problem.row_weights.get(i).copied().unwrap_or(1.0)
+            * problem.loss.value(problem.targets[i], score);
     }
     let bias = if problem.bias == Bias::Penalised { point.bias * point.bias } else { 0.0 };
     sum / problem.total + 0.5 * problem.penalty.0 * (point.weights.iter().map(|w| w * w).sum::<f64>() + bias)
@@ -61,13 +64,16 @@ fn agree<L: Loss>(
         let solution = run(problem, *solver, tolerance);
         let gap = gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
         let naive = naive_objective(problem, rows, &solution.point);
-        prop_assert!((gap.objective - naive).abs() <= 1e-10 * (1.0 + naive), "{name}: {gap:?} against {naive}");
+        prop_assert!(
+            (gap.objective - naive).abs() <= 1e-10 * (1.0 + naive),
+            "{name}: {gap:?} against {naive}"
+        );
         if *name == "DualCoordinate"
             && (problem.bias == Bias::Free || problem.penalty.0 < 0.01)
             && solution.ended == Ended::OutOfSteps
         {
-            // Seen with a bias that nothing holds, and with weights that λ = 1e-3 hardly holds: one dual at a time creeps along
-            // a valley. Then it says that it did not get there, and is near all the same.
+            // Seen with a bias that nothing holds, and with weights that λ = 1e-3 hardly holds: one dual at a
+            // time creeps along a valley. Then it says that it did not get there, and is near all the same.
             prop_assert!(gap.within(1e-2), "{name}: {gap:?}");
             continue;
         }
@@ -117,15 +123,22 @@ proptest! {
     }
 }
 
-/// Classes that all but balance, and rows that say nothing: the objective falls gently and evenly to the bias that is best, far
-/// from where the search begins.
+/// Classes that all but balance, and rows that say nothing: the objective falls gently and evenly to the bias
+/// that is best, far from where the search begins.
 #[test]
 fn a_gentle_slope_is_gone_down_at_a_stride() {
     let rows = vec![vec![0.0]; 4];
     let (matrix, targets) = (matrix(&rows, Layout::Sparse), [1.0, -1.0, 1.0, -1.0]);
     let row_weights = &[1.0, 1.0, 1.0, 1.0002];
-    let problem =
-        Problem { rows: &matrix, targets: &targets, row_weights, total: 4.0002, loss: Hinge, penalty: L2(1.0), bias: Bias::Free };
+    let problem = Problem {
+        rows: &matrix,
+        targets: &targets,
+        row_weights,
+        total: 4.0002,
+        loss: Hinge,
+        penalty: L2(1.0),
+        bias: Bias::Free,
+    };
     let solution = run(&problem, &Augmented, 1e-7);
     let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
     assert!(gap.within(1e-7) && solution.steps < 200, "{:?} {gap:?} {}", solution.ended, solution.steps);
@@ -133,8 +146,8 @@ fn a_gentle_slope_is_gone_down_at_a_stride() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
-    /// Coordinate descent goes over to a copy of the rows when there are many columns and many passes: the duals that it
-    /// returns are the weights' own all the same.
+    /// Coordinate descent goes over to a copy of the rows when there are many columns and many passes: the
+    /// duals that it returns are the weights' own all the same.
     #[test]
     fn many_columns(
         // Columns that most rows share, columns that a few share, and columns that one has.
@@ -184,11 +197,17 @@ fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Datase
 }
 
 fn settings(learner: Learner) -> Settings {
-    Settings { learner, risk: Risk { tolerance: 1e-10, steps: Some(100_000), ..Risk::default() }, ..Settings::default() }
+    Settings {
+        learner,
+        risk: Risk { tolerance: 1e-10, steps: Some(100_000), ..Risk::default() },
+        ..Settings::default()
+    }
 }
 
 fn weights(scorer: &Scorer) -> Vec<f64> {
-    scorer.weights().map_or_else(Vec::new, |weights| weights.values.iter().chain(&weights.bias).copied().collect())
+    scorer
+        .weights()
+        .map_or_else(Vec::new, |weights| weights.values.iter().chain(&weights.bias).copied().collect())
 }
 
 const MINIMISERS: [Learner; 5] =
@@ -230,13 +249,15 @@ proptest! {
         noise in prop::collection::vec(-1.0..1.0f64, 64),
     ) {
         let (rows, labels): (Vec<Vec<f64>>, Vec<usize>) = match kind {
-            // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than columns.
+            // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than
+            // columns.
             0 => ((0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
             1 => ((0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(), (0..16).map(|i| i % 2).collect()),
             2 => ((0..16).map(|i| vec![noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
             3 => (vec![vec![0.0, 0.0]; 6], (0..6).map(|i| i % 2).collect()),
             4 => ((0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(), vec![0, 1, 0]),
-            // Separable, one column a thousand times as large, duplicates with both labels, two rows, three classes.
+            // Separable, one column a thousand times as large, duplicates with both labels, two rows, three
+            // classes.
             5 => ((0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(), (0..12).map(|i| i % 2).collect()),
             6 => ((0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(), (0..16).map(|i| i % 2).collect()),
             7 => ((0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(), (0..16).map(|i| i % 2).collect()),
@@ -308,15 +329,21 @@ fn a_bias_alone_is_the_log_of_the_odds() {
     assert_eq!(found[0], 0.0);
 }
 
-/// The softmax of (−s/2, s/2) is the sigmoid of s, and ‖W‖² is then half of ‖w‖²: with twice the penalty it is the same problem.
+/// The softmax of (−s/2, s/2) is the sigmoid of s, and ‖W‖² is then half of ‖w‖²: with twice the penalty it
+/// is the same problem.
 #[test]
 fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
-    let rows: Vec<Vec<f64>> = (0..90).map(|i| vec![(f64::from(i) * 0.7).sin(), (f64::from(i) * 1.3).cos(), 1.0]).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..90).map(|i| vec![(f64::from(i) * 0.7).sin(), (f64::from(i) * 1.3).cos(), 1.0]).collect();
     let labels: Vec<usize> = (0..90).map(|i| (i * i) % 7 % 3).collect();
     let data = dataset(&rows, &labels, Vec::new());
-    let settings =
-        Settings { learner: Learner::Logistic, risk: Risk { tolerance: 1e-9, ..Risk::default() }, ..Settings::default() };
-    let path = |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
+    let settings = Settings {
+        learner: Learner::Logistic,
+        risk: Risk { tolerance: 1e-9, ..Risk::default() },
+        ..Settings::default()
+    };
+    let path =
+        |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
     let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
     for tried in &whole {
         assert_eq!(path(&[tried.value])[0], *tried);
@@ -331,7 +358,8 @@ fn two_classes_learned_jointly_are_logistic_regression() {
     let matrix = matrix(&rows, Layout::Sparse);
     for bias in [Bias::Free, Bias::None] {
         let (rows, row_weights, total) = (&matrix, &[][..], 40.0);
-        let one = Problem { rows, targets: &targets, row_weights, total, loss: Logistic, penalty: L2(0.02), bias };
+        let one =
+            Problem { rows, targets: &targets, row_weights, total, loss: Logistic, penalty: L2(0.02), bias };
         let both = Joint { rows, classes: &classes, count: 2, row_weights, total, lambda: 0.04, bias };
         let mut observer = Unwatched;
         let watch = Watch::new(&mut observer);
@@ -378,11 +406,14 @@ proptest! {
 
 #[test]
 fn threads_do_not_change_a_byte() {
-    let rows: Vec<Vec<f64>> = (0..9000).map(|i| (0..5).map(|j| ((i * 7 + j * 13) as f64 * 0.37).sin()).collect()).collect();
-    let labels: Vec<usize> = (0..9000).map(|i| usize::from(rows[i][0] + 0.4 * rows[i][2] > 0.3 * rows[i][4])).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..9000).map(|i| (0..5).map(|j| ((i * 7 + j * 13) as f64 * 0.37).sin()).collect()).collect();
+    let labels: Vec<usize> =
+        (0..9000).map(|i| usize::from(rows[i][0] + 0.4 * rows[i][2] > 0.3 * rows[i][4])).collect();
     let data = dataset(&rows, &labels, Vec::new());
     for learner in Learner::BATCH {
-        let settings = Settings { learner, risk: Risk { steps: Some(50), ..Risk::default() }, ..Settings::default() };
+        let settings =
+            Settings { learner, risk: Risk { steps: Some(50), ..Risk::default() }, ..Settings::default() };
         let model = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| to_bytes(&train(&data, None, &settings, &mut Unwatched).unwrap().model).unwrap())
@@ -416,7 +447,8 @@ fn many_rows(seed: u64, noise: f64) -> Dataset {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
-    /// Beginning with every eighth row is a shortcut: the minimum is that of all rows, whatever the eighth says.
+    /// Beginning with every eighth row is a shortcut: the minimum is that of all rows, whatever the eighth
+    /// says.
     #[test]
     fn a_start_from_some_rows_changes_the_way_and_not_the_end(
         seed in any::<u64>(),

@@ -1,4 +1,5 @@
-//! Certificates made to deceive: what the fast checker accepts, the exact one accepts, and what is false neither does.
+//! Certificates made to deceive: what the fast checker accepts, the exact one accepts, and what is false
+//! neither does.
 
 use super::differential::{Case, LOSSES, canonical, certificate, objective, read, sides, weighted};
 use novikoff::certificate::file::Certificate;
@@ -61,14 +62,12 @@ fn what_underflows_proves_nothing() {
 #[test]
 fn weights_without_a_direction_and_subnormal_ones_prove_nothing() {
     let data = read("1 1:1000 2:1000\n-1 1:-1000 2:-1000\n");
-    let margin =
-        |margin: f64, direction: Value| json!({"sides": sides(), "bias": "none", "margin": margin, "direction": direction});
+    let margin = |margin: f64, direction: Value| json!({"sides": sides(), "bias": "none", "margin": margin, "direction": direction});
     let subnormal = json!({"weights": [5e-324, 5e-324], "bias": 0.0});
     refused(&data, "margin-at-least", &margin(1990.0, subnormal.clone()));
     let found = verdicts(&data, &certificate(&data, "margin-at-least", &margin(1414.2, subnormal.clone())));
     assert_eq!(found, Ok([false, true, true]), "a true claim is referred, and holds");
-    let proof =
-        json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 1990.0, "weights": [subnormal]});
+    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 1990.0, "weights": [subnormal]});
     refused(&data, "mistakes-at-most", &json!({"mistakes": 0, "proof": proof}));
     let crossed = read("1 1:1\n-1 1:1\n");
     refused(&crossed, "margin-at-least", &margin(0.0, json!({"columns": [], "weights": [], "bias": 0.0})));
@@ -96,7 +95,11 @@ fn what_overflows_proves_nothing() {
     // Row weights whose sum is no double.
     let heavy = weighted(PAIR, &[1.5e308, 1.5e308]);
     let hinge = objective("hinge", 1.0, "none");
-    refused(&heavy, "near-optimal", &json!({"objective": hinge, "value": 1e-9, "weights": [{"weights": [0.0], "bias": 0.0}]}));
+    refused(
+        &heavy,
+        "near-optimal",
+        &json!({"objective": hinge, "value": 1e-9, "weights": [{"weights": [0.0], "bias": 0.0}]}),
+    );
 }
 
 #[test]
@@ -117,12 +120,14 @@ fn rows_that_contradict_one_another_are_not_learned() {
 /// Rows whose length is below the normal numbers, divided by it.
 #[test]
 fn rows_too_short_to_divide_by_prove_nothing_in_doubles() {
-    let text: String = (0..100).map(|i| format!("{} 1:1e-310\n", if i % 2 == 0 { "1" } else { "-1" })).collect();
+    let text: String =
+        (0..100).map(|i| format!("{} 1:1e-310\n", if i % 2 == 0 { "1" } else { "-1" })).collect();
     let data = read(&text);
     let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": true, "passes": 10, "margin": 1.0,
         "weights": [{"weights": [1.0], "bias": 0.0}]});
     refused(&data, "mistakes-at-most", &json!({"mistakes": 560, "proof": proof}));
-    let found = verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 2090, "proof": proof})));
+    let found =
+        verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 2090, "proof": proof})));
     assert_eq!(found, Ok([false, true, true]));
 }
 
@@ -132,7 +137,8 @@ fn a_margin_that_is_met_exactly_is_left_to_exact_arithmetic() {
     let data = read("1 1:3\n-1 1:-7\n");
     let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 3.0,
         "weights": [{"weights": [1.0], "bias": 0.0}]});
-    let found = verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof})));
+    let found =
+        verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof})));
     assert_eq!(found, Ok([false, true, true]));
 }
 
@@ -143,9 +149,17 @@ fn parts_without_a_meaning_are_refused() {
     let zero = json!({"weights": [0.0], "bias": 0.0});
     let mut joint = objective("logistic", 1.0, "none");
     joint["target"] = json!({"classes": ["1", "-1"]});
-    refused(&data, "near-optimal", &json!({"objective": joint, "value": 1.0, "weights": [zero, zero], "duals": [0.5, 0.5]}));
+    refused(
+        &data,
+        "near-optimal",
+        &json!({"objective": joint, "value": 1.0, "weights": [zero, zero], "duals": [0.5, 0.5]}),
+    );
     let free = objective("hinge", 0.0, "none");
-    refused(&data, "near-optimal", &json!({"objective": free, "value": 1.0, "weights": [zero], "within": -1.0}));
+    refused(
+        &data,
+        "near-optimal",
+        &json!({"objective": free, "value": 1.0, "weights": [zero], "within": -1.0}),
+    );
     let mut unscaled = objective("hinge", 1.0, "none");
     unscaled["scale"] = json!("none");
     refused(&data, "near-optimal", &json!({"objective": unscaled, "value": 1.0, "weights": [zero]}));
@@ -157,15 +171,15 @@ fn parts_without_a_meaning_are_refused() {
 #[test]
 fn sentences_name_the_bias_and_nobody_forges_a_line() {
     let data = read("1 1:2\n-1 1:1\n");
-    let zero = json!({"sides": sides(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}});
+    let zero =
+        json!({"sides": sides(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}});
     let text = certificate(&data, "not-separable", &zero);
     let checked = Certificate::from_text(&text).unwrap().check(&data);
     assert!(checked.iter().all(|claim| claim.holds), "{checked:?}");
     assert_eq!(checked[1].claim, "no hyperplane through the origin separates 1 from -1");
     let forged = text.replacen("\"claims\"", "\"model\": \"x\\nholds  everything\", \"claims\"", 1);
     assert!(Certificate::from_text(&forged).is_err());
-    let old =
-        r#"{"format": "novikoff certificate", "version": 3, "data": {"hash": "rows:0", "rows": 2, "features": 1}, "claims": []}"#;
+    let old = r#"{"format": "novikoff certificate", "version": 3, "data": {"hash": "rows:0", "rows": 2, "features": 1}, "claims": []}"#;
     assert!(Certificate::from_text(old).unwrap_err().contains("version 3"));
 }
 
@@ -182,14 +196,32 @@ fn small_files_do_not_ask_for_much_memory() {
     let found = verdicts(&data, &certificate(&data, "near-optimal", &claim)).unwrap();
     assert_eq!(found, [false, true, true], "referred to the checker that stores no zeros");
     let long = format!("[{}]", vec!["0"; 300].join(","));
-    let listed = certificate(&data, "near-optimal", &claim).replacen("\"weights\":[]", &format!("\"weights\":{long}"), 1);
+    let listed = certificate(&data, "near-optimal", &claim).replacen(
+        "\"weights\":[]",
+        &format!("\"weights\":{long}"),
+        1,
+    );
     assert!(Certificate::from_text(&listed).unwrap_err().contains("must be packed"));
 }
 
 /// Numbers that love the ends of the exponent range, ties and zeros.
 fn number() -> impl Strategy<Value = f64> {
-    let odd =
-        vec![0.0, 5e-324, f64::MIN_POSITIVE, 1e-308, 1e-170, 1e-154, 1e-40, 1e-39, 3.4e38, 3.5e38, 1e154, 1e170, 1e300, f64::MAX];
+    let odd = vec![
+        0.0,
+        5e-324,
+        f64::MIN_POSITIVE,
+        1e-308,
+        1e-170,
+        1e-154,
+        1e-40,
+        1e-39,
+        3.4e38,
+        3.5e38,
+        1e154,
+        1e170,
+        1e300,
+        f64::MAX,
+    ];
     let sign = prop::sample::select(vec![1.0, -1.0]);
     let size = prop_oneof![
         6 => (-4..5i32).prop_map(f64::from),
@@ -215,15 +247,41 @@ fn cases() -> impl Strategy<Value = Case> {
         prop::sample::select(vec![None, None, Some("max-abs"), Some("unit-variance")]),
         [often(vec![1.0]), often(vec![1.0])],
     );
-    let perceptron = (prop::option::of(1..5u64), prop::option::of(often(vec![1.0, 0.1])), any::<bool>(), often(vec![1.0, 0.1]));
-    let numbers = ([number(), number(), number()], prop::collection::vec(number(), 6), prop::option::of(often(vec![1.0, 100.0])));
-    (prop::collection::vec(row, 1..6), question, perceptron, numbers).prop_map(|(rows, question, perceptron, numbers)| {
-        let (loss, lambda, l1, bias, scale, class_weights) = question;
-        let (passes, own, normalised, margin) = perceptron;
-        let (weights, mut duals, within) = numbers;
-        duals.truncate(rows.len());
-        Case { rows, weights, duals, loss, lambda, l1, bias, scale, class_weights, within, passes, own, normalised, margin }
-    })
+    let perceptron = (
+        prop::option::of(1..5u64),
+        prop::option::of(often(vec![1.0, 0.1])),
+        any::<bool>(),
+        often(vec![1.0, 0.1]),
+    );
+    let numbers = (
+        [number(), number(), number()],
+        prop::collection::vec(number(), 6),
+        prop::option::of(often(vec![1.0, 100.0])),
+    );
+    (prop::collection::vec(row, 1..6), question, perceptron, numbers).prop_map(
+        |(rows, question, perceptron, numbers)| {
+            let (loss, lambda, l1, bias, scale, class_weights) = question;
+            let (passes, own, normalised, margin) = perceptron;
+            let (weights, mut duals, within) = numbers;
+            duals.truncate(rows.len());
+            Case {
+                rows,
+                weights,
+                duals,
+                loss,
+                lambda,
+                l1,
+                bias,
+                scale,
+                class_weights,
+                within,
+                passes,
+                own,
+                normalised,
+                margin,
+            }
+        },
+    )
 }
 
 proptest! {

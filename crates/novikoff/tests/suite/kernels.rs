@@ -1,4 +1,5 @@
-//! Learning in a kernel's space, held against the textbook's algorithm: every weight vector as a list of coefficients, one a row.
+//! Learning in a kernel's space, held against the textbook's algorithm: every weight vector as a list of
+//! coefficients, one a row.
 //!
 //! Rows are of small integers and kernels are polynomial wherever sums must come out to the bit.
 
@@ -22,7 +23,10 @@ struct Rows {
 
 fn rows(most: usize) -> impl Strategy<Value = Rows> {
     (2usize..5, 1usize..7, 2..most).prop_flat_map(|(k, features, count)| {
-        let values = prop::collection::vec(prop::collection::vec(prop_oneof![2 => Just(0i8), 3 => -3i8..4], features), count);
+        let values = prop::collection::vec(
+            prop::collection::vec(prop_oneof![2 => Just(0i8), 3 => -3i8..4], features),
+            count,
+        );
         (values, prop::collection::vec(0..k as u32, count)).prop_map(move |(values, classes)| {
             let dense = values.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect();
             Rows { dense, classes, k }
@@ -36,7 +40,11 @@ fn scattered(most: usize) -> impl Strategy<Value = Rows> {
         let others = prop::collection::vec(prop_oneof![2 => Just(0.0), 3 => -3.0..3.0f64], features - 1);
         let row = (-3.0..3.0f64, others).prop_map(|(first, others)| [vec![first], others].concat());
         let dense = prop::collection::vec(row, count);
-        (dense, prop::collection::vec(0..k as u32, count)).prop_map(move |(dense, classes)| Rows { dense, classes, k })
+        (dense, prop::collection::vec(0..k as u32, count)).prop_map(move |(dense, classes)| Rows {
+            dense,
+            classes,
+            k,
+        })
     })
 }
 
@@ -53,7 +61,18 @@ fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
 }
 
 fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: usize) -> Plan<R> {
-    Plan { rule, scheme, classes: k, bias, keep, order: Order::Given, seed: 5, epochs, patience: 3, own_feature: None }
+    Plan {
+        rule,
+        scheme,
+        classes: k,
+        bias,
+        keep,
+        order: Order::Given,
+        seed: 5,
+        epochs,
+        patience: 3,
+        own_feature: None,
+    }
 }
 
 fn scheme(k: usize, each: bool) -> Scheme {
@@ -83,7 +102,14 @@ fn kernel_of(kernel: Kernel, a: &[f64], b: &[f64], bias: Bias) -> f64 {
 }
 
 /// After each round, for every output, a coefficient per row.
-fn naive(rows: &Rows, kernel: Kernel, scheme: Scheme, bias: Bias, tie: Tie, epochs: usize) -> (Vec<Vec<Vec<f64>>>, u64) {
+fn naive(
+    rows: &Rows,
+    kernel: Kernel,
+    scheme: Scheme,
+    bias: Bias,
+    tie: Tie,
+    epochs: usize,
+) -> (Vec<Vec<Vec<f64>>>, u64) {
     let n = rows.dense.len();
     let outputs = scheme.outputs(rows.k);
     let mut w = vec![vec![0.0; n]; outputs];
@@ -99,8 +125,9 @@ fn naive(rows: &Rows, kernel: Kernel, scheme: Scheme, bias: Bias, tie: Tie, epoc
     for _ in 0..epochs {
         let before = mistakes;
         for i in 0..n {
-            let score =
-                |w: &Vec<f64>| -> f64 { (0..n).map(|r| w[r] * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias)).sum() };
+            let score = |w: &Vec<f64>| -> f64 {
+                (0..n).map(|r| w[r] * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias)).sum()
+            };
             let s: Vec<f64> = w.iter().map(score).collect();
             let class = rows.classes[i] as usize;
             match scheme {
@@ -135,18 +162,21 @@ fn naive(rows: &Rows, kernel: Kernel, scheme: Scheme, bias: Bias, tie: Tie, epoc
 /// The naive scores of row `i` by these coefficients.
 fn naive_scores(rows: &Rows, kernel: Kernel, bias: Bias, w: &[Vec<f64>], i: usize) -> Vec<f64> {
     let n = rows.dense.len();
-    let of = |w: &Vec<f64>| (0..n).map(|r| w[r] * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias)).sum();
+    let of =
+        |w: &Vec<f64>| (0..n).map(|r| w[r] * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias)).sum();
     w.iter().map(of).collect()
 }
 
-/// Whether every score that decided a round is far from zero and from its rivals, or is that of coefficients that are all zero.
+/// Whether every score that decided a round is far from zero and from its rivals, or is that of coefficients
+/// that are all zero.
 fn clearly_decided(rows: &Rows, kernel: Kernel, bias: Bias, history: &[Vec<Vec<f64>>]) -> bool {
     let n = rows.dense.len();
     (1..history.len()).all(|round| {
         let (w, i) = (&history[round - 1], round % n);
         let zero = vec![0.0; n];
         let apart = |a: &Vec<f64>, b: &Vec<f64>| {
-            let terms = (0..n).map(|r| (a[r] - b[r]) * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias));
+            let terms =
+                (0..n).map(|r| (a[r] - b[r]) * kernel_of(kernel, &rows.dense[r], &rows.dense[i], bias));
             let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
             a == b || f64::abs(sum) > 1e-9 * size
         };
@@ -155,7 +185,14 @@ fn clearly_decided(rows: &Rows, kernel: Kernel, bias: Bias, history: &[Vec<Vec<f
 }
 
 /// Votes of the vectors after each round.
-fn naive_votes(rows: &Rows, kernel: Kernel, scheme: Scheme, bias: Bias, history: &[Vec<Vec<f64>>], i: usize) -> Vec<f64> {
+fn naive_votes(
+    rows: &Rows,
+    kernel: Kernel,
+    scheme: Scheme,
+    bias: Bias,
+    history: &[Vec<Vec<f64>>],
+    i: usize,
+) -> Vec<f64> {
     let outputs = scheme.outputs(rows.k);
     let mut votes = vec![0.0; outputs];
     for w in history {
@@ -250,7 +287,8 @@ proptest! {
         }
     }
 
-    /// Spec P10: after an update on (x, y), y·s grows by K(x, x) + bias², and by the step's share of it if rows are normalised.
+    /// Spec P10: after an update on (x, y), y·s grows by K(x, x) + bias², and by the step's share of it if
+    /// rows are normalised.
     #[test]
     fn an_update_makes_it_less_wrong(rows in rows(12), degree in 1u32..4, unit in any::<bool>()) {
         let kernel = Kernel::Polynomial(degree);
@@ -304,11 +342,18 @@ fn agree<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, tolerance: f64) -> Result<()
     let weights = train(plan, batch, None, &mut Unwatched);
     let (kernel, _) = train_kernel(plan, Kernel::Linear, batch, None, &mut Unwatched);
     if tolerance == 0.0 {
-        prop_assert_eq!((kernel.mistakes, kernel.updates, kernel.stopped), (weights.mistakes, weights.updates, weights.stopped));
+        prop_assert_eq!(
+            (kernel.mistakes, kernel.updates, kernel.stopped),
+            (weights.mistakes, weights.updates, weights.stopped)
+        );
     } else {
         prop_assume!(kernel.updates == weights.updates);
     }
-    for (a, b) in scores(&kernel.scorer, batch.rows).iter().flatten().zip(scores(&weights.scorer, batch.rows).iter().flatten()) {
+    for (a, b) in scores(&kernel.scorer, batch.rows)
+        .iter()
+        .flatten()
+        .zip(scores(&weights.scorer, batch.rows).iter().flatten())
+    {
         prop_assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} and not {b}");
     }
     Ok(())

@@ -46,7 +46,8 @@ fn solve(mut lines: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     Some((0..n).map(|i| lines[i][n] / lines[i][i]).collect())
 }
 
-/// The least mean of absolute residuals: every set of rows that weights could meet is tried, on every set of columns.
+/// The least mean of absolute residuals: every set of rows that weights could meet is tried, on every set of
+/// columns.
 fn least(rows: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> f64 {
     let (n, p) = (rows.len(), rows[0].len());
     let total: f64 = weights.iter().sum();
@@ -59,7 +60,9 @@ fn least(rows: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> f64 {
         let columns: Vec<usize> = (0..p).filter(|j| columns >> j & 1 == 1).collect();
         for chosen in (1u32..1 << n).filter(|chosen| chosen.count_ones() as usize == columns.len()) {
             let line = |i: usize| columns.iter().map(|&j| rows[i][j]).chain([targets[i]]).collect();
-            let Some(found) = solve((0..n).filter(|i| chosen >> i & 1 == 1).map(line).collect()) else { continue };
+            let Some(found) = solve((0..n).filter(|i| chosen >> i & 1 == 1).map(line).collect()) else {
+                continue;
+            };
             let mut w = vec![0.0; p];
             columns.iter().zip(found).for_each(|(&j, x)| w[j] = x);
             best = best.min(objective(&w));
@@ -118,13 +121,16 @@ fn a_median_is_the_best_constant() {
 fn thousands_of_rows_end_at_a_vertex() {
     let mut random = Random::new(3);
     let rows: Vec<Vec<f64>> = (0..3000).map(|_| (0..20).map(|_| random.normal()).collect()).collect();
-    let targets: Vec<f64> = rows.iter().map(|row| row.iter().sum::<f64>() + random.normal() / (0.01 + random.unit())).collect();
+    let targets: Vec<f64> =
+        rows.iter().map(|row| row.iter().sum::<f64>() + random.normal() / (0.01 + random.unit())).collect();
     let data = dataset(&rows, &targets, Vec::new());
     let fit = train(&data, None, &settings(Bias::Free), &mut Unwatched).unwrap();
     assert_eq!(fit.stopped, Stopped::Converged);
     let gap = fit.risk.as_ref().unwrap().relative_gap.unwrap();
     assert!(gap < 1e-6, "{gap}");
     let novikoff::model::Scorer::Linear(weights) = &fit.model.scorer else { panic!() };
-    let met = (0..3000).filter(|&i| (data.rows.row(i).dot(&weights.values) + weights.bias[0] - targets[i]).abs() < 1e-9).count();
+    let met = (0..3000)
+        .filter(|&i| (data.rows.row(i).dot(&weights.values) + weights.bias[0] - targets[i]).abs() < 1e-9)
+        .count();
     assert_eq!(met, 21);
 }

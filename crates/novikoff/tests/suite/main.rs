@@ -1,4 +1,5 @@
-//! What is tested from outside, all in one program: every program of its own would be linked with the whole library.
+//! What is tested from outside, all in one program: every program of its own would be linked with the whole
+//! library.
 
 mod architecture;
 mod bayes;

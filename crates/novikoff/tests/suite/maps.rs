@@ -1,4 +1,5 @@
-//! Feature maps before learners: models, streams, certificates. The maps themselves are tested in `src/features/map.rs`.
+//! Feature maps before learners: models, streams, certificates. The maps themselves are tested in
+//! `src/features/map.rs`.
 
 use novikoff::certificate::file::Certificate;
 use novikoff::control::Unwatched;
@@ -23,7 +24,8 @@ fn rings(count: usize) -> Dataset {
     let mut names = Labels::default();
     let mut labels = Vec::new();
     for i in 0..count {
-        let (radius, angle) = (if i % 2 == 0 { 0.8 } else { 1.5 } * (0.9 + 0.2 * random.unit()), 6.3 * random.unit());
+        let (radius, angle) =
+            (if i % 2 == 0 { 0.8 } else { 1.5 } * (0.9 + 0.2 * random.unit()), 6.3 * random.unit());
         builder.push(&[0, 1], &[radius * angle.cos(), radius * angle.sin()]);
         labels.push(names.intern(if i % 2 == 0 { "in" } else { "out" }));
     }
@@ -57,7 +59,12 @@ fn every_learner_learns_circles_through_a_map() {
             let fit = train(&data, Some(&unseen), &settings, &mut Unwatched).unwrap();
             let error = evaluate(&fit.model, &unseen).unwrap().error().unwrap();
             assert!(error < 0.03, "{} {map}: {error}", learner.name());
-            assert_eq!(evaluate(&fit.model, &data).unwrap().error(), fit.train_error, "{} {map}", learner.name());
+            assert_eq!(
+                evaluate(&fit.model, &data).unwrap().error(),
+                fit.train_error,
+                "{} {map}",
+                learner.name()
+            );
             assert_eq!((fit.model.about.features, &fit.model.about.data_hash), (2, &data.fingerprint()));
             let loaded = from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap();
             assert_eq!(loaded, fit.model, "{} {map}", learner.name());
@@ -85,7 +92,9 @@ fn a_mapped_model_is_a_model_of_mapped_rows() {
 fn certificates_speak_of_mapped_rows_and_say_so() {
     let data = rings(120);
     for map in [POLY, FOURIER] {
-        for learner in [Learner::Perceptron, Learner::Averaged, Learner::Svm, Learner::Logistic, Learner::MaxMargin] {
+        for learner in
+            [Learner::Perceptron, Learner::Averaged, Learner::Svm, Learner::Logistic, Learner::MaxMargin]
+        {
             let settings = settings(learner, map);
             let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
             let certificate = fit.certificate(&data, &settings).unwrap();
@@ -113,9 +122,9 @@ fn a_stream_is_mapped_as_rows_in_memory_are() {
     for i in 0..data.len() {
         text.push_str(&data.names.names()[data.labels[i] as usize]);
         // The second column turns up late.
-        data.rows
-            .row(i)
-            .for_each_nonzero(|j, x| text.push_str(&if i < 50 && j == 1 { String::new() } else { format!(" {}:{x}", j + 1) }));
+        data.rows.row(i).for_each_nonzero(|j, x| {
+            text.push_str(&if i < 50 && j == 1 { String::new() } else { format!(" {}:{x}", j + 1) })
+        });
         text.push('\n');
     }
     let input = Input::Bytes { name: "rings".into(), bytes: text.into_bytes().into() };
@@ -128,7 +137,9 @@ fn a_stream_is_mapped_as_rows_in_memory_are() {
             let streamed = train_online(stream, &settings, &mut Unwatched).unwrap();
             let stored = train(&data, None, &settings, &mut Unwatched).unwrap();
             assert_eq!(streamed.model.scorer.map(), Some(map));
-            let pairs = score_all(&streamed.model.scorer, &data).into_iter().zip(score_all(&stored.model.scorer, &data));
+            let pairs = score_all(&streamed.model.scorer, &data)
+                .into_iter()
+                .zip(score_all(&stored.model.scorer, &data));
             for (a, b) in pairs {
                 assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{} {map}: {a} {b}", learner.name());
             }

@@ -1,4 +1,5 @@
-//! Networks: what no hyperplane can do, numbers, and what is refused. Gradients are in `src/network/tests.rs`.
+//! Networks: what no hyperplane can do, numbers, and what is refused. Gradients are in
+//! `src/network/tests.rs`.
 
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
@@ -15,13 +16,23 @@ fn dataset(layout: Layout, rows: &[Vec<f64>], labels: &[String]) -> Dataset {
     let mut builder = Builder::new(layout);
     for row in rows {
         let entries = || row.iter().enumerate().filter(|(_, x)| **x != 0.0);
-        builder.push(&entries().map(|(j, _)| j as u32).collect::<Vec<_>>(), &entries().map(|(_, x)| *x).collect::<Vec<_>>());
+        builder.push(
+            &entries().map(|(j, _)| j as u32).collect::<Vec<_>>(),
+            &entries().map(|(_, x)| *x).collect::<Vec<_>>(),
+        );
     }
     let mut matrix = builder.finish();
     matrix.widen(rows[0].len());
     let mut names = Labels::default();
     let labels = labels.iter().map(|label| names.intern(label)).collect();
-    Dataset { rows: matrix, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report: Report::default() }
+    Dataset {
+        rows: matrix,
+        labels,
+        names,
+        row_weights: Vec::new(),
+        schema: Schema::one_based(),
+        report: Report::default(),
+    }
 }
 
 /// Points in the four quarters of a square; those of opposite quarters have one label.
@@ -29,8 +40,10 @@ fn quarters(count: usize, layout: Layout, size: f64) -> Dataset {
     let mut random = Random::new(5);
     let mut coordinate = || (0.2 + random.unit()) * if random.below(2) == 0 { size } else { -size };
     let rows: Vec<Vec<f64>> = (0..count).map(|_| vec![coordinate(), coordinate()]).collect();
-    let labels: Vec<String> =
-        rows.iter().map(|x| (if (x[0] > 0.0) == (x[1] > 0.0) { "same" } else { "other" }).to_owned()).collect();
+    let labels: Vec<String> = rows
+        .iter()
+        .map(|x| (if (x[0] > 0.0) == (x[1] > 0.0) { "same" } else { "other" }).to_owned())
+        .collect();
     dataset(layout, &rows, &labels)
 }
 
@@ -44,7 +57,8 @@ fn a_hidden_layer_tells_apart_what_no_hyperplane_can() {
     let linear = Settings { learner: Learner::Logistic, ..Settings::default() };
     assert!(train(&data, None, &linear, &mut Unwatched).unwrap().train_error.unwrap() > 0.3);
     for activation in Activation::ALL {
-        // From small weights, a tangent is nearly a line: with losses as flat as the squared hinge it may stay one.
+        // From small weights, a tangent is nearly a line: with losses as flat as the squared hinge it may
+        // stay one.
         let losses = [LossName::Logistic, LossName::Hinge, LossName::SquaredHinge, LossName::Exponential];
         for loss in losses.into_iter().take(if activation == Activation::Tanh { 2 } else { 4 }) {
             let layer = HiddenLayer { activation, loss, step: 0.02, ..HiddenLayer::default() };
@@ -75,14 +89,20 @@ fn numbers_are_learned_whatever_their_size() {
     for (middle, spread) in [(0.0, 1.0), (1e6, 20.0), (-3.0, 1e-6)] {
         for loss in [LossName::Squared, LossName::Absolute] {
             let rows: Vec<Vec<f64>> = (0..400).map(|i| vec![f64::from(i) / 100.0 - 2.0]).collect();
-            let targets: Vec<String> = rows.iter().map(|x| (middle + spread * (x[0] * x[0])).to_string()).collect();
+            let targets: Vec<String> =
+                rows.iter().map(|x| (middle + spread * (x[0] * x[0])).to_string()).collect();
             let data = dataset(Layout::Dense { columns: 1 }, &rows, &targets);
             let layer = HiddenLayer { loss, step: 0.02, ..HiddenLayer::default() };
             let fit = train(&data, Some(&data), &settings(layer, 40), &mut Unwatched).unwrap();
-            let Evaluation::Numbers(measured) = evaluate(&fit.model, &data).unwrap() else { panic!("numbers") };
+            let Evaluation::Numbers(measured) = evaluate(&fit.model, &data).unwrap() else {
+                panic!("numbers")
+            };
             assert!(measured.r2.unwrap() > 0.99, "{middle} {spread} {loss:?}: {measured:?}");
             let best = fit.trace[fit.epoch - 1].validation_error.unwrap();
-            assert!((best - (1.0 - measured.r2.unwrap())).abs() < 1e-9, "the share of variance that is left: {best}");
+            assert!(
+                (best - (1.0 - measured.r2.unwrap())).abs() < 1e-9,
+                "the share of variance that is left: {best}"
+            );
             assert_eq!(from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap(), fit.model);
         }
     }
@@ -115,7 +135,11 @@ fn a_penalty_makes_weights_shorter() {
 fn what_cannot_work_is_refused_with_a_hint() {
     let data = quarters(40, Layout::Sparse, 1.0);
     let refused = |settings: &Settings| train(&data, None, settings, &mut Unwatched).unwrap_err();
-    assert!(refused(&settings(HiddenLayer { step: f64::NAN, ..HiddenLayer::default() }, 1)).what().contains("--step"));
+    assert!(
+        refused(&settings(HiddenLayer { step: f64::NAN, ..HiddenLayer::default() }, 1))
+            .what()
+            .contains("--step")
+    );
     let wide = refused(&settings(HiddenLayer { units: 1 << 40, ..HiddenLayer::default() }, 1));
     assert!(wide.advice().unwrap().contains("--hidden"), "{wide}");
     let hinge = settings(HiddenLayer { loss: LossName::Hinge, ..HiddenLayer::default() }, 1);

@@ -1,4 +1,5 @@
-//! What theory and the definitions say of the perceptron family, held against the naive algorithms on generated rows.
+//! What theory and the definitions say of the perceptron family, held against the naive algorithms on
+//! generated rows.
 //!
 //! Rows are of small integers wherever sums must come out to the bit, whatever their order.
 
@@ -23,7 +24,10 @@ struct Rows {
 
 fn rows(classes: impl Strategy<Value = usize>) -> impl Strategy<Value = Rows> {
     (classes, 1usize..7, 2usize..25).prop_flat_map(|(k, features, count)| {
-        let values = prop::collection::vec(prop::collection::vec(prop_oneof![2 => Just(0i8), 3 => -3i8..4], features), count);
+        let values = prop::collection::vec(
+            prop::collection::vec(prop_oneof![2 => Just(0i8), 3 => -3i8..4], features),
+            count,
+        );
         let labels = prop::collection::vec(0..k as u32, count);
         (values, labels).prop_map(move |(values, classes)| {
             let dense = values.into_iter().map(|row| row.into_iter().map(f64::from).collect()).collect();
@@ -61,7 +65,18 @@ fn scheme_for(k: usize) -> Scheme {
 }
 
 fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: usize) -> Plan<R> {
-    Plan { rule, scheme, classes: k, bias, keep, order: Order::Shuffled, seed: 5, epochs, patience: 3, own_feature: None }
+    Plan {
+        rule,
+        scheme,
+        classes: k,
+        bias,
+        keep,
+        order: Order::Shuffled,
+        seed: 5,
+        epochs,
+        patience: 3,
+        own_feature: None,
+    }
 }
 
 fn run<R: Rule>(plan: &Plan<R>, rows: &Matrix, classes: &[u32]) -> Trained {
@@ -79,7 +94,8 @@ fn predictions(scorer: &Scorer, rows: &Matrix) -> Vec<usize> {
     scores(scorer, rows).iter().map(|s| decide(s)).collect()
 }
 
-/// Predictions, but for rows that rounding alone may have decided: averages are quotients, so their ties are not exact.
+/// Predictions, but for rows that rounding alone may have decided: averages are quotients, so their ties are
+/// not exact.
 fn clear_predictions(scorer: &Scorer, rows: &Matrix) -> Vec<Option<usize>> {
     let lead = |s: &[f64]| match s {
         [s] => s.abs(),
@@ -95,7 +111,8 @@ fn assert_same_scores(keep: Keep, one: &[Vec<f64>], other: &[Vec<f64>]) {
     }
 }
 
-/// The textbook's algorithm: dense vectors with the extra coordinate, every weight vector kept, one after each round.
+/// The textbook's algorithm: dense vectors with the extra coordinate, every weight vector kept, one after
+/// each round.
 struct Naive {
     /// After each round, the weight vector of each output.
     history: Vec<Vec<Vec<f64>>>,
@@ -159,13 +176,18 @@ fn naive(rows: &Rows, scheme: Scheme, bias: Bias, tie: Tie, epochs: usize) -> Na
 }
 
 fn all_schemes(k: usize) -> Vec<Scheme> {
-    if k == 2 { vec![Scheme::Two, Scheme::Joint, Scheme::OneVsRest] } else { vec![Scheme::Joint, Scheme::OneVsRest] }
+    if k == 2 {
+        vec![Scheme::Two, Scheme::Joint, Scheme::OneVsRest]
+    } else {
+        vec![Scheme::Joint, Scheme::OneVsRest]
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// P5, and seed 001's algorithm: what it returns is the sum over all rounds, the average times the rounds.
+    /// P5, and seed 001's algorithm: what it returns is the sum over all rounds, the average times the
+    /// rounds.
     #[test]
     fn averaged_equals_the_naive_average_of_all_weight_vectors(rows in rows(2usize..5), bias in bias(), tie in tie(), epochs in 1usize..4) {
         for scheme in all_schemes(rows.k) {
@@ -201,7 +223,8 @@ proptest! {
             for (row, got) in rows.dense.iter().zip(got) {
                 let x = extended(row, bias);
                 let mut votes = vec![0.0; got.len()];
-                // Each vector survives from the round that made it to the round that replaced it: one vote a round.
+                // Each vector survives from the round that made it to the round that replaced it: one vote a
+                // round.
                 for w in &naive.history {
                     let s: Vec<f64> = w.iter().map(|w| dot(w, &x)).collect();
                     match scheme {
@@ -216,7 +239,8 @@ proptest! {
         }
     }
 
-    /// P3: from zero, any constant step gives the same predictions (powers of two, so that no rounding interferes).
+    /// P3: from zero, any constant step gives the same predictions (powers of two, so that no rounding
+    /// interferes).
     #[test]
     fn the_step_size_does_not_matter(rows in rows(2usize..5), bias in bias(), tie in tie(), power in -20i32..20) {
         for scheme in all_schemes(rows.k) {
@@ -334,7 +358,8 @@ proptest! {
         }
     }
 
-    /// What Crammer et al. define: the least move after which the row's margin is 1 (PA), or their closed forms.
+    /// What Crammer et al. define: the least move after which the row's margin is 1 (PA), or their closed
+    /// forms.
     #[test]
     fn passive_aggressive_moves_as_its_closed_forms_say(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
         let matrix = sparse(&rows);
@@ -388,8 +413,9 @@ proptest! {
         }
     }
 
-    /// A stream that shows features, and the second of two classes, as they come learns what an epoch in the given order
-    /// learns. (More than two classes are announced here: one that turns up later was nobody's rival before.)
+    /// A stream that shows features, and the second of two classes, as they come learns what an epoch in the
+    /// given order learns. (More than two classes are announced here: one that turns up later was nobody's
+    /// rival before.)
     #[test]
     fn a_stream_equals_one_epoch_in_the_order_given(rows in rows(2usize..5), bias in bias()) {
         let matrix = sparse(&rows);
@@ -487,7 +513,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Novikoff 1962: at most (R/γ)² mistakes, in any order, over any number of epochs; and the run ends separated.
+    /// Novikoff 1962: at most (R/γ)² mistakes, in any order, over any number of epochs; and the run ends
+    /// separated.
     #[test]
     fn the_perceptron_never_exceeds_the_mistake_bound(
         features in 1usize..12, count in 1usize..60, margin in 0.05f64..0.6, density in 0.2f64..1.0, seed in any::<u64>(),
@@ -512,7 +539,8 @@ proptest! {
         prop_assert!(unit.mistakes as f64 <= normalised.powi(-2) * (1.0 + 1e-9), "{} > {}", unit.mistakes, normalised.powi(-2));
     }
 
-    /// The normalised rule is the plain rule on rows of length 1 (with the extra coordinate, if there is a bias).
+    /// The normalised rule is the plain rule on rows of length 1 (with the extra coordinate, if there is a
+    /// bias).
     #[test]
     fn normalising_updates_equals_normalising_rows(rows in rows(Just(2)), epochs in 1usize..4) {
         let mut scaled = rows.clone();
@@ -549,14 +577,16 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// With very many features the learner looks at rough weights first: what it learns is the same to the bit.
+    /// With very many features the learner looks at rough weights first: what it learns is the same to the
+    /// bit.
     #[test]
     fn very_many_features_change_nothing(rows in rows(Just(2)), scale in 1e-3f64..1e3, bias in bias(), c in 0.01f64..10.0) {
         const FAR: u32 = 1 << 17;
         let (mut near, mut far) = (Builder::new(Layout::Sparse), Builder::new(Layout::Sparse));
         for row in &rows.dense {
             let indices: Vec<u32> = (0..row.len() as u32).collect();
-            // Not exact in any precision, and small differences of large numbers: scores that rough weights get wrong.
+            // Not exact in any precision, and small differences of large numbers: scores that rough weights
+            // get wrong.
             let values: Vec<f64> = row.iter().map(|x| scale * (1e4 + x / 3.0)).collect();
             near.push(&indices, &values);
             far.push(&indices.iter().map(|j| j + FAR).collect::<Vec<_>>(), &values);

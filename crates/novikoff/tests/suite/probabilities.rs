@@ -3,7 +3,9 @@
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
 use novikoff::data::{Dataset, Labels, Scale};
-use novikoff::evaluate::{CalibrationMethod, Classification, Evaluation, Folds, Strata, calibrate, cross_fit, evaluate};
+use novikoff::evaluate::{
+    CalibrationMethod, Classification, Evaluation, Folds, Strata, calibrate, cross_fit, evaluate,
+};
 use novikoff::model::{Calibration, Model, Scorer, from_bytes, to_bytes};
 use novikoff::train::{Fit, Learner, Settings, train};
 
@@ -25,10 +27,13 @@ fn three_classes(seed: u64) -> Dataset {
     let mut data = noisy(600, seed);
     let largest = |i: usize| {
         let mut values = [0.0; 3];
-        data.rows.row(i).for_each_nonzero(|j, x| values.iter_mut().skip(j as usize).take(1).for_each(|v| *v = x));
+        data.rows
+            .row(i)
+            .for_each_nonzero(|j, x| values.iter_mut().skip(j as usize).take(1).for_each(|v| *v = x));
         (0..3).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap() as u32
     };
-    data.labels = (0..data.len()).map(|i| if i % 7 == 0 { (largest(i) + 1) % 3 } else { largest(i) }).collect();
+    data.labels =
+        (0..data.len()).map(|i| if i % 7 == 0 { (largest(i) + 1) % 3 } else { largest(i) }).collect();
     data.names = Labels::new(["a", "b", "c"]);
     data
 }
@@ -36,13 +41,21 @@ fn three_classes(seed: u64) -> Dataset {
 #[test]
 fn the_log_loss_of_logistic_regression_is_what_it_minimised() {
     for seed in 0..5 {
-        for (data, meaning) in [(noisy(600, seed), Calibration::Logistic), (three_classes(seed), Calibration::Softmax)] {
+        for (data, meaning) in
+            [(noisy(600, seed), Calibration::Logistic), (three_classes(seed), Calibration::Softmax)]
+        {
             let fit = fit(Learner::Logistic, &data);
             assert_eq!(fit.model.probabilities, Some(meaning));
-            let (risk, Scorer::Linear(weights)) = (fit.risk.as_ref().unwrap(), &fit.model.scorer) else { panic!("weights") };
+            let (risk, Scorer::Linear(weights)) = (fit.risk.as_ref().unwrap(), &fit.model.scorer) else {
+                panic!("weights")
+            };
             let penalty = risk.lambda / 2.0 * weights.values.iter().map(|w| w * w).sum::<f64>();
             let log_loss = measured(&fit.model, &data).log_loss.unwrap();
-            assert!((log_loss - (risk.objective - penalty)).abs() < 1e-9, "{log_loss} {} {penalty}", risk.objective);
+            assert!(
+                (log_loss - (risk.objective - penalty)).abs() < 1e-9,
+                "{log_loss} {} {penalty}",
+                risk.objective
+            );
         }
     }
 }
@@ -62,7 +75,11 @@ fn cross_fitted_probabilities_hold_on_rows_that_nobody_saw() {
             let log_loss = after.log_loss.unwrap();
             // Knowing nothing costs ln 2; knowing all but the noise of 15 % costs 0.42.
             assert!(log_loss > 0.35 && log_loss < 0.6, "{method:?}: {log_loss}");
-            assert_eq!((after.wrong, &after.confusion), (before.wrong, &before.confusion), "probabilities do not decide");
+            assert_eq!(
+                (after.wrong, &after.confusion),
+                (before.wrong, &before.confusion),
+                "probabilities do not decide"
+            );
         }
     }
 }

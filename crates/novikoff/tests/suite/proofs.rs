@@ -1,4 +1,5 @@
-//! Separability and margins: answers against an oracle in exact arithmetic, and certificates that somebody has changed.
+//! Separability and margins: answers against an oracle in exact arithmetic, and certificates that somebody
+//! has changed.
 
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::Sides;
@@ -39,13 +40,14 @@ fn certificate(data: &Dataset, found: &Margin, bias: Bias) -> Certificate {
     Certificate::new(data, found.claims(&sides(), bias))
 }
 
-/// Whether whole-numbered vectors have a combination with positive multipliers that is zero: every subset that could be the
-/// smallest such is tried, in whole numbers.
+/// Whether whole-numbered vectors have a combination with positive multipliers that is zero: every subset
+/// that could be the smallest such is tried, in whole numbers.
 fn combines_to_zero(vectors: &[Vec<i128>]) -> bool {
     let dimension = vectors[0].len();
     let count = vectors.len();
     (1u32..1 << count).filter(|subset| subset.count_ones() as usize <= dimension + 1).any(|subset| {
-        let chosen: Vec<&Vec<i128>> = (0..count).filter(|i| subset >> i & 1 == 1).map(|i| &vectors[i]).collect();
+        let chosen: Vec<&Vec<i128>> =
+            (0..count).filter(|i| subset >> i & 1 == 1).map(|i| &vectors[i]).collect();
         only_dependence(&chosen).is_some_and(|m| m.iter().all(|x| *x > 0) || m.iter().all(|x| *x < 0))
     })
 }
@@ -77,7 +79,10 @@ fn only_dependence(vectors: &[&Vec<i128>]) -> Option<Vec<i128>> {
     }
     let free = (0..count).find(|c| !pivots.contains(c))?;
     // Pivot line r says: line[pivot]·m[pivot] + line[free]·m[free] = 0.
-    let scale = pivots.iter().enumerate().fold(1i128, |scale, (r, &p)| scale / gcd(scale, lines[r][p]) * lines[r][p].abs());
+    let scale = pivots
+        .iter()
+        .enumerate()
+        .fold(1i128, |scale, (r, &p)| scale / gcd(scale, lines[r][p]) * lines[r][p].abs());
     let mut multipliers = vec![0; count];
     multipliers[free] = scale;
     for (r, &p) in pivots.iter().enumerate() {
@@ -123,7 +128,8 @@ proptest! {
             let (lower, upper) = found.interval;
             prop_assert!(lower <= upper);
             prop_assert_eq!(lower > 0.0, expected == Separable::Yes);
-            // A bias's coordinate of 1 beside values of 1e12: the answer is right, the interval may stay open.
+            // A bias's coordinate of 1 beside values of 1e12: the answer is right, the interval may stay
+            // open.
             if expected == Separable::Yes && upper > 1e-10 * found.radius.high {
                 prop_assert!(lower >= 0.998 * upper || upper == f64::INFINITY, "{:?}: {:?}", bias, found);
             }
@@ -236,7 +242,9 @@ fn margins_next_to_nothing_are_told_from_none() {
 #[test]
 fn intervals_told_on_the_way_hold_also_where_columns_are_scaled() {
     let mut told_some = false;
-    for (seed, bias) in (0..6).flat_map(|seed| [(seed, Bias::Free), (seed, Bias::Penalised), (seed, Bias::None)]) {
+    for (seed, bias) in
+        (0..6).flat_map(|seed| [(seed, Bias::Free), (seed, Bias::Penalised), (seed, Bias::None)])
+    {
         let mut data = Recipe { rows: 150, features: 8, margin: 0.002, seed, ..Recipe::default() }.generate();
         // Columns so different in size that the question is first asked of scaled ones.
         data.rows = data.rows.scaled(&[1.0, 100.0, 0.01, 1.0, 5.0, 1.0, 0.1, 30.0]);
@@ -250,7 +258,10 @@ fn intervals_told_on_the_way_hold_also_where_columns_are_scaled() {
         let found = margin(&data, &sides(), &Settings { bias, ..Settings::default() }, &mut watch).unwrap();
         let (least, most) = found.interval;
         for (lower, upper) in told {
-            assert!(lower <= most * (1.0 + 1e-6) && upper >= least * (1.0 - 1e-6), "[{lower}, {upper}] and [{least}, {most}]");
+            assert!(
+                lower <= most * (1.0 + 1e-6) && upper >= least * (1.0 - 1e-6),
+                "[{lower}, {upper}] and [{least}, {most}]"
+            );
             told_some |= upper.is_finite();
         }
     }

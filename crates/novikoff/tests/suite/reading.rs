@@ -1,5 +1,5 @@
-//! Whole files of many blocks, put together by several threads: the same rows, to the bit, as one thread gets from them line by
-//! line.
+//! Whole files of many blocks, put together by several threads: the same rows, to the bit, as one thread gets
+//! from them line by line.
 
 use novikoff::control::{Flow, Observer, Progress, Unwatched};
 use novikoff::data::Dataset;
@@ -13,7 +13,8 @@ use std::fmt::Write;
 enum Kind {
     /// Decimals that take a double each.
     Doubles,
-    /// Far more of them to a byte of text than `Doubles` has: what comes is more than the first part makes expect.
+    /// Far more of them to a byte of text than `Doubles` has: what comes is more than the first part makes
+    /// expect.
     Short,
     /// One value a row.
     Even,
@@ -100,7 +101,11 @@ fn a_bad_row_among_many_ends_the_reading_at_its_place_or_is_left_out() {
     text.insert_str(at, "+1 3:x\n");
     for threads in [1, 2, 5] {
         let error: Error = read(&text, threads, &mut Unwatched).unwrap_err();
-        assert_eq!(error.place().map(|place| (place.line, place.column)), Some((line as u64 + 1, 6)), "{error}");
+        assert_eq!(
+            error.place().map(|place| (place.line, place.column)),
+            Some((line as u64 + 1, 6)),
+            "{error}"
+        );
         let input = Input::Bytes { name: "rows".into(), bytes: text.as_bytes().into() };
         let options = Options { threads, skip_bad_rows: true, ..Options::default() };
         let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();

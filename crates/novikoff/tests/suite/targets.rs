@@ -49,7 +49,10 @@ fn a_target_that_is_no_number_is_an_error_with_its_place() {
     }
     // Words for what is no number are no numbers either.
     for word in ["nan", "inf", "-infinity", "1e999"] {
-        assert!(refused("a.svm", &format!("1 1:1\n{word} 1:2\n")).to_string().starts_with("a.svm:2:1: "), "{word}");
+        assert!(
+            refused("a.svm", &format!("1 1:1\n{word} 1:2\n")).to_string().starts_with("a.svm:2:1: "),
+            "{word}"
+        );
     }
 }
 
@@ -63,7 +66,11 @@ fn bad_targets_may_be_left_out() {
 #[test]
 fn rows_to_measure_by_need_targets() {
     let purpose = Purpose::EvaluationOnTargets { schema: &Schema::one_based(), features: 2 };
-    let error =
-        read("a.svm", "1:1 2:3\n", &Options { format: Some(novikoff::read::Format::Svmlight), ..Options::default() }, &purpose);
+    let error = read(
+        "a.svm",
+        "1:1 2:3\n",
+        &Options { format: Some(novikoff::read::Format::Svmlight), ..Options::default() },
+        &purpose,
+    );
     assert!(error.unwrap_err().to_string().starts_with("a.svm:1:1: "));
 }

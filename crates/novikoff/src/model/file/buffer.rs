@@ -6,15 +6,16 @@ use std::ops::Range;
 /// Bytes that a step reads: they are cleared first, and should still be in the cache when they are read over.
 const STEP: usize = 1 << 18;
 
-/// Bytes in memory that is aligned for numbers. A large model is little but its weights, and there may be no room for them twice.
+/// Bytes in memory that is aligned for numbers. A large model is little but its weights, and there may be no
+/// room for them twice.
 pub(super) struct Buffer {
     words: Vec<f64>,
     length: usize,
 }
 
 impl Buffer {
-    /// Nothing yet, and room for so many bytes, all of it at once: what grows may lie across huge pages. `None` if there is no such
-    /// memory.
+    /// Nothing yet, and room for so many bytes, all of it at once: what grows may lie across huge pages.
+    /// `None` if there is no such memory.
     pub(super) fn with_room(length: usize) -> Option<Self> {
         let mut words = Vec::new();
         words.try_reserve_exact(length.div_ceil(size_of::<f64>())).ok()?;

@@ -30,8 +30,14 @@ pub(super) fn tensors(calibration: &Calibration) -> Vec<Tensor<'_>> {
                 Some(*end)
             });
             vec![
-                Tensor::list("isotonic_scores", Numbers::F64(all.iter().flat_map(|steps| &steps.scores).copied().collect())),
-                Tensor::list("isotonic_values", Numbers::F64(all.iter().flat_map(|steps| &steps.values).copied().collect())),
+                Tensor::list(
+                    "isotonic_scores",
+                    Numbers::F64(all.iter().flat_map(|steps| &steps.scores).copied().collect()),
+                ),
+                Tensor::list(
+                    "isotonic_values",
+                    Numbers::F64(all.iter().flat_map(|steps| &steps.values).copied().collect()),
+                ),
                 Tensor::list("isotonic_ends", Numbers::U64(ends.collect())),
             ]
         }
@@ -39,14 +45,20 @@ pub(super) fn tensors(calibration: &Calibration) -> Vec<Tensor<'_>> {
 }
 
 /// The calibration of a model with so many outputs, if the file has one.
-pub(super) fn read(metadata: &mut Metadata, tensors: &mut Tensors<'_>, outputs: usize) -> Result<Option<Calibration>> {
+pub(super) fn read(
+    metadata: &mut Metadata,
+    tensors: &mut Tensors<'_>,
+    outputs: usize,
+) -> Result<Option<Calibration>> {
     Ok(match metadata.take_word_if_there("probabilities")? {
         None => None,
         Some(Kind::Logistic) => Some(Calibration::Logistic),
         Some(Kind::Softmax) => Some(Calibration::Softmax),
         Some(Kind::Platt) => {
             let numbers = tensors.shaped::<f64>("platt", &[outputs, 2])?;
-            Some(Calibration::Platt(numbers.chunks_exact(2).map(|pair| Platt { a: pair[0], b: pair[1] }).collect()))
+            Some(Calibration::Platt(
+                numbers.chunks_exact(2).map(|pair| Platt { a: pair[0], b: pair[1] }).collect(),
+            ))
         }
         Some(Kind::Isotonic) => Some(Calibration::Isotonic(read_isotonic(tensors, outputs)?)),
     })
@@ -64,7 +76,8 @@ fn read_isotonic(tensors: &mut Tensors<'_>, outputs: usize) -> Result<Vec<Isoton
     let mut all = Vec::with_capacity(outputs);
     for end in ends {
         let end = usize::try_from(end).map_err(|_| refuse())?;
-        let (scores, values) = (scores.get(start..end).ok_or_else(refuse)?, values.get(start..end).ok_or_else(refuse)?);
+        let (scores, values) =
+            (scores.get(start..end).ok_or_else(refuse)?, values.get(start..end).ok_or_else(refuse)?);
         all.push(Isotonic { scores: scores.to_vec(), values: values.to_vec() });
         start = end;
     }

@@ -1,6 +1,8 @@
 //! What every model must fulfil, whether it is to be written or was read.
 
-use super::super::{Calibration, Expansion, Lanes, Model, NOBODY, Network, Scorer, Task, Voted, Weights, panels};
+use super::super::{
+    Calibration, Expansion, Lanes, Model, NOBODY, Network, Scorer, Task, Voted, Weights, panels,
+};
 use crate::data::{Matrix, Row};
 use crate::features::Schema;
 use crate::kernel::Kernel;
@@ -10,7 +12,8 @@ type Check = Result<(), String>;
 
 const MOST_CLASSES: usize = 1 << 20;
 const MOST_FEATURES: u64 = 1 << 32;
-/// Zeros that a file leaves out cost memory when it is read: up to this much, or so many times the length of the file.
+/// Zeros that a file leaves out cost memory when it is read: up to this much, or so many times the length of
+/// the file.
 const FREE_BYTES: u128 = 2 << 30;
 const EXPANSION: u128 = 256;
 
@@ -32,7 +35,9 @@ pub(super) fn expansion(what: &str, rows: usize, columns: usize, width: usize, f
     if has_room(rows, columns, width, file_bytes) {
         return Ok(());
     }
-    Err(format!("{what} would take {rows}×{columns}×{width} bytes of memory, too much for a file of {file_bytes} bytes"))
+    Err(format!(
+        "{what} would take {rows}×{columns}×{width} bytes of memory, too much for a file of {file_bytes} bytes"
+    ))
 }
 
 pub(super) fn classes(count: usize) -> Check {
@@ -74,7 +79,10 @@ pub(super) fn model(model: &Model) -> Check {
     schema(&model.schema)?;
     let known = model.schema.features().map_or(u64::MAX, |count| count as u64);
     if model.about.features > known {
-        return Err(format!("there are {} features, but the schema knows {known} only", model.about.features));
+        return Err(format!(
+            "there are {} features, but the schema knows {known} only",
+            model.about.features
+        ));
     }
     scorer(&model.scorer, model.about.features, model)?;
     model.probabilities.as_ref().map_or(Ok(()), |calibration| self::calibration(calibration, model))
@@ -109,7 +117,9 @@ fn calibration(calibration: &Calibration, model: &Model) -> Check {
     };
     match calibration {
         Calibration::Logistic => Ok(()),
-        Calibration::Softmax if outputs == 1 => Err("a softmax needs an output per label, and there is one for both".to_owned()),
+        Calibration::Softmax if outputs == 1 => {
+            Err("a softmax needs an output per label, and there is one for both".to_owned())
+        }
         Calibration::Softmax => Ok(()),
         Calibration::Platt(all) => {
             as_many(all.len())?;
@@ -128,9 +138,15 @@ fn schema(schema: &Schema) -> Check {
         Schema::Indexed { base: 0 | 1 } | Schema::Named(_) | Schema::Hashed { bits: ..=32 } => Ok(()),
         Schema::Indexed { base } => Err(format!("indices count from 0 or 1, not from {base}")),
         Schema::Hashed { bits } => Err(format!("a hash of {bits} bits is longer than 32")),
-        Schema::Table(table) if table.has_text() => Err("the table's schema has documents and no terms".into()),
-        Schema::Table(table) => table.validate().map_err(|what| format!("the table's schema is wrong: {what}")),
-        Schema::Text(text) => text.validate().map_err(|what| format!("the documents' schema is wrong: {what}")),
+        Schema::Table(table) if table.has_text() => {
+            Err("the table's schema has documents and no terms".into())
+        }
+        Schema::Table(table) => {
+            table.validate().map_err(|what| format!("the table's schema is wrong: {what}"))
+        }
+        Schema::Text(text) => {
+            text.validate().map_err(|what| format!("the documents' schema is wrong: {what}"))
+        }
     }
 }
 
@@ -156,7 +172,9 @@ fn same_features(found: usize, features: u64) -> Check {
 fn linear(weights: &Weights, features: u64, model: &Model) -> Check {
     outputs(weights.outputs(), model.labels.len())?;
     same_features(weights.features(), features)?;
-    if weights.bias.len() != weights.outputs() || weights.values.len() != weights.features() * weights.outputs() {
+    if weights.bias.len() != weights.outputs()
+        || weights.values.len() != weights.features() * weights.outputs()
+    {
         return Err("its weights and biases are not as many as there are outputs".to_owned());
     }
     finite("weight", &weights.values)?;
@@ -198,7 +216,11 @@ fn voted(voted: &Voted, features: u64, model: &Model) -> Check {
         return Err(VOTES_FOR_NUMBERS.to_owned());
     }
     if voted.classes != model.labels.len() || (voted.scheme == Scheme::Two && voted.classes != 2) {
-        return Err(format!("its votes are for {} classes, but there are {} labels", voted.classes, model.labels.len()));
+        return Err(format!(
+            "its votes are for {} classes, but there are {} labels",
+            voted.classes,
+            model.labels.len()
+        ));
     }
     compared(&voted.rows, voted.kernel, voted.bias, features)?;
     mistakes(voted)
@@ -246,7 +268,9 @@ fn mistakes(voted: &Voted) -> Check {
         if mistake.row as usize >= voted.rows.rows() {
             return wrong("is of a row that is not there");
         }
-        if mistake.gains as usize >= voted.outputs() || (mistake.loses != NOBODY && mistake.loses as usize >= voted.outputs()) {
+        if mistake.gains as usize >= voted.outputs()
+            || (mistake.loses != NOBODY && mistake.loses as usize >= voted.outputs())
+        {
             return wrong("is of an output that is not there");
         }
         if !mistake.step.is_finite() {

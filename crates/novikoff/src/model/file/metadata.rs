@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 const FORMAT: &str = "novikoff-model";
 /// The `task` of a model that stands in for labels.
 const REGRESSION: &str = "regression";
-/// Settings and results are small. What they may become in memory is many times as much, so they are kept small.
+/// Settings and results are small. What they may become in memory is many times as much, so they are kept
+/// small.
 const ABOUT_LIMIT: usize = 4 << 20;
 
 /// All metadata of a model besides the checksum.
@@ -36,7 +37,9 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
         Task::Classes => metadata.insert("labels", Value::from(model.labels.names()).to_string()),
         Task::Regression => metadata.insert("task", REGRESSION.to_owned()),
     };
-    metadata.extend(model.probabilities.as_ref().map(|calibration| ("probabilities", calibration.name().to_owned())));
+    metadata.extend(
+        model.probabilities.as_ref().map(|calibration| ("probabilities", calibration.name().to_owned())),
+    );
     if let Some(map) = model.scorer.map() {
         metadata.insert("map", exact_json("map", &map)?);
     }
@@ -71,7 +74,10 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
     Ok(metadata)
 }
 
-fn kernel_entries(kernel: Kernel, precision: Precision) -> std::result::Result<[(&'static str, String); 2], String> {
+fn kernel_entries(
+    kernel: Kernel,
+    precision: Precision,
+) -> std::result::Result<[(&'static str, String); 2], String> {
     Ok([("kernel", kernel.to_string()), ("precision", word(&precision)?)])
 }
 
@@ -89,7 +95,8 @@ impl Layout {
     }
 }
 
-/// Entries of `about` that stand in the metadata a second time, for people who look into the file with other tools.
+/// Entries of `about` that stand in the metadata a second time, for people who look into the file with other
+/// tools.
 fn copies(about: &About) -> [(&'static str, String); 5] {
     [
         ("learner", about.learner.clone()),
@@ -102,7 +109,8 @@ fn copies(about: &About) -> [(&'static str, String); 5] {
 
 /// JSON with sorted keys, so that equal values give equal bytes, that reads back as it was written.
 fn exact_json<T: Serialize + DeserializeOwned>(what: &str, value: &T) -> std::result::Result<String, String> {
-    let fail = |error: serde_json::Error| format!("`{what}` cannot be written as JSON and read again: {error}");
+    let fail =
+        |error: serde_json::Error| format!("`{what}` cannot be written as JSON and read again: {error}");
     let text = sorted(serde_json::to_value(value).map_err(fail)?).to_string();
     serde_json::from_str::<T>(&text).map_err(fail)?;
     Ok(text)
@@ -135,8 +143,8 @@ pub(super) struct Metadata {
 
 impl Metadata {
     pub(super) fn read(header: &[u8]) -> Result<Self> {
-        let header: MetadataOnly =
-            serde_json::from_slice(header).map_err(|error| Error::input(format!("its header cannot be read: {error}")))?;
+        let header: MetadataOnly = serde_json::from_slice(header)
+            .map_err(|error| Error::input(format!("its header cannot be read: {error}")))?;
         let mut entries = header.metadata;
         entries.remove("checksum");
         Ok(Self { entries })
@@ -145,14 +153,18 @@ impl Metadata {
     /// Refuses everything but a model of a version that is known.
     pub(super) fn check_version(&mut self) -> Result<()> {
         if self.entries.remove("format").as_deref() != Some(FORMAT) {
-            return Err(Error::input("this is a safetensors file, but not a novikoff model: its `format` is another"));
+            return Err(Error::input(
+                "this is a safetensors file, but not a novikoff model: its `format` is another",
+            ));
         }
         let version = self.take("format_version")?;
         match version.parse::<u64>() {
             Ok(number) if number.to_string() == version && number == u64::from(FORMAT_VERSION) => Ok(()),
             Ok(number) if number > u64::from(FORMAT_VERSION) => {
-                let what = format!("format version {number} is newer than {FORMAT_VERSION}, the newest known here");
-                Err(Error::input(what).hint("update novikoff to the version that wrote this model, or a later one"))
+                let what =
+                    format!("format version {number} is newer than {FORMAT_VERSION}, the newest known here");
+                Err(Error::input(what)
+                    .hint("update novikoff to the version that wrote this model, or a later one"))
             }
             _ => Err(Error::input(format!("there is no format version {version:?}"))),
         }
@@ -175,7 +187,8 @@ impl Metadata {
     /// The entry of this key, one of a few words.
     pub(super) fn take_word<T: DeserializeOwned>(&mut self, key: &str) -> Result<T> {
         let word = self.take(key)?;
-        serde_json::from_value(Value::String(word)).map_err(|error| Error::input(format!("the metadata `{key}`: {error}")))
+        serde_json::from_value(Value::String(word))
+            .map_err(|error| Error::input(format!("the metadata `{key}`: {error}")))
     }
 
     /// The entry of this key, a number.
@@ -197,13 +210,18 @@ impl Metadata {
     pub(super) fn about(&mut self) -> Result<About> {
         let text = self.take("about")?;
         if text.len() > ABOUT_LIMIT {
-            return Err(Error::input(format!("the metadata `about` takes {} bytes, of {ABOUT_LIMIT} allowed", text.len())));
+            return Err(Error::input(format!(
+                "the metadata `about` takes {} bytes, of {ABOUT_LIMIT} allowed",
+                text.len()
+            )));
         }
         let about: About = from_json("about", &text)?;
         for (key, expected) in copies(&about) {
             let copy = self.take(key)?;
             if copy != expected {
-                return Err(Error::input(format!("the metadata `{key}` says {copy:?}, but `about` says {expected:?}")));
+                return Err(Error::input(format!(
+                    "the metadata `{key}` says {copy:?}, but `about` says {expected:?}"
+                )));
             }
         }
         check::features(about.features).map_err(Error::input)?;
@@ -243,7 +261,9 @@ impl Metadata {
     /// All entries must have been asked for.
     pub(super) fn finish(self) -> Result<()> {
         match self.entries.into_keys().next() {
-            Some(key) => Err(Error::input(format!("the metadata `{key}` does not belong into this kind of model"))),
+            Some(key) => {
+                Err(Error::input(format!("the metadata `{key}` does not belong into this kind of model")))
+            }
             None => Ok(()),
         }
     }

@@ -23,7 +23,8 @@ pub(super) fn tensors(network: &Network) -> Vec<Tensor<'_>> {
     ]
 }
 
-/// The network of a file of `file_bytes` bytes. In memory units come in full lanes, so few of them may take more than here.
+/// The network of a file of `file_bytes` bytes. In memory units come in full lanes, so few of them may take
+/// more than here.
 pub(super) fn read(
     metadata: &mut Metadata,
     tensors: &mut Tensors<'_>,
@@ -44,7 +45,8 @@ pub(super) fn read(
     let scales = tensors.shaped::<f64>("input_scales", &[features])?;
     let second = tensors.shaped::<f64>("output_weights", &[outputs, hidden])?;
     let width = panels(hidden) * LANES * size_of::<f32>();
-    check::expansion("its hidden layer", features.saturating_add(1), 1, width, file_bytes).map_err(Error::input)?;
+    check::expansion("its hidden layer", features.saturating_add(1), 1, width, file_bytes)
+        .map_err(Error::input)?;
     let mut network = Network::zero(features, hidden, outputs, activation);
     for (feature, weights) in weights.chunks_exact(hidden).chain([&hidden_bias[..]]).enumerate() {
         network.weights_of_mut(feature).copy_from_slice(weights);

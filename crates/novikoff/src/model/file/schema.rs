@@ -46,7 +46,8 @@ pub(super) fn entry(schema: &Schema) -> Entry {
                 Vocabulary::Named(_) => (None, false),
                 Vocabulary::Hashed { bits, names } => (Some(*bits), names.is_some()),
             };
-            let parts = TextEntry { recipe: text.recipe().clone(), documents: text.frequencies().0, names_kept };
+            let parts =
+                TextEntry { recipe: text.recipe().clone(), documents: text.frequencies().0, names_kept };
             let table = text.table().map(|table| (**table).clone());
             ("text", Entry { bits, table, text: Some(parts), ..Entry::default() })
         }
@@ -72,7 +73,10 @@ pub(super) fn tensors(schema: &Schema) -> Vec<Tensor<'static>> {
                     if text.recipe().idf {
                         // Of millions of numbers most stand for no term.
                         let met = || frequencies.iter().zip(0u32..).filter(|(with, _)| **with > 0);
-                        tensors.push(Tensor::list(FREQUENCY_FEATURES, Numbers::U32(met().map(|(_, j)| j).collect())));
+                        tensors.push(Tensor::list(
+                            FREQUENCY_FEATURES,
+                            Numbers::U32(met().map(|(_, j)| j).collect()),
+                        ));
                         tensors.push(list(met().map(|(with, _)| *with).collect()));
                     }
                     tensors
@@ -92,7 +96,9 @@ pub(super) fn read(entry: Entry, tensors: &mut Tensors<'_>, file_bytes: usize) -
         Entry { kind, base: Some(base), bits: None, table: None, text: None } if kind == "indexed" => {
             Ok(Schema::Indexed { base })
         }
-        Entry { kind, base: None, bits: Some(bits), table: None, text: None } if kind == "hashed" => Ok(Schema::Hashed { bits }),
+        Entry { kind, base: None, bits: Some(bits), table: None, text: None } if kind == "hashed" => {
+            Ok(Schema::Hashed { bits })
+        }
         Entry { kind, base: None, bits: None, table: Some(table), text: None } if kind == "table" => {
             Ok(Schema::Table(Arc::new(table)))
         }
@@ -106,13 +112,26 @@ pub(super) fn read(entry: Entry, tensors: &mut Tensors<'_>, file_bytes: usize) -
                 false => Vec::new(),
             };
             let table = table.map(Arc::new);
-            Ok(Schema::Text(Arc::new(TextSchema::new(text.recipe, table, vocabulary, text.documents, frequencies))))
+            Ok(Schema::Text(Arc::new(TextSchema::new(
+                text.recipe,
+                table,
+                vocabulary,
+                text.documents,
+                frequencies,
+            ))))
         }
-        Entry { kind, .. } => Err(Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}"))),
+        Entry { kind, .. } => {
+            Err(Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}")))
+        }
     }
 }
 
-fn vocabulary(bits: Option<u8>, names_kept: bool, tensors: &mut Tensors<'_>, file_bytes: usize) -> Result<Vocabulary> {
+fn vocabulary(
+    bits: Option<u8>,
+    names_kept: bool,
+    tensors: &mut Tensors<'_>,
+    file_bytes: usize,
+) -> Result<Vocabulary> {
     match bits {
         None if names_kept => Err(Error::input("names that are features cannot be kept beside them")),
         None => Ok(Vocabulary::Named(dictionary(tensors)?)),
@@ -134,7 +153,8 @@ fn frequencies(vocabulary: &Vocabulary, tensors: &mut Tensors<'_>) -> Result<Vec
     let features = tensors.list::<u32>(FREQUENCY_FEATURES)?;
     let met = tensors.shaped::<u32>(FREQUENCIES, &[features.len()])?;
     let mut frequencies = vec![0; vocabulary.len()];
-    let fits = features.is_sorted_by(|a, b| a < b) && features.last().is_none_or(|&last| (last as usize) < frequencies.len());
+    let fits = features.is_sorted_by(|a, b| a < b)
+        && features.last().is_none_or(|&last| (last as usize) < frequencies.len());
     if !fits || met.contains(&0) {
         return Err(Error::input("the frequencies of terms are not of features in their order"));
     }
@@ -149,7 +169,10 @@ fn names(dictionary: &Dictionary) -> Vec<Tensor<'static>> {
         text.extend_from_slice(name.as_bytes());
         ends.push(text.len() as u64);
     }
-    vec![Tensor::list("feature_names", Numbers::U8(text)), Tensor::list("feature_name_ends", Numbers::U64(ends))]
+    vec![
+        Tensor::list("feature_names", Numbers::U8(text)),
+        Tensor::list("feature_name_ends", Numbers::U64(ends)),
+    ]
 }
 
 fn dictionary(tensors: &mut Tensors<'_>) -> Result<Dictionary> {

@@ -53,8 +53,11 @@ pub(super) fn read(
     classes: usize,
     file_bytes: usize,
 ) -> Result<Scorer> {
-    let features = usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
-    let Some(map) = metadata.map()? else { return read_as_given(metadata, tensors, features, classes, file_bytes) };
+    let features =
+        usize::try_from(about.features).map_err(|_| Error::input("too many features for this machine"))?;
+    let Some(map) = metadata.map()? else {
+        return read_as_given(metadata, tensors, features, classes, file_bytes);
+    };
     if let Map::Fourier { count, .. } = map {
         let half = count as usize / 2;
         check::expansion("its map", features, half, size_of::<f64>(), file_bytes).map_err(Error::input)?;
@@ -96,9 +99,15 @@ fn weighty(weights: &Weights) -> Vec<u32> {
     let all_zero = |values: &[f64]| values.iter().fold(true, |all, &w| all & is_zero(w));
     let part = |(task, values): (usize, &[f64])| {
         let mut found = Vec::new();
-        for (run, values) in values.chunks(RUN * outputs).enumerate().filter(|(_, values)| !all_zero(values)) {
+        for (run, values) in values.chunks(RUN * outputs).enumerate().filter(|(_, values)| !all_zero(values))
+        {
             let first = (task * TASK + run * RUN) as u32;
-            found.extend((first..).zip(values.chunks_exact(outputs)).filter(|(_, block)| !all_zero(block)).map(|(at, _)| at));
+            found.extend(
+                (first..)
+                    .zip(values.chunks_exact(outputs))
+                    .filter(|(_, block)| !all_zero(block))
+                    .map(|(at, _)| at),
+            );
         }
         found
     };
@@ -112,8 +121,11 @@ fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {
     let dense_bytes = weights.values.len() * size_of::<f64>();
     let sparse_bytes = indices.len() * (size_of::<u32>() + outputs * size_of::<f64>());
     let bias = Tensor::list("bias", Numbers::F64(Cow::Borrowed(&weights.bias)));
-    // Where hardly anything is left of something huge, the reader could not tell it from an attack on its memory.
-    if sparse_bytes >= dense_bytes || !check::has_room(weights.features(), outputs, size_of::<f64>(), sparse_bytes) {
+    // Where hardly anything is left of something huge, the reader could not tell it from an attack on its
+    // memory.
+    if sparse_bytes >= dense_bytes
+        || !check::has_room(weights.features(), outputs, size_of::<f64>(), sparse_bytes)
+    {
         return vec![bias, Tensor::grid("weights", outputs, Numbers::F64(Cow::Borrowed(&weights.values)))];
     }
     let block = |&j: &u32| &weights.values[j as usize * outputs..(j as usize + 1) * outputs];
@@ -125,7 +137,12 @@ fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {
     ]
 }
 
-fn read_linear(tensors: &mut Tensors<'_>, features: usize, classes: usize, file_bytes: usize) -> Result<Weights> {
+fn read_linear(
+    tensors: &mut Tensors<'_>,
+    features: usize,
+    classes: usize,
+    file_bytes: usize,
+) -> Result<Weights> {
     let bias = tensors.list::<f64>("bias")?;
     let outputs = bias.len();
     check::outputs(outputs, classes).map_err(Error::input)?;
@@ -143,7 +160,9 @@ fn read_linear(tensors: &mut Tensors<'_>, features: usize, classes: usize, file_
         return Err(Error::input("the tensor `weight_indices` does not increase strictly"));
     }
     if indices.last().is_some_and(|&last| last as usize >= features) {
-        return Err(Error::input(format!("the tensor `weight_indices` has an index beyond the {features} features")));
+        return Err(Error::input(format!(
+            "the tensor `weight_indices` has an index beyond the {features} features"
+        )));
     }
     let mut weights = Weights::zero(features, outputs);
     for (&feature, block) in indices.iter().zip(values.chunks_exact(outputs)) {
@@ -171,8 +190,12 @@ fn kernel_tensors(expansion: &Expansion) -> Vec<Tensor<'_>> {
 }
 
 fn voted_tensors(voted: &Voted) -> Vec<Tensor<'_>> {
-    let field = |name, of: fn(&Mistake) -> u32| Tensor::list(name, Numbers::U32(voted.mistakes.iter().map(of).collect()));
-    let real = |name, of: fn(&Mistake) -> f64| Tensor::list(name, Numbers::F64(voted.mistakes.iter().map(of).collect()));
+    let field = |name, of: fn(&Mistake) -> u32| {
+        Tensor::list(name, Numbers::U32(voted.mistakes.iter().map(of).collect()))
+    };
+    let real = |name, of: fn(&Mistake) -> f64| {
+        Tensor::list(name, Numbers::F64(voted.mistakes.iter().map(of).collect()))
+    };
     let mut tensors = row_tensors(&voted.rows);
     tensors.extend([
         field("mistake_row", |mistake| mistake.row),
@@ -268,6 +291,7 @@ fn read_mistakes(tensors: &mut Tensors<'_>) -> Result<Vec<Mistake>> {
     let loses = tensors.shaped::<u32>("mistake_loses", &count)?;
     let step = tensors.shaped::<f64>("mistake_step", &count)?;
     let round = tensors.shaped::<f64>("mistake_round", &count)?;
-    let mistake = |i: usize| Mistake { row: row[i], gains: gains[i], loses: loses[i], step: step[i], round: round[i] };
+    let mistake =
+        |i: usize| Mistake { row: row[i], gains: gains[i], loses: loses[i], step: step[i], round: round[i] };
     Ok((0..row.len()).map(mistake).collect())
 }

@@ -1,7 +1,7 @@
 //! The outside of the file: length, header, data, and the checksum over all of it.
 //!
-//! The header starts with the same bytes always, so that the checksum's place is known before anything is interpreted.
-//! It is the BLAKE3 hash of the file with the 64 digits of the checksum itself taken as `0`.
+//! The header starts with the same bytes always, so that the checksum's place is known before anything is
+//! interpreted. It is the BLAKE3 hash of the file with the 64 digits of the checksum itself taken as `0`.
 
 use super::tensors::Tensor;
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ const DIGITS_AT: Range<usize> = LENGTH + PREFIX.len()..LENGTH + PREFIX.len() + D
 /// Longer headers are refused: the largest things in a header are the labels and the categories of a table.
 const HEADER_LIMIT: u64 = 64 << 20;
 
-/// A file that is ready to be written: its parts stay where they are, for a model may be most of what there is in memory.
+/// A file that is ready to be written: its parts stay where they are, for a model may be most of what there
+/// is in memory.
 pub(super) struct Sealed<'a> {
     /// Length and header.
     head: Vec<u8>,
@@ -27,12 +28,18 @@ pub(super) struct Sealed<'a> {
 
 impl<'a> Sealed<'a> {
     /// The file of this metadata (besides the checksum) and these tensors.
-    pub(super) fn new(metadata: &BTreeMap<&str, String>, mut tensors: Vec<Tensor<'a>>) -> std::result::Result<Self, String> {
+    pub(super) fn new(
+        metadata: &BTreeMap<&str, String>,
+        mut tensors: Vec<Tensor<'a>>,
+    ) -> std::result::Result<Self, String> {
         // Wide types first: then every tensor starts at a multiple of its width.
         tensors.sort_by(|a, b| b.width().cmp(&a.width()).then(a.name.cmp(b.name)));
         let header = header(metadata, &tensors);
         if header.len() as u64 > HEADER_LIMIT {
-            return Err(format!("its header would be {} bytes long, of {HEADER_LIMIT} allowed", header.len()));
+            return Err(format!(
+                "its header would be {} bytes long, of {HEADER_LIMIT} allowed",
+                header.len()
+            ));
         }
         let mut head = (header.len() as u64).to_le_bytes().to_vec();
         head.extend_from_slice(&header);
@@ -74,7 +81,8 @@ fn header(metadata: &BTreeMap<&str, String>, tensors: &[Tensor<'_>]) -> Vec<u8> 
     for tensor in tensors {
         let end = start + tensor.bytes();
         let (name, dtype, shape) = (json!(tensor.name), json!(tensor.dtype()), json!(tensor.shape));
-        let info = format!(",{name}:{{\"dtype\":{dtype},\"shape\":{shape},\"data_offsets\":[{start},{end}]}}");
+        let info =
+            format!(",{name}:{{\"dtype\":{dtype},\"shape\":{shape},\"data_offsets\":[{start},{end}]}}");
         header.extend_from_slice(info.as_bytes());
         start = end;
     }
@@ -105,7 +113,8 @@ pub(super) fn open(bytes: &[u8]) -> Result<&[u8]> {
     Ok(&bytes[LENGTH..LENGTH + length])
 }
 
-/// The length of the header of a file that starts with `head` and has `total` bytes, if it can be a model's file.
+/// The length of the header of a file that starts with `head` and has `total` bytes, if it can be a model's
+/// file.
 pub(super) fn screen(head: &[u8], total: u64) -> Result<usize> {
     let Some((length, rest)) = head.split_first_chunk::<LENGTH>() else { return Err(foreign(head, total)) };
     let length = u64::from_le_bytes(*length);
@@ -136,7 +145,9 @@ fn foreign(head: &[u8], total: u64) -> Error {
     if head.is_empty() {
         Error::input("this file is empty")
     } else if is_safetensors && (contains(b"novikoff-model") || contains(PREFIX)) {
-        Error::input("this model's file has its checksum not where it should be: it was damaged, or written by another program")
+        Error::input(
+            "this model's file has its checksum not where it should be: it was damaged, or written by another program",
+        )
     } else if is_safetensors {
         Error::input("this is a safetensors file, but not a novikoff model")
     } else {

@@ -120,16 +120,18 @@ pub(super) struct Tensors<'a> {
 impl<'a> Tensors<'a> {
     /// The tensors of a file, which fill it without hole or overlap.
     pub(super) fn read(bytes: &'a [u8], header: &[u8]) -> Result<Self> {
-        let parsed: Header<Info> =
-            serde_json::from_slice(header).map_err(|error| Error::input(format!("its header cannot be read: {error}")))?;
+        let parsed: Header<Info> = serde_json::from_slice(header)
+            .map_err(|error| Error::input(format!("its header cannot be read: {error}")))?;
         check_layout(&parsed.tensors, (bytes.len() - header.len() - size_of::<u64>()) as u64)?;
-        let tensors = SafeTensors::deserialize(bytes)
-            .map_err(|error| Error::input(format!("its tensors are not laid out as safetensors asks: {error}")))?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| {
+            Error::input(format!("its tensors are not laid out as safetensors asks: {error}"))
+        })?;
         Ok(Self { bytes, views: tensors.tensors().into_iter().collect(), left: None })
     }
 
     fn take<T: Element>(&mut self, name: &str) -> Result<TensorView<'a>> {
-        let view = self.views.remove(name).ok_or_else(|| Error::input(format!("the tensor `{name}` is missing")))?;
+        let view =
+            self.views.remove(name).ok_or_else(|| Error::input(format!("the tensor `{name}` is missing")))?;
         if view.dtype() != T::DTYPE {
             return Err(Error::input(format!("the tensor `{name}` is {}, not {}", view.dtype(), T::DTYPE)));
         }
@@ -145,7 +147,9 @@ impl<'a> Tensors<'a> {
         let view = self.take::<T>(name)?;
         match view.shape() {
             [_] => decode(name, &view),
-            shape => Err(Error::input(format!("the tensor `{name}` has the shape {shape:?}, not one dimension"))),
+            shape => {
+                Err(Error::input(format!("the tensor `{name}` has the shape {shape:?}, not one dimension")))
+            }
         }
     }
 
@@ -159,11 +163,15 @@ impl<'a> Tensors<'a> {
         let view = self.take::<T>(name)?;
         match view.shape() == shape {
             true => Ok(view),
-            false => Err(Error::input(format!("the tensor `{name}` has the shape {:?}, not {shape:?}", view.shape()))),
+            false => Err(Error::input(format!(
+                "the tensor `{name}` has the shape {:?}, not {shape:?}",
+                view.shape()
+            ))),
         }
     }
 
-    /// The same, finite or not; but if the numbers can be left as they lie, which one tensor's can, then nothing.
+    /// The same, finite or not; but if the numbers can be left as they lie, which one tensor's can, then
+    /// nothing.
     pub(super) fn shaped_unless_left(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
         let view = self.take_shaped::<f64>(name, shape)?;
         let start = view.data().as_ptr() as usize - self.bytes.as_ptr() as usize;
@@ -179,7 +187,9 @@ impl<'a> Tensors<'a> {
     pub(super) fn columns(&self, name: &str) -> Result<usize> {
         match self.views.get(name).map(TensorView::shape) {
             Some([_, columns]) => Ok(*columns),
-            Some(shape) => Err(Error::input(format!("the tensor `{name}` has the shape {shape:?}, not two dimensions"))),
+            Some(shape) => {
+                Err(Error::input(format!("the tensor `{name}` has the shape {shape:?}, not two dimensions")))
+            }
             None => Err(Error::input(format!("there is no tensor `{name}`"))),
         }
     }
@@ -187,7 +197,9 @@ impl<'a> Tensors<'a> {
     /// All tensors must have been asked for. Says where the numbers are that were left as they lie.
     pub(super) fn finish(self) -> Result<Option<Range<usize>>> {
         match self.views.into_keys().next() {
-            Some(name) => Err(Error::input(format!("the tensor `{name}` does not belong into this kind of model"))),
+            Some(name) => {
+                Err(Error::input(format!("the tensor `{name}` does not belong into this kind of model")))
+            }
             None => Ok(self.left),
         }
     }
@@ -216,11 +228,15 @@ fn check_layout(tensors: &BTreeMap<String, Info>, data: u64) -> Result<()> {
     let mut expected = 0;
     for ((start, end), name) in spans {
         if end > data || start > end {
-            return Err(Error::input(format!("the tensor `{name}` claims the bytes {start} to {end} of {data}")));
+            return Err(Error::input(format!(
+                "the tensor `{name}` claims the bytes {start} to {end} of {data}"
+            )));
         }
         if start != expected {
             let what = if start < expected { "overlaps the one before it" } else { "comes behind a hole" };
-            return Err(Error::input(format!("the tensor `{name}` {what}: it starts at byte {start}, not {expected}")));
+            return Err(Error::input(format!(
+                "the tensor `{name}` {what}: it starts at byte {start}, not {expected}"
+            )));
         }
         expected = end;
     }
@@ -233,7 +249,8 @@ fn check_layout(tensors: &BTreeMap<String, Info>, data: u64) -> Result<()> {
 /// More metadata keys or tensors are refused before they are kept.
 const MOST_ENTRIES: usize = 1024;
 
-/// A header whose tensors are described by `T`. [`IgnoredAny`] reads the metadata only, which a newer version might share.
+/// A header whose tensors are described by `T`. [`IgnoredAny`] reads the metadata only, which a newer version
+/// might share.
 pub(super) struct Header<T> {
     pub(super) metadata: BTreeMap<String, String>,
     tensors: BTreeMap<String, T>,
@@ -281,7 +298,11 @@ impl<'de> Deserialize<'de> for Shape {
 /// A map in which every key stands once.
 struct Once<T>(BTreeMap<String, T>);
 
-fn insert_once<T, E: serde::de::Error>(map: &mut BTreeMap<String, T>, key: String, value: T) -> std::result::Result<(), E> {
+fn insert_once<T, E: serde::de::Error>(
+    map: &mut BTreeMap<String, T>,
+    key: String,
+    value: T,
+) -> std::result::Result<(), E> {
     if map.len() == MOST_ENTRIES {
         return Err(E::custom(format!("more than {MOST_ENTRIES} entries")));
     }

@@ -1,12 +1,13 @@
 //! Lines of the common kind, many at a time, on processors with wide registers (AVX2).
 //!
-//! Reading entry by entry, each one waits for the end of the one before it, or for a wrong guess of where that is. Here the
-//! ends of all entries of some kilobytes are found first, 64 bytes at a time, from bit masks of colons and spaces
-//! ([`Marks::find`]). Then each entry is one look at the sixteen bytes before its end: how long its parts are says which byte
-//! is which digit, one shuffle puts them in their places, and three products make an index and a value of them
-//! ([`Marks::convert`]). There is no branch on what the text says: what does not look as expected is noted and
-//! looked at again ([`Marks::read_odd`]). A line that is not of the common kind, or not good, goes the general way, which also
-//! says what is wrong with it; it would have read all the others alike, and tests hold that.
+//! Reading entry by entry, each one waits for the end of the one before it, or for a wrong guess of where
+//! that is. Here the ends of all entries of some kilobytes are found first, 64 bytes at a time, from bit
+//! masks of colons and spaces ([`Marks::find`]). Then each entry is one look at the sixteen bytes before its
+//! end: how long its parts are says which byte is which digit, one shuffle puts them in their places, and
+//! three products make an index and a value of them ([`Marks::convert`]). There is no branch on what the text
+//! says: what does not look as expected is noted and looked at again ([`Marks::read_odd`]). A line that is
+//! not of the common kind, or not good, goes the general way, which also says what is wrong with it; it would
+//! have read all the others alike, and tests hold that.
 
 use super::{Batch, Svmlight};
 use crate::data::matrix::fits_f32;
@@ -17,7 +18,8 @@ use pulp::x86::V3;
 use std::arch::x86_64::{__m128i, __m256i};
 use std::ops::Range;
 
-/// Bytes that are looked at together, at least: they, and what is made of them, stay in the first-level cache.
+/// Bytes that are looked at together, at least: they, and what is made of them, stay in the first-level
+/// cache.
 const LEAST: usize = 1 << 13;
 /// At most: places in them are 16-bit numbers.
 const MOST: usize = (1 << 16) - 64;
@@ -33,7 +35,8 @@ const LONG: u8 = 11;
 pub struct Marks {
     /// The colon and the end of every entry, by turns.
     places: Vec<u16>,
-    /// From what is before an index to its colon, and from there to the end of the value, by turns; at most [`CLAMP`].
+    /// From what is before an index to its colon, and from there to the end of the value, by turns; at most
+    /// [`CLAMP`].
     spans: Vec<u8>,
     lines: Vec<Line>,
     /// An entry's index, above it the digits of its value as a whole number, and in the highest bit its sign.
@@ -74,9 +77,11 @@ enum Style {
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
 struct Form {
-    /// Which byte goes where: the point into the first place, digits of the index up to the eighth, those of the value behind.
+    /// Which byte goes where: the point into the first place, digits of the index up to the eighth, those of
+    /// the value behind.
     shuffle: [u8; 16],
-    /// What is there of a good entry, but for the size of its digits; nothing is like this, if there is no form for such lengths.
+    /// What is there of a good entry, but for the size of its digits; nothing is like this, if there is no
+    /// form for such lengths.
     spelled: [u8; 16],
 }
 
@@ -103,7 +108,8 @@ const fn forms(style: Style) -> [Form; 512] {
             at = 0;
             while at < digits {
                 let before_the_point = point && at == digits - 1;
-                (form.shuffle[15 - at], form.spelled[15 - at]) = ((15 - at - before_the_point as usize) as u8, b'0');
+                (form.shuffle[15 - at], form.spelled[15 - at]) =
+                    ((15 - at - before_the_point as usize) as u8, b'0');
                 at += 1;
             }
             if point {
@@ -168,7 +174,8 @@ impl Masks {
         let mask = |[low, high]: [__m256i; 2]| bits(low) | bits(high) << 32;
         let all = |byte: u8| avx._mm256_set1_epi8(byte as i8);
         let equal = |byte| mask(halves.map(|half| avx2._mm256_cmpeq_epi8(half, all(byte))));
-        let low = mask(halves.map(|half| avx2._mm256_cmpeq_epi8(avx2._mm256_min_epu8(half, all(b' ')), half)));
+        let low =
+            mask(halves.map(|half| avx2._mm256_cmpeq_epi8(avx2._mm256_min_epu8(half, all(b' ')), half)));
         let newline = equal(b'\n');
         let gap = equal(b' ') | newline;
         Self { colon: equal(b':'), minus: equal(b'-'), newline, gap, rare: low & !gap }
@@ -226,7 +233,8 @@ impl NullaryFnOnce for Wide<'_> {
                 false => marks.convert::<false>(simd, block, at, entries, style),
             }
             let odd = marks.odd.len() + marks.bad.len();
-            let general = marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, batch)?;
+            let general =
+                marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, batch)?;
             let end = usize::from(last.end) + 1;
             let other = if 8 * odd > entries { marks.style_of_odd(&block[at..]) } else { style };
             let hopeless = 2 * odd > entries && other == style;
@@ -258,7 +266,8 @@ impl Marks {
     #[inline(always)]
     fn find(&mut self, simd: V3, text: &[u8], next: Option<u8>) -> Found {
         let Self { places, lines, .. } = self;
-        let (mut count, mut seen, mut found) = (0, Line::default(), Found { lines: 0, rare: 0, signed: false });
+        let (mut count, mut seen, mut found) =
+            (0, Line::default(), Found { lines: 0, rare: 0, signed: false });
         let (mut in_entry, mut after_colon, mut signs) = (0, 0, 0);
         let mut tail = [b'x'; 64];
         for at in (0..text.len()).step_by(64) {
@@ -319,7 +328,8 @@ impl Marks {
         found
     }
 
-    /// Tells which lines are common, and what is before the index of each line's first entry, where a label is.
+    /// Tells which lines are common, and what is before the index of each line's first entry, where a label
+    /// is.
     #[inline(always)]
     fn tell_lines(&mut self, text: &[u8], found: &Found) {
         let (mut start, mut before) = (0, Line::default());
@@ -327,9 +337,11 @@ impl Marks {
             let end = usize::from(line.end);
             let entries = line.colons - before.colons;
             let gaps = line.gaps - before.gaps;
-            // One behind the label and one behind every entry; one more, if there is one before the end of the line.
+            // One behind the label and one behind every entry; one more, if there is one before the end of
+            // the line.
             let fits = gaps == entries + 1 || gaps == entries + 2 && text[end - 1] <= b' ';
-            let label = start + text[start..=end].iter().position(|b| matches!(b, 0..=b' ' | b':' | b'#')).unwrap_or(0);
+            let label = start
+                + text[start..=end].iter().position(|b| matches!(b, 0..=b' ' | b':' | b'#')).unwrap_or(0);
             line.label = label as u16;
             line.common = fits && start >= found.rare && label > start && text[label] <= b' ';
             if line.common && entries > 0 {
@@ -340,9 +352,17 @@ impl Marks {
         }
     }
 
-    /// Makes indices and digits of the first so many entries, some at a time: if one of those has no form, all are looked at again.
+    /// Makes indices and digits of the first so many entries, some at a time: if one of those has no form,
+    /// all are looked at again.
     #[inline(always)]
-    fn convert<const SIGNED: bool>(&mut self, simd: V3, block: &[u8], at: usize, entries: usize, style: Style) {
+    fn convert<const SIGNED: bool>(
+        &mut self,
+        simd: V3,
+        block: &[u8],
+        at: usize,
+        entries: usize,
+        style: Style,
+    ) {
         const GROUP: usize = 32;
         let table = &FORMS[style as usize];
         let has_minus = |colon: u16| SIGNED && block.get(at + usize::from(colon) + 1) == Some(&b'-');
@@ -367,9 +387,11 @@ impl Marks {
             if !good || longest >= LONG {
                 let (mut odd, mut found) = ([0; GROUP + 1], 0);
                 for (entry, (spans, [colon, end])) in spans.iter().zip(places).enumerate() {
-                    let digits = || shuffled(simd, block, at + usize::from(*end), table, *spans, has_minus(*colon));
+                    let digits =
+                        || shuffled(simd, block, at + usize::from(*end), table, *spans, has_minus(*colon));
                     odd[found] = entry;
-                    found += usize::from(spans[1] >= LONG || !good && cast::<_, u128>(above(simd, digits())) != 0);
+                    found +=
+                        usize::from(spans[1] >= LONG || !good && cast::<_, u128>(above(simd, digits())) != 0);
                 }
                 odd[..found].iter().for_each(|entry| self.read_odd(block, at, start + entry));
             }
@@ -383,7 +405,8 @@ impl Marks {
         let span = self.spans[2 * entry];
         let start = colon + 1 - usize::from(span);
         let (index, stop) = digits(block, start, 0);
-        let has_index = stop == colon && span > 1 && u16::from(span) < CLAMP && index <= u64::from(LARGEST_INDEX);
+        let has_index =
+            stop == colon && span > 1 && u16::from(span) < CLAMP && index <= u64::from(LARGEST_INDEX);
         let known = self.last.as_ref().filter(|(text, _)| block[text.clone()] == block[colon + 1..end]);
         let value = known.map(|(_, value)| *value).or_else(|| match number(block, colon + 1) {
             Number::Finite(value, stop) if stop == end => Some(value),
@@ -402,7 +425,9 @@ impl Marks {
     #[cold]
     fn style_of_odd(&self, text: &[u8]) -> Style {
         let entries = || self.odd.iter().map(|(entry, _)| *entry).chain(self.bad.iter().copied());
-        let value = |entry: usize| &text[usize::from(self.places[2 * entry])..usize::from(self.places[2 * entry + 1])];
+        let value = |entry: usize| {
+            &text[usize::from(self.places[2 * entry])..usize::from(self.places[2 * entry + 1])]
+        };
         let points = entries().filter(|entry| value(*entry).contains(&b'.')).count();
         if 2 * points > entries().count() { Style::Decimals } else { Style::Whole }
     }
@@ -413,12 +438,13 @@ impl Marks {
         let entries = lines.last().map_or(0, |line| usize::from(line.colons));
         let falls = |pairs: &[u64]| pairs[1] as u32 <= pairs[0] as u32;
         let all = self.pairs[..entries].windows(2).filter(|pairs| falls(pairs)).count();
-        let ends = lines.iter().zip(&lines[1..]).filter(|(line, next)| line.colons > 0 && next.colons > line.colons);
+        let ends =
+            lines.iter().zip(&lines[1..]).filter(|(line, next)| line.colons > 0 && next.colons > line.colons);
         all == ends.filter(|(line, _)| falls(&self.pairs[usize::from(line.colons) - 1..])).count()
     }
 
-    /// Gives the rows of so many lines to the batch, in their order; says how many of them went the general way, or
-    /// nothing if reading ends.
+    /// Gives the rows of so many lines to the batch, in their order; says how many of them went the general
+    /// way, or nothing if reading ends.
     #[inline(always)]
     fn hand_over(&mut self, place: &Place<'_>, lines: usize, batch: &mut Batch) -> Option<usize> {
         let Place { parser, block, at, line, .. } = *place;
@@ -460,9 +486,11 @@ impl Marks {
         for (entry, value) in odd.take_while(|(entry, _)| *entry < entries.end) {
             batch.values[before + entry - entries.start] = *value;
         }
-        batch.single = batch.single && batch.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
+        batch.single =
+            batch.single && batch.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
         if let Some(features) = parser.known_features {
-            batch.unseen_features += batch.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
+            batch.unseen_features +=
+                batch.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
         }
     }
 }
@@ -481,9 +509,17 @@ struct Place<'a> {
 
 /// The digits of the entry that ends at `end`, by the form for these spans.
 #[inline(always)]
-fn shuffled(simd: V3, block: &[u8], end: usize, table: &[Form; 512], [index, value]: [u8; 2], minus: bool) -> __m128i {
+fn shuffled(
+    simd: V3,
+    block: &[u8],
+    end: usize,
+    table: &[Form; 512],
+    [index, value]: [u8; 2],
+    minus: bool,
+) -> __m128i {
     // Bytes that are not there are no digits.
-    let window = block.get(end.wrapping_sub(16)..end).and_then(|bytes| bytes.first_chunk::<16>()).unwrap_or(&[0; 16]);
+    let window =
+        block.get(end.wrapping_sub(16)..end).and_then(|bytes| bytes.first_chunk::<16>()).unwrap_or(&[0; 16]);
     let form = &table[usize::from(index | value << 4) | usize::from(minus) << 8];
     let digits = simd.ssse3._mm_shuffle_epi8(pod_read_unaligned(window), cast(form.shuffle));
     simd.sse2._mm_xor_si128(digits, cast(form.spelled))

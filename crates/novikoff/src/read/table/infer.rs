@@ -1,10 +1,12 @@
 //! What the columns of a table are for, decided by one look at all records.
 //!
-//! A column whose values are all numbers keeps a sum, any other its categories, so memory grows with the categories and
-//! not with the file. A column that turns out to hold text only after some numbers needs those numbers as categories, too:
-//! then the table is looked at once more.
+//! A column whose values are all numbers keeps a sum, any other its categories, so memory grows with the
+//! categories and not with the file. A column that turns out to hold text only after some numbers needs those
+//! numbers as categories, too: then the table is looked at once more.
 
-use super::{FirstRecord, Header, TableOptions, find_column, is_label_name, is_missing, listed, numbers, wrong_width};
+use super::{
+    FirstRecord, Header, TableOptions, find_column, is_label_name, is_missing, listed, numbers, wrong_width,
+};
 use crate::control::{Flow, Observer, Progress};
 use crate::error::{Error, Result};
 use crate::features::table::{Column, Role, TableSchema, first_repeated};
@@ -25,10 +27,11 @@ pub struct Inferred {
     pub remarks: Vec<String>,
 }
 
-/// Decides what the columns of a whole table are for. The input is opened once or twice, so it must not be a stream.
+/// Decides what the columns of a whole table are for. The input is opened once or twice, so it must not be a
+/// stream.
 ///
-/// Bad rows are errors, unless they are skipped; but a row whose fault only the finished schema can tell (a number that is
-/// not finite, a missing value) has by then had its say about the other columns.
+/// Bad rows are errors, unless they are skipped; but a row whose fault only the finished schema can tell (a
+/// number that is not finite, a missing value) has by then had its say about the other columns.
 pub fn infer(
     input: &Input,
     options: &TableOptions,
@@ -49,7 +52,8 @@ pub fn infer(
                 break;
             }
             inference.block(&block)?;
-            let progress = Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: inference.rows };
+            let progress =
+                Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: inference.rows };
             if observer.observe(progress) == Flow::Stop {
                 return Err(Error::interrupted());
             }
@@ -62,7 +66,13 @@ pub fn infer(
 }
 
 /// Decides what the columns of a stream are for, by its first records (see [`Source::look_ahead`]).
-pub fn infer_start(file: &str, start: &[u8], options: &TableOptions, labelling: &Labelling, setup: Setup) -> Result<Inferred> {
+pub fn infer_start(
+    file: &str,
+    start: &[u8],
+    options: &TableOptions,
+    labelling: &Labelling,
+    setup: Setup,
+) -> Result<Inferred> {
     let delimiter = options.delimiter_for(start)?;
     let mut mixed = Vec::new();
     loop {
@@ -212,7 +222,18 @@ impl<'a> Inference<'a> {
         mixed: Vec<bool>,
     ) -> Self {
         let file = file.to_owned();
-        Self { file, options, labelling, setup, delimiter, mixed, first: None, columns: Vec::new(), lines: 0, rows: 0 }
+        Self {
+            file,
+            options,
+            labelling,
+            setup,
+            delimiter,
+            mixed,
+            first: None,
+            columns: Vec::new(),
+            lines: 0,
+            rows: 0,
+        }
     }
 
     fn block(&mut self, block: &[u8]) -> Result<()> {
@@ -256,19 +277,27 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Whether a value that is not finite is an error depends on what the rest of the column holds: it is kept in mind.
+    /// Whether a value that is not finite is an error depends on what the rest of the column holds: it is
+    /// kept in mind.
     #[cold]
     fn odd_value(&mut self, j: usize, oddity: Oddity, records: &mut Records<'_>, at: usize) -> Result<()> {
         let seen = &self.columns[j];
         match oddity {
-            Oddity::NotFinite if seen.not_finite.is_none() => self.columns[j].not_finite = Some(self.spot(records, at)),
-            Oddity::NotUtf8 if seen.not_utf8.is_none() => self.columns[j].not_utf8 = Some(self.spot(records, at)),
+            Oddity::NotFinite if seen.not_finite.is_none() => {
+                self.columns[j].not_finite = Some(self.spot(records, at))
+            }
+            Oddity::NotUtf8 if seen.not_utf8.is_none() => {
+                self.columns[j].not_utf8 = Some(self.spot(records, at))
+            }
             Oddity::NotFinite | Oddity::NotUtf8 => {}
             Oddity::TooMany => {
                 let name = self.names(self.first_verdict())?.swap_remove(j);
                 let (line, column) = self.spot(records, at);
-                let error = Error::input(format!("column {name:?} has more than {MAX_CATEGORIES} different values"));
-                return Err(error.at(&self.file, line, column).hint(format!("is it a feature? if not: --drop {name}")));
+                let error =
+                    Error::input(format!("column {name:?} has more than {MAX_CATEGORIES} different values"));
+                return Err(error
+                    .at(&self.file, line, column)
+                    .hint(format!("is it a feature? if not: --drop {name}")));
             }
         }
         Ok(())
@@ -278,11 +307,15 @@ impl<'a> Inference<'a> {
         let first = FirstRecord::keep(block, records, fields, self.lines);
         let (width, verdict) = (first.width(), verdict_at_once(&first, self.options));
         self.first = Some((first, verdict));
-        // While the verdict is open, none of the names mentioned is in the first record: numbers tell the same columns.
+        // While the verdict is open, none of the names mentioned is in the first record: numbers tell the
+        // same columns.
         let ignored: Vec<bool> = match verdict {
             Verdict::Open => {
-                let mentioned: Vec<usize> =
-                    self.options.mentioned().filter_map(|meant| find_column(&numbers(width), meant)).collect();
+                let mentioned: Vec<usize> = self
+                    .options
+                    .mentioned()
+                    .filter_map(|meant| find_column(&numbers(width), meant))
+                    .collect();
                 (0..width).map(|j| mentioned.contains(&j)).collect()
             }
             _ => {
@@ -320,8 +353,8 @@ impl<'a> Inference<'a> {
         choose(names, self.options, self.labelling, &columns).map_err(|error| error.at(&self.file, 1, 1))
     }
 
-    /// What the first record is, once all others have been seen: a header stands over a column of numbers, or over
-    /// columns that hold no number at all.
+    /// What the first record is, once all others have been seen: a header stands over a column of numbers, or
+    /// over columns that hold no number at all.
     fn verdict(&self) -> Verdict {
         let Some((first, verdict)) = &self.first else { return Verdict::Row };
         if *verdict != Verdict::Open {
@@ -329,7 +362,8 @@ impl<'a> Inference<'a> {
         }
         let over_numbers = self.columns.iter().any(|seen| seen.numbers > 0 && seen.texts == 0);
         let no_number = self.columns.iter().all(|seen| seen.numbers == 0);
-        let distinct = first_repeated(first.texts().map(|text| String::from_utf8_lossy(&text).into_owned())).is_none();
+        let distinct =
+            first_repeated(first.texts().map(|text| String::from_utf8_lossy(&text).into_owned())).is_none();
         // Two columns of one name, over numbers, are a header all the same, with an error in it.
         if over_numbers || (no_number && distinct) { Verdict::Header } else { Verdict::Row }
     }
@@ -374,7 +408,9 @@ impl<'a> Inference<'a> {
 
     fn feature_role(&mut self, j: usize, name: &str, features: &mut u64) -> Result<Role> {
         let fail = |spot: Option<Spot>, what: String| match spot {
-            Some((line, column)) if !self.setup.skip_bad_rows => Err(Error::input(what).at(&self.file, line, column)),
+            Some((line, column)) if !self.setup.skip_bad_rows => {
+                Err(Error::input(what).at(&self.file, line, column))
+            }
             _ => Ok(()),
         };
         let seen = &mut self.columns[j];
@@ -383,14 +419,20 @@ impl<'a> Inference<'a> {
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
         if seen.texts == 0 {
-            fail(seen.not_finite, format!("column {name:?} holds numbers, and this one is not finite")).map_err(skippable)?;
+            fail(seen.not_finite, format!("column {name:?} holds numbers, and this one is not finite"))
+                .map_err(skippable)?;
             *features += 1;
             return Ok(Role::Numeric { feature, mean: seen.mean(), indicator });
         }
-        fail(seen.not_utf8, format!("this value of column {name:?} is not UTF-8")).map_err(|e| e.hint(CONVERT))?;
+        fail(seen.not_utf8, format!("this value of column {name:?} is not UTF-8"))
+            .map_err(|e| e.hint(CONVERT))?;
         let categories = std::mem::take(&mut seen.categories).names().to_vec();
         *features += categories.len() as u64;
-        if *features > u64::from(u32::MAX) { Err(too_many()) } else { Ok(Role::Categorical { feature, categories, indicator }) }
+        if *features > u64::from(u32::MAX) {
+            Err(too_many())
+        } else {
+            Ok(Role::Categorical { feature, categories, indicator })
+        }
     }
 
     fn remarks(&self, names: &[String], choice: &Choice, verdict: Verdict) -> Vec<String> {
@@ -404,7 +446,8 @@ impl<'a> Inference<'a> {
         });
         remarks.extend(choice.label.map(|j| format!("label column: {:?}", names[j])));
         remarks.extend(choice.row_weights.map(|j| format!("row weights: column {:?}", names[j])));
-        let documents: Vec<String> = (0..names.len()).filter(|&j| choice.text[j]).map(|j| format!("{:?}", names[j])).collect();
+        let documents: Vec<String> =
+            (0..names.len()).filter(|&j| choice.text[j]).map(|j| format!("{:?}", names[j])).collect();
         if !documents.is_empty() {
             remarks.push(format!("documents: {}", documents.join(", ")));
         }
@@ -415,7 +458,11 @@ impl<'a> Inference<'a> {
             (0, 0) if !documents.is_empty() => return remarks,
             (numeric, 0) => format!("{} of numbers", plural(numeric)),
             (0, text) => format!("{} of categories ({categories} in all)", plural(text)),
-            (numeric, text) => format!("{} of numbers, {} of categories ({categories} in all)", plural(numeric), plural(text)),
+            (numeric, text) => format!(
+                "{} of numbers, {} of categories ({categories} in all)",
+                plural(numeric),
+                plural(text)
+            ),
         });
         remarks
     }
@@ -436,7 +483,8 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
         Header::Absent => return Verdict::Row,
         Header::Found => {}
     }
-    let could_be_a_name = |text: &[u8]| !is_missing(text) && whole(text) == Number::None && std::str::from_utf8(text).is_ok();
+    let could_be_a_name =
+        |text: &[u8]| !is_missing(text) && whole(text) == Number::None && std::str::from_utf8(text).is_ok();
     if !first.texts().all(|text| could_be_a_name(&text)) {
         return Verdict::Row;
     }
@@ -447,7 +495,8 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
 
 fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, columns: &str) -> Result<Choice> {
     let find = |meant: &String| {
-        find_column(names, meant).ok_or_else(|| Error::input(format!("there is no column {meant:?}; {columns}")))
+        find_column(names, meant)
+            .ok_or_else(|| Error::input(format!("there is no column {meant:?}; {columns}")))
     };
     let mut dropped = vec![false; names.len()];
     for meant in &options.drop {
@@ -459,7 +508,8 @@ fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, colum
     }
     let row_weights = options.row_weights.as_ref().map(find).transpose()?;
     let asked = options.label.as_ref().map(find).transpose()?;
-    let twice = |j: usize, what: &str| Error::usage(format!("column {:?} cannot be {what} at once", names[j]));
+    let twice =
+        |j: usize, what: &str| Error::usage(format!("column {:?} cannot be {what} at once", names[j]));
     match (asked, row_weights) {
         (Some(j), _) if dropped[j] => return Err(twice(j, "the label and dropped")),
         (_, Some(j)) if dropped[j] => return Err(twice(j, "the row weights and dropped")),
@@ -472,17 +522,27 @@ fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, colum
     }
     let label = match asked {
         Some(j) => Some(j),
-        None => label_by_name(names, |j| dropped[j] || text[j] || row_weights == Some(j), labelling, columns)?,
+        None => {
+            label_by_name(names, |j| dropped[j] || text[j] || row_weights == Some(j), labelling, columns)?
+        }
     };
     Ok(Choice { label, row_weights, dropped, text })
 }
 
-fn label_by_name(names: &[String], taken: impl Fn(usize) -> bool, labelling: &Labelling, columns: &str) -> Result<Option<usize>> {
+fn label_by_name(
+    names: &[String],
+    taken: impl Fn(usize) -> bool,
+    labelling: &Labelling,
+    columns: &str,
+) -> Result<Option<usize>> {
     let found: Vec<usize> = (0..names.len()).filter(|&j| is_label_name(&names[j]) && !taken(j)).collect();
     match found[..] {
         [j] => Ok(Some(j)),
         [] if matches!(labelling, Labelling::Ignored) => Ok(None),
-        [] => Err(Error::input(format!("which column is the label? {columns}")).hint("say which: --label COLUMN")),
+        [] => {
+            Err(Error::input(format!("which column is the label? {columns}"))
+                .hint("say which: --label COLUMN"))
+        }
         [j, k, ..] => {
             let what = format!("both {:?} and {:?} could be the label; {columns}", names[j], names[k]);
             Err(Error::input(what).hint("say which: --label COLUMN"))
@@ -523,7 +583,8 @@ mod tests {
     #[test]
     fn columns_of_numbers_are_numeric_and_all_others_categories_in_order() {
         let text = "age,town,y,sex\n1,Ulm,a,m\n,Köln,a,f\n4,Ulm,b,m\n";
-        let expected = [numeric(0, 2.5), categorical(1, &["Ulm", "Köln"]), Role::Label, categorical(3, &["m", "f"])];
+        let expected =
+            [numeric(0, 2.5), categorical(1, &["Ulm", "Köln"]), Role::Label, categorical(3, &["m", "f"])];
         assert_eq!(roles(text, &TableOptions::default()), expected);
     }
 
@@ -539,7 +600,8 @@ mod tests {
 
     #[test]
     fn a_header_is_found_where_names_stand_over_numbers_or_are_asked_for() {
-        let drop = TableOptions { drop: vec!["u".into()], label: Some("2".into()), ..TableOptions::default() };
+        let drop =
+            TableOptions { drop: vec!["u".into()], label: Some("2".into()), ..TableOptions::default() };
         let present = TableOptions { header: Header::Present, ..labelled("2") };
         let absent = TableOptions { header: Header::Absent, ..labelled("1") };
         for (text, options, header) in [
@@ -577,7 +639,10 @@ mod tests {
     #[test]
     fn the_label_is_found_by_name_or_number_and_else_asked_for() {
         for label in ["b", "2"] {
-            assert_eq!(roles("a,b,c\n1,2,3\n", &labelled(label)), [numeric(0, 1.0), Role::Label, numeric(1, 3.0)]);
+            assert_eq!(
+                roles("a,b,c\n1,2,3\n", &labelled(label)),
+                [numeric(0, 1.0), Role::Label, numeric(1, 3.0)]
+            );
         }
         assert_eq!(roles("a,Target\n1,2\n", &TableOptions::default()), [numeric(0, 1.0), Role::Label]);
         let fails = |text: &str, options: TableOptions| found(text, &options).unwrap_err();
@@ -585,15 +650,21 @@ mod tests {
         assert_eq!(error.to_string(), "t:1:1: which column is the label? the columns are \"a\", \"b\"");
         assert_eq!(error.advice(), Some("say which: --label COLUMN"));
         let error = fails("3,4\n1,2\n", TableOptions::default());
-        assert_eq!(error.to_string(), "t:1:1: which column is the label? there is no header, so the columns are called 1 to 2");
-        assert!(fails("y,target\n1,2\n", TableOptions::default()).what().starts_with("both \"y\" and \"target\""));
+        assert_eq!(
+            error.to_string(),
+            "t:1:1: which column is the label? there is no header, so the columns are called 1 to 2"
+        );
+        assert!(
+            fails("y,target\n1,2\n", TableOptions::default()).what().starts_with("both \"y\" and \"target\"")
+        );
         let error = fails("a,b\n1,2\n", labelled("c"));
         assert_eq!(error.to_string(), "t:1:1: there is no column \"c\"; the columns are \"a\", \"b\"");
         let dropped = TableOptions { drop: vec!["1".into(), "z".into()], ..labelled("2") };
         assert!(fails("a,b\n1,2\n", dropped).what().starts_with("there is no column \"z\""));
         let both = TableOptions { drop: vec!["b".into()], ..labelled("2") };
         assert!(fails("a,b\n1,2\n", both).what().contains("at once"));
-        let unlabelled = infer_start("t", b"a,b\n1,2\n", &TableOptions::default(), &Labelling::Ignored, STRICT).unwrap();
+        let unlabelled =
+            infer_start("t", b"a,b\n1,2\n", &TableOptions::default(), &Labelling::Ignored, STRICT).unwrap();
         assert_eq!(unlabelled.schema.features(), 2);
     }
 
@@ -616,12 +687,20 @@ mod tests {
             ("a,y\n1,p\n-inf,p\n", "t:3:1: column \"a\" holds numbers, and this one is not finite"),
         ] {
             assert_eq!(found(text, &TableOptions::default()).unwrap_err().to_string(), place);
-            let schema = infer_start("t", text.as_bytes(), &TableOptions::default(), &Labelling::Open, lenient).unwrap().schema;
+            let schema =
+                infer_start("t", text.as_bytes(), &TableOptions::default(), &Labelling::Open, lenient)
+                    .unwrap()
+                    .schema;
             assert_eq!(schema.columns[0].role, numeric(0, 1.0), "{text}");
         }
-        let error = infer_start("t", b"a,y\nu,p\n\xff,q\n", &TableOptions::default(), &Labelling::Open, STRICT).unwrap_err();
+        let error =
+            infer_start("t", b"a,y\nu,p\n\xff,q\n", &TableOptions::default(), &Labelling::Open, STRICT)
+                .unwrap_err();
         assert_eq!(error.to_string(), "t:3:1: this value of column \"a\" is not UTF-8");
-        assert_eq!(found("\n \n", &TableOptions::default()).unwrap_err().to_string(), "t:1:1: the table is empty");
+        assert_eq!(
+            found("\n \n", &TableOptions::default()).unwrap_err().to_string(),
+            "t:1:1: the table is empty"
+        );
     }
 
     #[test]
@@ -638,7 +717,10 @@ mod tests {
     fn remarks_say_how_the_table_was_understood() {
         let remarks = |text: &str, options: &TableOptions| found(text, options).unwrap().remarks;
         assert_eq!(
-            remarks("a;b;y;w\n1;u;p;1\n", &TableOptions { row_weights: Some("w".into()), ..TableOptions::default() }),
+            remarks(
+                "a;b;y;w\n1;u;p;1\n",
+                &TableOptions { row_weights: Some("w".into()), ..TableOptions::default() }
+            ),
             [
                 "delimiter \";\"",
                 "header found",

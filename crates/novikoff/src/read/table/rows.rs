@@ -54,9 +54,10 @@ impl Table {
     /// The parser of a table that starts with the bytes `start`, which hold its first record whole (see
     /// [`look_ahead`](crate::read::source::Source::look_ahead)).
     ///
-    /// With a header, columns are matched by name: they may stand in any order, the label (if nobody asks for it), row
-    /// weights and dropped columns may lack, and columns in `drop` may come on top. Without, they are matched by position,
-    /// and only the label may lack. A schema that comes from outside must have been [validated](TableSchema::validate).
+    /// With a header, columns are matched by name: they may stand in any order, the label (if nobody asks for
+    /// it), row weights and dropped columns may lack, and columns in `drop` may come on top. Without, they
+    /// are matched by position, and only the label may lack. A schema that comes from outside must have been
+    /// [validated](TableSchema::validate).
     ///
     /// The bag is for columns that hold documents; without, they are not looked at.
     pub fn bind(
@@ -71,7 +72,9 @@ impl Table {
         let fields = match &first {
             Some(first) if schema.header => by_name(&schema, drop, first, file)?,
             Some(first) => by_position(&schema, &labelling, first, file)?,
-            None if schema.header => return Err(Error::input("the table is empty: it has no header").at(file, 1, 1)),
+            None if schema.header => {
+                return Err(Error::input("the table is empty: it has no header").at(file, 1, 1));
+            }
             None => (0..schema.columns.len()).map(Some).collect(),
         };
         let width = first.as_ref().map_or(schema.columns.len(), FirstRecord::width);
@@ -99,13 +102,18 @@ impl Table {
     fn bind_column(&mut self, j: usize, field: Option<usize>) -> Result<()> {
         let schema = self.schema.clone();
         let name = &schema.columns[j].name;
-        let missing = |feature: &u32, indicator: &bool, count: usize| indicator.then(|| feature + count as u32);
+        let missing =
+            |feature: &u32, indicator: &bool, count: usize| indicator.then(|| feature + count as u32);
         match (&schema.columns[j].role, field) {
             (Role::Dropped, _) => {}
             (Role::Label, _) if matches!(self.labelling, Labelling::Ignored) => {}
-            (Role::Label, None) => return Err(Error::input(format!("the label's column {name:?} is not in the table"))),
+            (Role::Label, None) => {
+                return Err(Error::input(format!("the label's column {name:?} is not in the table")));
+            }
             (Role::Label, Some(_)) => self.label = field,
-            (Role::RowWeight, None) => self.remarks.push(format!("no column {name:?}: every row counts once")),
+            (Role::RowWeight, None) => {
+                self.remarks.push(format!("no column {name:?}: every row counts once"))
+            }
             (Role::RowWeight, Some(_)) => self.weight = field,
             (Role::Text, Some(field)) => self.texts.push((field, format!("{name}:"))),
             (Role::Numeric { .. } | Role::Categorical { .. } | Role::Text, None) => {
@@ -114,12 +122,26 @@ impl Table {
             (Role::Numeric { feature, mean, indicator }, Some(field)) => {
                 let fill = if schema.missing == Missing::Mean { *mean } else { 0.0 };
                 let indicator = missing(feature, indicator, 1);
-                self.encoders.push(Encoder { field, column: j, kind: Kind::Number { feature: *feature, fill }, indicator });
+                self.encoders.push(Encoder {
+                    field,
+                    column: j,
+                    kind: Kind::Number { feature: *feature, fill },
+                    indicator,
+                });
             }
             (Role::Categorical { feature, categories, indicator }, Some(field)) => {
-                let features = categories.iter().zip(*feature..).map(|(name, j)| (name.clone().into_bytes(), j)).collect();
+                let features = categories
+                    .iter()
+                    .zip(*feature..)
+                    .map(|(name, j)| (name.clone().into_bytes(), j))
+                    .collect();
                 let indicator = missing(feature, indicator, categories.len());
-                self.encoders.push(Encoder { field, column: j, kind: Kind::Category { features }, indicator });
+                self.encoders.push(Encoder {
+                    field,
+                    column: j,
+                    kind: Kind::Category { features },
+                    indicator,
+                });
             }
         }
         Ok(())
@@ -137,11 +159,19 @@ impl Table {
 }
 
 /// The field of each column of the schema, by the names in the header.
-fn by_name(schema: &TableSchema, drop: &[String], first: &FirstRecord, file: &str) -> Result<Vec<Option<usize>>> {
+fn by_name(
+    schema: &TableSchema,
+    drop: &[String],
+    first: &FirstRecord,
+    file: &str,
+) -> Result<Vec<Option<usize>>> {
     let names = first.names(file)?;
-    let places: FxHashMap<&str, usize> = names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
-    let fields: Vec<Option<usize>> = schema.columns.iter().map(|column| places.get(column.name.as_str()).copied()).collect();
-    let is_feature = |role: &Role| matches!(role, Role::Numeric { .. } | Role::Categorical { .. } | Role::Text);
+    let places: FxHashMap<&str, usize> =
+        names.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect();
+    let fields: Vec<Option<usize>> =
+        schema.columns.iter().map(|column| places.get(column.name.as_str()).copied()).collect();
+    let is_feature =
+        |role: &Role| matches!(role, Role::Numeric { .. } | Role::Categorical { .. } | Role::Text);
     let lacking: Vec<&str> = (schema.columns.iter().zip(&fields))
         .filter(|(column, field)| field.is_none() && is_feature(&column.role))
         .map(|(column, _)| column.name.as_str())
@@ -157,7 +187,11 @@ fn by_name(schema: &TableSchema, drop: &[String], first: &FirstRecord, file: &st
         None => Ok(fields),
         Some(&j) => {
             let extra: Vec<&String> = extra.iter().map(|&j| &names[j]).collect();
-            let error = first.error(file, j, format!("the header has columns that were not trained on: {}", listed(&extra)));
+            let error = first.error(
+                file,
+                j,
+                format!("the header has columns that were not trained on: {}", listed(&extra)),
+            );
             let listed: Vec<&str> = extra.iter().map(|name| name.as_str()).collect();
             Err(error.hint(format!("leave them out: --drop {}", listed.join(","))))
         }
@@ -165,7 +199,12 @@ fn by_name(schema: &TableSchema, drop: &[String], first: &FirstRecord, file: &st
 }
 
 /// The field of each column of the schema, by the number of fields.
-fn by_position(schema: &TableSchema, labelling: &Labelling, first: &FirstRecord, file: &str) -> Result<Vec<Option<usize>>> {
+fn by_position(
+    schema: &TableSchema,
+    labelling: &Labelling,
+    first: &FirstRecord,
+    file: &str,
+) -> Result<Vec<Option<usize>>> {
     let (width, columns) = (first.width(), schema.columns.len());
     if width == columns {
         return Ok((0..columns).map(Some).collect());
@@ -239,14 +278,18 @@ impl Table {
         let mut noticed = Noticed::default();
         for encoder in &self.encoders {
             let field = &fields[encoder.field];
-            self.encode(encoder, &field.text(block), batch, &mut noticed).map_err(|(what, hint)| fault(field, what, hint))?;
+            self.encode(encoder, &field.text(block), batch, &mut noticed)
+                .map_err(|(what, hint)| fault(field, what, hint))?;
         }
-        let texts = self.texts.iter().map(|(field, prefix)| (&fields[*field], fields[*field].text(block), prefix));
+        let texts =
+            self.texts.iter().map(|(field, prefix)| (&fields[*field], fields[*field].text(block), prefix));
         let texts: Vec<_> = if bag.is_some() { texts.collect() } else { Vec::new() };
         for (field, text, _) in &texts {
-            std::str::from_utf8(text).map_err(|_| fault(field, "this text is not UTF-8".into(), Some(CONVERT.into())))?;
+            std::str::from_utf8(text)
+                .map_err(|_| fault(field, "this text is not UTF-8".into(), Some(CONVERT.into())))?;
         }
-        // The label comes last, so that a row given up for another reason leaves no new label behind; nor new words.
+        // The label comes last, so that a row given up for another reason leaves no new label behind; nor new
+        // words.
         if let Some(label) = self.label {
             self.set_label(block, &fields[label], batch)?;
         }
@@ -303,7 +346,9 @@ impl Table {
             Kind::Category { features } => match features.get(text) {
                 Some(&feature) => batch.entry(feature, 1.0),
                 None if is_missing(text) => self.fill(encoder, batch, noticed, None)?,
-                None if std::str::from_utf8(text).is_err() => return Err(self.bad_value(encoder, text, "is not UTF-8")),
+                None if std::str::from_utf8(text).is_err() => {
+                    return Err(self.bad_value(encoder, text, "is not UTF-8"));
+                }
                 None => noticed.unseen += 1,
             },
         }
@@ -405,7 +450,9 @@ mod tests {
     fn first_error(row: &[u8]) -> (u64, usize, String) {
         let good = "age,sex,y,w\n1,m,a,1\n2,f,b,2\n";
         let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
-        let table = bind(&schema_of(good, &options), Labelling::Known(Arc::new(Labels::new(["a", "b"]))), good).unwrap();
+        let table =
+            bind(&schema_of(good, &options), Labelling::Known(Arc::new(Labels::new(["a", "b"]))), good)
+                .unwrap();
         let batch = parsed(&table, &[good.as_bytes(), row].concat(), true);
         assert_eq!((batch.rows(), batch.labels.len(), batch.bad_rows), (2, 2, 1));
         let error = batch.failure().unwrap().clone();
@@ -414,10 +461,14 @@ mod tests {
 
     #[test]
     fn numbers_are_values_and_categories_are_ones() {
-        let batch = trained("age,sex,y\n22,male,no\n0,female,yes\n\"1.5\", male ,no\n", &TableOptions::default());
+        let batch =
+            trained("age,sex,y\n22,male,no\n0,female,yes\n\"1.5\", male ,no\n", &TableOptions::default());
         assert_eq!(rows(&batch), [vec![(0, 22.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 1.5), (1, 1.0)]]);
         assert_eq!(batch.indices.len(), 5, "zeros are not stored");
-        assert_eq!((&batch.labels[..], batch.local_labels.names()), (&[0, 1, 0][..], &["no".to_owned(), "yes".into()][..]));
+        assert_eq!(
+            (&batch.labels[..], batch.local_labels.names()),
+            (&[0, 1, 0][..], &["no".to_owned(), "yes".into()][..])
+        );
     }
 
     #[test]
@@ -428,7 +479,10 @@ mod tests {
         let mean = trained(text, &policy(Missing::Mean));
         assert_eq!(rows(&mean), [vec![(0, 1.0), (1, 1.0)], vec![(0, 2.0), (2, 1.0)], vec![(0, 3.0)]]);
         let indicator = trained(text, &policy(Missing::Indicator));
-        assert_eq!(rows(&indicator), [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]);
+        assert_eq!(
+            rows(&indicator),
+            [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]
+        );
         assert_eq!([zero.missing, mean.missing, indicator.missing], [2, 2, 2]);
         let table = bind(&schema_of(text, &policy(Missing::Error)), Labelling::Open, text).unwrap();
         let error = parsed(&table, text.as_bytes(), true).failure().cloned().unwrap();
@@ -484,14 +538,16 @@ mod tests {
         let error = bind(&schema, Labelling::Open, extra).unwrap_err();
         assert_eq!(error.to_string(), "t:1:9: the header has columns that were not trained on: \"town\"");
         assert_eq!(error.advice(), Some("leave them out: --drop town"));
-        let table = Table::bind(schema, Labelling::Open, None, &["town".into()], "t", extra.as_bytes()).unwrap();
+        let table =
+            Table::bind(schema, Labelling::Open, None, &["town".into()], "t", extra.as_bytes()).unwrap();
         assert_eq!(rows(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);
     }
 
     #[test]
     fn columns_without_a_header_are_matched_by_position_and_only_the_label_may_lack() {
         let text = "1,a,x\n2,b,y\n";
-        let options = TableOptions { label: Some("2".into()), header: Header::Absent, ..TableOptions::default() };
+        let options =
+            TableOptions { label: Some("2".into()), header: Header::Absent, ..TableOptions::default() };
         let schema = schema_of(text, &options);
         let table = bind(&schema, Labelling::Ignored, "3,y\n").unwrap();
         assert_eq!(rows(&parsed(&table, b"3,y\n", true)), [[(0, 3.0), (2, 1.0)]]);
@@ -526,13 +582,15 @@ mod tests {
             text += &format!("{i},\"c\n{}, \"\"q\"\"\",{}\n", i % 7, i % 2);
         }
         let input = Input::Bytes { name: "t".into(), bytes: text.clone().into_bytes().into() };
-        let inferred = infer(&input, &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched).unwrap();
+        let inferred =
+            infer(&input, &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched).unwrap();
         let schema = Arc::new(inferred.schema);
         assert_eq!((schema.features(), schema.feature_name(3).as_str()), (8, "c\nd=c\n2, \"q\""));
         let read = |input: &Input, threads: usize| {
             let mut source = Source::open(input).unwrap();
             let start = source.look_ahead(Cut::Record { delimiter: b',' }, 0).unwrap();
-            let table = Arc::new(Table::bind(schema.clone(), Labelling::Open, None, &[], "t", &start).unwrap());
+            let table =
+                Arc::new(Table::bind(schema.clone(), Labelling::Open, None, &[], "t", &start).unwrap());
             let (mut found, mut report) = (Vec::new(), Report::default());
             let setup = Setup { threads, ..STRICT };
             run(source, table, setup, &mut report, &mut Unwatched, |batch, _| {
@@ -544,14 +602,19 @@ mod tests {
         let once = read(&input, 1).unwrap();
         assert_eq!((once.len(), &once[59_999]), (60_000, &vec![(0, 59_999.0), (1 + 59_999 % 7, 1.0)]));
         assert_eq!(read(&input, 3).unwrap(), once);
-        let spoiled = Input::Bytes { name: "t".into(), bytes: (text + "1,\"c\n\n0\",0\n 1 , x\n").into_bytes().into() };
-        assert_eq!(read(&spoiled, 3).unwrap_err().to_string(), "t:120006:6: this row has 2 fields, the table has 3 columns");
+        let spoiled =
+            Input::Bytes { name: "t".into(), bytes: (text + "1,\"c\n\n0\",0\n 1 , x\n").into_bytes().into() };
+        assert_eq!(
+            read(&spoiled, 3).unwrap_err().to_string(),
+            "t:120006:6: this row has 2 fields, the table has 3 columns"
+        );
     }
 
     /// A value of a column of numbers, of words, and a label.
     type Cells = (Option<i8>, Option<u8>, bool);
 
-    /// The features of a row, by the definition: the number first, then the words in the order of their first appearance.
+    /// The features of a row, by the definition: the number first, then the words in the order of their first
+    /// appearance.
     fn expected(cells: &[Cells], row: Cells) -> Vec<(u32, f64)> {
         let mut words: Vec<u8> = Vec::new();
         for word in cells.iter().filter_map(|cell| cell.1) {
@@ -560,7 +623,8 @@ mod tests {
             }
         }
         let number = row.0.filter(|&x| x != 0).map(|x| (0, f64::from(x)));
-        let word = row.1.and_then(|word| words.iter().position(|&other| other == word)).map(|k| (1 + k as u32, 1.0));
+        let word =
+            row.1.and_then(|word| words.iter().position(|&other| other == word)).map(|k| (1 + k as u32, 1.0));
         number.into_iter().chain(word).collect()
     }
 

@@ -7,7 +7,8 @@ use crate::data::matrix::{Matrix, Values};
 pub(super) struct Columns {
     length: usize,
     count: usize,
-    /// `None`: dense. Otherwise where each column starts in the indices and values, and the end of the last; and the indices.
+    /// `None`: dense. Otherwise where each column starts in the indices and values, and the end of the last;
+    /// and the indices.
     sparse: Option<(Vec<usize>, Vec<u32>)>,
     values: Values,
 }
@@ -69,7 +70,11 @@ fn turn_dense<V: Copy>(rows: &Matrix, ones: bool, narrow: impl Fn(f64) -> V) -> 
     values
 }
 
-fn turn_sparse<V: Copy>(rows: &Matrix, ones: bool, narrow: impl Fn(f64) -> V) -> ((Vec<usize>, Vec<u32>), Vec<V>) {
+fn turn_sparse<V: Copy>(
+    rows: &Matrix,
+    ones: bool,
+    narrow: impl Fn(f64) -> V,
+) -> ((Vec<usize>, Vec<u32>), Vec<V>) {
     let (n, d) = (rows.rows(), rows.columns());
     let mut starts = vec![0usize; d + 1];
     for i in 0..n {
@@ -78,7 +83,8 @@ fn turn_sparse<V: Copy>(rows: &Matrix, ones: bool, narrow: impl Fn(f64) -> V) ->
     for j in 0..d {
         starts[j + 1] += starts[j];
     }
-    let (mut next, mut indices, mut values) = (starts.clone(), vec![0u32; starts[d]], vec![narrow(0.0); starts[d]]);
+    let (mut next, mut indices, mut values) =
+        (starts.clone(), vec![0u32; starts[d]], vec![narrow(0.0); starts[d]]);
     for i in 0..n {
         rows.row(i).for_each_nonzero(|j, x| {
             let at = next[j as usize];

@@ -1,9 +1,11 @@
-//! The step of a proximal Newton method: a quadratic model of the mean loss plus the penalty, minimised over some columns.
+//! The step of a proximal Newton method: a quadratic model of the mean loss plus the penalty, minimised over
+//! some columns.
 //!
-//! The model is `<g, δ> + ½·δᵀHδ` with `H = Xᵀ·diag(h)·X`. Its minimum is sought one coordinate at a time, in one of two ways:
-//! keeping a number per row, where a pass costs as much as the columns have entries, or with `H` itself, where a pass costs as
-//! much as `H` has entries and steps over all nonzero weights at once are to be had. `H` is made when it is cheap, or when as
-//! much time was spent without it as it costs: so never much more than twice the better of both.
+//! The model is `<g, δ> + ½·δᵀHδ` with `H = Xᵀ·diag(h)·X`. Its minimum is sought one coordinate at a time, in
+//! one of two ways: keeping a number per row, where a pass costs as much as the columns have entries, or with
+//! `H` itself, where a pass costs as much as `H` has entries and steps over all nonzero weights at once are
+//! to be had. `H` is made when it is cheap, or when as much time was spent without it as it costs: so never
+//! much more than twice the better of both.
 
 use super::columns::{Columns, add_weighted, weighted_square};
 use crate::data::{Matrix, Row};
@@ -25,8 +27,8 @@ const ROUNDS: usize = 30;
 /// Most nonzero weights that are moved at once.
 const MOST_AT_ONCE: usize = 1024;
 
-/// A quadratic model around a point, over a working set of columns. Vectors over the working set have an entry per column of
-/// it, in its order.
+/// A quadratic model around a point, over a working set of columns. Vectors over the working set have an
+/// entry per column of it, in its order.
 pub(super) struct Quadratic<'a> {
     pub rows: &'a Matrix,
     pub columns: &'a Columns,
@@ -65,8 +67,8 @@ impl Products {
 }
 
 impl Quadratic<'_> {
-    /// Moves weights over the working set towards the minimum of the model around them. `known` is `H` from an earlier model
-    /// with the same curvatures and working set; what was made is returned.
+    /// Moves weights over the working set towards the minimum of the model around them. `known` is `H` from
+    /// an earlier model with the same curvatures and working set; what was made is returned.
     pub(super) fn minimise(&self, weights: &mut [f64], known: Option<Products>) -> Option<Products> {
         if let Some(products) = known {
             self.with_products(weights, self.pull.to_vec(), &products);
@@ -78,8 +80,11 @@ impl Quadratic<'_> {
         let mut residual = self.slopes.to_vec();
         if spent > 0.0 {
             spent = 0.0;
-            let curvatures: Vec<f64> =
-                self.working.iter().map(|j| weighted_square(self.columns.column(*j), self.curvatures)).collect();
+            let curvatures: Vec<f64> = self
+                .working
+                .iter()
+                .map(|j| weighted_square(self.columns.column(*j), self.curvatures))
+                .collect();
             let mut gained = 0.0;
             while spent < cost {
                 let gain = self.pass(weights, &curvatures, &mut residual);
@@ -100,7 +105,8 @@ impl Quadratic<'_> {
         if self.free == Some(j) { ElasticNet { l2: 0.0, l1: 0.0 } } else { self.penalty }
     }
 
-    /// One pass of coordinate descent; `residual` are the slopes of the model by rows. Returns at most what was gained.
+    /// One pass of coordinate descent; `residual` are the slopes of the model by rows. Returns at most what
+    /// was gained.
     fn pass(&self, weights: &mut [f64], curvatures: &[f64], residual: &mut [f64]) -> f64 {
         let mut gained = 0.0;
         for ((&j, w), &curvature) in self.working.iter().zip(weights).zip(curvatures) {
@@ -136,7 +142,8 @@ impl Quadratic<'_> {
                     return;
                 }
             }
-            // Where a weight has become zero, the others may go on without it. Few weights are moved in no time.
+            // Where a weight has become zero, the others may go on without it. Few weights are moved in no
+            // time.
             let size = weights.iter().filter(|w| **w != 0.0).count().max(1) as f64;
             for _ in 0..(1e9 / size.powi(3)).clamp(2.0, 100.0) as usize {
                 let (gain, complete) = self.all_at_once(weights, &mut slopes, products);
@@ -148,18 +155,20 @@ impl Quadratic<'_> {
         }
     }
 
-    /// Newton's step over all weights that are not zero, as far as their signs stay. Returns what it gained, and whether no sign was
-    /// in the way; a step that gains nothing is not made.
+    /// Newton's step over all weights that are not zero, as far as their signs stay. Returns what it gained,
+    /// and whether no sign was in the way; a step that gains nothing is not made.
     fn all_at_once(&self, weights: &mut [f64], slopes: &mut [f64], products: &Products) -> (f64, bool) {
         let moving: Vec<usize> =
             (0..weights.len()).filter(|&k| weights[k] != 0.0 || self.free == Some(self.working[k])).collect();
         if moving.is_empty() || moving.len() > MOST_AT_ONCE {
             return (0.0, true);
         }
-        // Columns that are multiples of one another leave the matrix without an inverse: a little more on the diagonal.
+        // Columns that are multiples of one another leave the matrix without an inverse: a little more on the
+        // diagonal.
         let entry = |a: usize, b: usize| {
             let (a, b) = (moving[a], moving[b]);
-            let more = if a == b { self.penalty_of(self.working[a]).l2 + 1e-11 * products.diagonal(a) } else { 0.0 };
+            let more =
+                if a == b { self.penalty_of(self.working[a]).l2 + 1e-11 * products.diagonal(a) } else { 0.0 };
             products.row(a)[b] + more
         };
         let matrix = faer::Mat::from_fn(moving.len(), moving.len(), entry);
@@ -218,7 +227,8 @@ impl Quadratic<'_> {
         }
     }
 
-    /// `H`, row by row: `Σ hᵢ·xᵢxᵢᵀ`, below the diagonal and then mirrored. Blocks of rows do not depend on the threads.
+    /// `H`, row by row: `Σ hᵢ·xᵢxᵢᵀ`, below the diagonal and then mirrored. Blocks of rows do not depend on
+    /// the threads.
     fn products(&self) -> Products {
         let (n, size) = (self.rows.rows(), self.working.len());
         let mut places = vec![u32::MAX; self.columns.count()];
@@ -332,7 +342,8 @@ mod tests {
             let columns = Columns::new(&rows, has_free);
             // Every second column, and the one of ones.
             let working: Vec<usize> = (0..columns.count()).filter(|j| j % 2 == 0 || *j == d).collect();
-            // A row that does not bend the model has no slope either, as rows beyond their margin: else there need be no minimum.
+            // A row that does not bend the model has no slope either, as rows beyond their margin: else there
+            // need be no minimum.
             let flat = |i: usize| i % 4 == 3;
             let slopes: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.normal() }).collect();
             let curvatures: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.unit() }).collect();

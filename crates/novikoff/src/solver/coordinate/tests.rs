@@ -1,4 +1,5 @@
-//! Against what a solution is (its slopes), against a method that is too simple to be wrong, and at the edges.
+//! Against what a solution is (its slopes), against a method that is too simple to be wrong, and at the
+//! edges.
 
 use super::*;
 use crate::certificate::gap;
@@ -23,14 +24,16 @@ struct Sample {
 }
 
 impl Sample {
-    /// Columns with noise in common, some of them zero, constant or copies of others; labels that depend on the first.
+    /// Columns with noise in common, some of them zero, constant or copies of others; labels that depend on
+    /// the first.
     fn random(n: usize, d: usize, density: f64, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (mut rows, mut targets) = (Vec::new(), Vec::new());
         for _ in 0..n {
             let common = random.normal();
-            let mut row: Vec<f64> =
-                (0..d).map(|_| if random.unit() < density { random.normal() + 0.5 * common } else { 0.0 }).collect();
+            let mut row: Vec<f64> = (0..d)
+                .map(|_| if random.unit() < density { random.normal() + 0.5 * common } else { 0.0 })
+                .collect();
             if d >= 6 {
                 (row[2], row[3], row[4]) = (0.0, 1.0, -2.0 * row[0]);
             }
@@ -83,7 +86,11 @@ fn solve_with<L: SmoothLoss>(
     observer: &mut dyn Observer,
 ) -> Solution {
     let watch = Watch::new(observer);
-    Coordinate.solve(problem, start, &Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch })
+    Coordinate.solve(
+        problem,
+        start,
+        &Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch },
+    )
 }
 
 fn solve<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, tolerance: f64) -> Solution {
@@ -92,11 +99,17 @@ fn solve<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, tolerance: f64) ->
 
 /// The relative gap as anybody computes it.
 fn gap_of<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, solution: &Solution) -> f64 {
-    gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref()).relative().unwrap()
+    gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+        .relative()
+        .unwrap()
 }
 
 /// Objective and gradient of the smooth part, by definition and without any of the library's passes.
-fn by_hand<L: SmoothLoss>(sample: &Sample, problem: &Problem<'_, L, ElasticNet>, point: &Point) -> (f64, Vec<f64>) {
+fn by_hand<L: SmoothLoss>(
+    sample: &Sample,
+    problem: &Problem<'_, L, ElasticNet>,
+    point: &Point,
+) -> (f64, Vec<f64>) {
     let d = point.weights.len();
     let (mut objective, mut gradient) = (0.0, vec![0.0; d + 1]);
     for (i, row) in sample.rows.iter().enumerate() {
@@ -160,8 +173,10 @@ fn oracle<L: SmoothLoss>(sample: &Sample, problem: &Problem<'_, L, ElasticNet>) 
         let smooth = |point: &Point| by_hand(sample, problem, point).0 - problem.penalty_of(point);
         let below_its_model = |rate: f64| {
             let to = next(rate);
-            let steps = to.weights.iter().zip(&ahead.weights).map(|(a, b)| a - b).chain([to.bias - ahead.bias]);
-            let model: f64 = steps.zip(&gradient).map(|(step, v)| step * v + step * step / (2.0 * rate)).sum();
+            let steps =
+                to.weights.iter().zip(&ahead.weights).map(|(a, b)| a - b).chain([to.bias - ahead.bias]);
+            let model: f64 =
+                steps.zip(&gradient).map(|(step, v)| step * v + step * step / (2.0 * rate)).sum();
             smooth(&to) <= base - problem.penalty_of(&ahead) + model + 1e-13
         };
         while !below_its_model(rate) && rate > 1e-12 {
@@ -185,7 +200,13 @@ fn oracle<L: SmoothLoss>(sample: &Sample, problem: &Problem<'_, L, ElasticNet>) 
     least
 }
 
-fn agrees<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, factor: f64, with_oracle: bool) -> Result<(), TestCaseError> {
+fn agrees<L: SmoothLoss>(
+    sample: &Sample,
+    loss: L,
+    l2: f64,
+    factor: f64,
+    with_oracle: bool,
+) -> Result<(), TestCaseError> {
     for rows in [sample.sparse(), sample.dense()] {
         for bias in BIASES {
             let mut problem = sample.problem(&rows, loss, l2, 1.0, bias);
@@ -196,14 +217,25 @@ fn agrees<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, factor: f64, with_or
             prop_assert!(gap_of(&problem, &solution) <= 1e-11);
             prop_assert!(bias != Bias::None || solution.point.bias == 0.0);
             let objective = by_hand(sample, &problem, &solution.point).0;
-            prop_assert!((objective - solution.trace.last().unwrap().objective).abs() <= 1e-10 * objective, "{}", &about);
+            prop_assert!(
+                (objective - solution.trace.last().unwrap().objective).abs() <= 1e-10 * objective,
+                "{}",
+                &about
+            );
             if let Err(off) = is_minimum(sample, &problem, &solution.point, SLACK) {
                 prop_assert!(false, "{about}: {off}");
             }
             if with_oracle && !rows.is_dense() {
                 let least = oracle(sample, &problem);
-                prop_assert!(objective <= least * (1.0 + 1e-10), "{}: {} against {}", &about, objective, least);
-                // It is slow where hardly anything restrains the weights: what it lacks is measured by what it began with.
+                prop_assert!(
+                    objective <= least * (1.0 + 1e-10),
+                    "{}: {} against {}",
+                    &about,
+                    objective,
+                    least
+                );
+                // It is slow where hardly anything restrains the weights: what it lacks is measured by what
+                // it began with.
                 let began = by_hand(sample, &problem, &Point::zero(sample.rows[0].len())).0;
                 prop_assert!(
                     least <= objective * (1.0 + 1e-5) + 1e-6 * began,
@@ -306,7 +338,8 @@ fn along_a_path_each_solution_is_the_one_found_from_zero() {
             let warm = solve_with(&problem, start.as_ref(), 1e-10, 1000, &mut Unwatched);
             assert_eq!((cold.ended, warm.ended), (Ended::Arrived, Ended::Arrived), "{bias:?} {factor}");
             is_minimum(&sample, &problem, &warm.point, SLACK).unwrap();
-            let (a, b) = (by_hand(&sample, &problem, &cold.point).0, by_hand(&sample, &problem, &warm.point).0);
+            let (a, b) =
+                (by_hand(&sample, &problem, &cold.point).0, by_hand(&sample, &problem, &warm.point).0);
             assert!((a - b).abs() <= 2e-10 * a, "{bias:?} {factor}: {a} {b}");
             start = Some(Start { point: warm.point, duals: warm.duals.unwrap() });
         }
@@ -323,8 +356,14 @@ fn starts_that_make_no_sense_do_no_harm() {
     let problem = sample.problem(&rows, Exponential, 0.0, 0.01, Bias::Free);
     let wanted = by_hand(&sample, &problem, &solve(&problem, 1e-10).point).0;
     let far = |w: f64| Point { weights: vec![w; 8], bias: -w };
-    for point in [far(f64::NAN), far(1e300), far(40.0), far(-3.0), Point::default(), Point { weights: vec![1.0; 20], bias: 0.0 }]
-    {
+    for point in [
+        far(f64::NAN),
+        far(1e300),
+        far(40.0),
+        far(-3.0),
+        Point::default(),
+        Point { weights: vec![1.0; 20], bias: 0.0 },
+    ] {
         let start = Start { point, duals: vec![7.0] };
         let found = solve_with(&problem, Some(&start), 1e-10, 1000, &mut Unwatched);
         assert_eq!(found.ended, Ended::Arrived, "{start:?}");
@@ -333,13 +372,20 @@ fn starts_that_make_no_sense_do_no_harm() {
     let problem = sample.problem(&rows, Logistic, 0.0, 0.01, Bias::Free);
     let wanted = by_hand(&sample, &problem, &solve(&problem, 1e-10).point).0;
     for w in [30.0, -1000.0, 1e5] {
-        let found = solve_with(&problem, Some(&Start { point: far(w), duals: Vec::new() }), 1e-10, 1000, &mut Unwatched);
+        let found = solve_with(
+            &problem,
+            Some(&Start { point: far(w), duals: Vec::new() }),
+            1e-10,
+            1000,
+            &mut Unwatched,
+        );
         assert_eq!(found.ended, Ended::Arrived, "{w}");
         assert!((by_hand(&sample, &problem, &found.point).0 - wanted).abs() <= 1e-9 * wanted, "{w}");
     }
 }
 
-/// One problem with every loss and bias: it must end, with numbers, and where it says it arrived the gap must say so too.
+/// One problem with every loss and bias: it must end, with numbers, and where it says it arrived the gap must
+/// say so too.
 fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Ended> {
     fn one<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, l1: f64, ends: &mut Vec<Ended>) {
         for rows in [sample.sparse(), sample.dense()] {
@@ -347,7 +393,10 @@ fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Ended> {
                 let problem = sample.problem(&rows, loss, l2, l1, bias);
                 let solution = solve(&problem, 1e-8);
                 let about = format!("{:?} {bias:?} {sample:?} l2 {l2} l1 {l1}: {solution:?}", L::NAME);
-                assert!(solution.point.weights.iter().chain([&solution.point.bias]).all(|w| w.is_finite()), "{about}");
+                assert!(
+                    solution.point.weights.iter().chain([&solution.point.bias]).all(|w| w.is_finite()),
+                    "{about}"
+                );
                 assert!(solution.duals.as_ref().unwrap().iter().all(|u| u.is_finite()), "{about}");
                 assert!(largest_l1(&problem).is_finite(), "{about}");
                 if solution.ended == Ended::Arrived {
@@ -376,7 +425,10 @@ fn the_edges_are_walked_safely() {
         ("zero column", sample(&[&[0.0, 1.0], &[0.0, -1.0], &[0.0, 0.5]], &[1.0, -1.0, -1.0])),
         ("zeros only", sample(&[&[0.0, 0.0], &[0.0, 0.0]], &[1.0, -1.0])),
         ("constant column", sample(&[&[3.0, 1.0], &[3.0, -1.0], &[3.0, 0.5]], &[1.0, -1.0, -1.0])),
-        ("collinear columns", sample(&[&[1.0, -2.0, 1.0], &[-1.0, 2.0, -1.0], &[0.5, -1.0, 0.5]], &[1.0, -1.0, -1.0])),
+        (
+            "collinear columns",
+            sample(&[&[1.0, -2.0, 1.0], &[-1.0, 2.0, -1.0], &[0.5, -1.0, 0.5]], &[1.0, -1.0, -1.0]),
+        ),
         ("one row", sample(&[&[1.0, -2.0, 0.0]], &[1.0])),
         ("one column", sample(&[&[1.0], &[-2.0], &[0.3]], &[1.0, -1.0, -1.0])),
         ("one of both", sample(&[&[2.0]], &[-1.0])),
@@ -386,7 +438,10 @@ fn the_edges_are_walked_safely() {
         ("more columns than rows", Sample::random(5, 40, 1.0, 9)),
         (
             "row weight zero",
-            Sample { row_weights: vec![1.0, 0.0, 2.0], ..sample(&[&[1.0], &[2.0], &[-1.0]], &[1.0, -1.0, -1.0]) },
+            Sample {
+                row_weights: vec![1.0, 0.0, 2.0],
+                ..sample(&[&[1.0], &[2.0], &[-1.0]], &[1.0, -1.0, -1.0])
+            },
         ),
     ];
     for (name, sample) in &samples {
@@ -455,7 +510,11 @@ fn threads_do_not_change_a_bit() {
     let rows = sample.sparse();
     let problem = sample.problem(&rows, Logistic, 0.0, 1e-3, Bias::Free);
     let on = |threads: usize| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| solve(&problem, 1e-9).point)
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+            .install(|| solve(&problem, 1e-9).point)
     };
     assert_eq!(on(1), on(3));
 }
@@ -474,7 +533,12 @@ fn many_columns_are_dropped_and_none_that_has_weight() {
     descent.look();
     let weighty: Vec<usize> = (0..1500).filter(|j| solution.point.weights[*j] != 0.0).collect();
     assert!(weighty.len() > 2 && weighty.iter().all(|j| descent.alive.contains(j)));
-    assert!(descent.alive.len() < 2 * weighty.len() + 10, "{} of 1500 for {} weights", descent.alive.len(), weighty.len());
+    assert!(
+        descent.alive.len() < 2 * weighty.len() + 10,
+        "{} of 1500 for {} weights",
+        descent.alive.len(),
+        weighty.len()
+    );
 }
 
 #[test]
@@ -482,23 +546,30 @@ fn a_bias_is_moved_to_its_best() {
     let sample = Sample::random(50, 3, 1.0, 6);
     let rows = sample.dense();
     let problem = sample.problem(&rows, Logistic, 0.0, 1.0, Bias::Free);
-    for scores in [vec![0.0; 50], vec![1000.0; 50], vec![-3.0; 50], (0..50).map(|i| 0.7 * f64::from(i) - 9.0).collect()] {
+    for scores in
+        [vec![0.0; 50], vec![1000.0; 50], vec![-3.0; 50], (0..50).map(|i| 0.7 * f64::from(i) - 9.0).collect()]
+    {
         let shift = best_shift(&problem, &scores);
         let mean = |shift: f64| problem.mean_loss(&scores.iter().map(|s| s + shift).collect::<Vec<_>>());
         assert!(mean(shift) <= mean(shift + 1e-4) && mean(shift) <= mean(shift - 1e-4), "{shift}");
-        let slopes: Vec<f64> = (0..50).map(|i| problem.share(i) * Logistic.slope(sample.targets[i], scores[i] + shift)).collect();
+        let slopes: Vec<f64> = (0..50)
+            .map(|i| problem.share(i) * Logistic.slope(sample.targets[i], scores[i] + shift))
+            .collect();
         assert!(slopes.iter().sum::<f64>().abs() < 1e-12, "{slopes:?}");
     }
 }
 
-/// A look before the bias is at its best: slopes that do not balance are no duals, and as they stand they prove too much.
+/// A look before the bias is at its best: slopes that do not balance are no duals, and as they stand they
+/// prove too much.
 #[test]
 fn slopes_that_do_not_balance_prove_nothing_false() {
     let mut sample = Sample::random(40, 5, 1.0, 12);
     sample.targets.iter_mut().step_by(3).for_each(|y| *y = 1.0);
     let rows = sample.dense();
-    let (with, without) =
-        (sample.problem(&rows, Logistic, 0.0, 0.05, Bias::Free), sample.problem(&rows, Logistic, 0.0, 0.05, Bias::None));
+    let (with, without) = (
+        sample.problem(&rows, Logistic, 0.0, 0.05, Bias::Free),
+        sample.problem(&rows, Logistic, 0.0, 0.05, Bias::None),
+    );
     let start = Start { point: solve(&without, 1e-10).point, duals: Vec::new() };
     let mut descent = Descent::new(&with, Some(&start));
     descent.derive();

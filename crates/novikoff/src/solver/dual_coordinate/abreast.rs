@@ -1,10 +1,11 @@
 //! Several problems over the same rows at once, as one against the rest has them: one per class.
 //!
-//! The weights of a column lie side by side, a lane for each problem, so that a row is read once for all of them, and one
-//! instruction works on several. They are kept in single precision: learning waits for memory, and duals that are found with
-//! seven digits are duals all the same. What is returned is computed anew from the duals, in double precision, and its gap from that;
-//! a problem for which seven digits were not enough goes on by itself from there, and so does one that needs many passes: later
-//! most rows rest in most lanes, and there is nothing to share.
+//! The weights of a column lie side by side, a lane for each problem, so that a row is read once for all of
+//! them, and one instruction works on several. They are kept in single precision: learning waits for memory,
+//! and duals that are found with seven digits are duals all the same. What is returned is computed anew from
+//! the duals, in double precision, and its gap from that; a problem for which seven digits were not enough
+//! goes on by itself from there, and so does one that needs many passes: later most rows rest in most lanes,
+//! and there is nothing to share.
 //!
 //! Lanes know nothing of one another: how problems are put together makes no difference to any of them.
 
@@ -24,8 +25,8 @@ const TOGETHER: usize = 12;
 /// Most bytes of weights in lanes.
 const ROOM: usize = 1 << 28;
 
-/// How many problems over these rows to solve abreast: one if that does not pay. Whether it does must not depend on the number
-/// of threads, as alone a problem is solved with other roundings.
+/// How many problems over these rows to solve abreast: one if that does not pay. Whether it does must not
+/// depend on the number of threads, as alone a problem is solved with other roundings.
 pub(super) fn width(rows: &Matrix, problems: usize) -> usize {
     let fits = rows.columns().saturating_mul(MOST * size_of::<f64>()) <= ROOM;
     if problems < 3 || rows.is_dense() || !rows.is_single() || !fits {
@@ -79,7 +80,11 @@ struct Group<'p, 'a, 'c, L, const K: usize> {
 }
 
 impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
-    fn solve(problems: &'p [Problem<'a, L, L2>], starts: &[Option<&Start>], controls: &[Control<'c>]) -> Vec<Solution> {
+    fn solve(
+        problems: &'p [Problem<'a, L, L2>],
+        starts: &[Option<&Start>],
+        controls: &[Control<'c>],
+    ) -> Vec<Solution> {
         let first = &problems[0];
         let norms = first.each(|i| first.row(i).norm_sq());
         let mut group = Self::new(problems, starts, controls, &norms);
@@ -98,7 +103,12 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         group.finish()
     }
 
-    fn new(problems: &'p [Problem<'a, L, L2>], starts: &[Option<&Start>], controls: &[Control<'c>], norms: &[f64]) -> Self {
+    fn new(
+        problems: &'p [Problem<'a, L, L2>],
+        starts: &[Option<&Start>],
+        controls: &[Control<'c>],
+        norms: &[f64],
+    ) -> Self {
         let first = &problems[0];
         let empty = Lanes { targets: [1.0; K], duals: [0.0; K], rests: [Rest::default(); K] };
         let (mut weights, mut rows) = (written([0.0; K], first.rows.columns()), vec![empty; first.len()]);
@@ -162,7 +172,8 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         }
     }
 
-    /// The solutions: those whose gap is within the tolerance as they are, the others after more passes by themselves.
+    /// The solutions: those whose gap is within the tolerance as they are, the others after more passes by
+    /// themselves.
     fn finish(mut self) -> Vec<Solution> {
         self.weights = Vec::new();
         let all_duals: Vec<Vec<f64>> = (0..self.lanes.len()).map(|at| self.settle(at)).collect();
@@ -259,8 +270,9 @@ const ENOUGH: f64 = 0.4;
 
 /// So many of `value`, each of them written.
 ///
-/// What `vec!` makes of zeros is memory that nobody has touched. Sums read a place before they write it: the system hands out each
-/// page twice, first one that is shared and all zero, then one of its own, and tells all other cores of the change.
+/// What `vec!` makes of zeros is memory that nobody has touched. Sums read a place before they write it: the
+/// system hands out each page twice, first one that is shared and all zero, then one of its own, and tells
+/// all other cores of the change.
 fn written<T: Copy>(value: T, count: usize) -> Vec<T> {
     let mut all = Vec::with_capacity(count);
     // Or the compiler sees that these are zeros, and asks for untouched ones.
@@ -287,21 +299,28 @@ mod tests {
         width: usize,
     ) -> Vec<(Solution, Gap)> {
         let count = classes.iter().max().map_or(0, |most| most + 1);
-        let targets: Vec<Vec<f64>> =
-            (0..count).map(|class| classes.iter().map(|&c| if c == class { 1.0 } else { -1.0 }).collect()).collect();
+        let targets: Vec<Vec<f64>> = (0..count)
+            .map(|class| classes.iter().map(|&c| if c == class { 1.0 } else { -1.0 }).collect())
+            .collect();
         let total = classes.len() as f64;
-        let problem = |targets| Problem { rows, targets, row_weights: &[], total, loss, penalty: L2(0.01), bias };
+        let problem =
+            |targets| Problem { rows, targets, row_weights: &[], total, loss, penalty: L2(0.01), bias };
         let problems: Vec<_> = targets.iter().map(|targets| problem(&targets[..])).collect();
         let mut unwatched = Unwatched;
         let watch = Watch::new(&mut unwatched);
-        let control = Control { tolerance, steps: 10_000, seed: 7, output: (0, count), trace: false, watch: &watch };
+        let control =
+            Control { tolerance, steps: 10_000, seed: 7, output: (0, count), trace: false, watch: &watch };
         let mut all = Vec::new();
         for part in problems.chunks(width) {
             if width == 1 {
                 all.push(DualCoordinate.solve(&part[0], None, &control));
                 continue;
             }
-            all.extend(DualCoordinate.solve_abreast(part, &vec![None; part.len()], &vec![control; part.len()]));
+            all.extend(DualCoordinate.solve_abreast(
+                part,
+                &vec![None; part.len()],
+                &vec![control; part.len()],
+            ));
         }
         let gap = |(problem, solution): (&Problem<'_, L, L2>, Solution)| {
             let (_, gap) = scored_gap(problem, &solution.point, solution.duals.as_deref());

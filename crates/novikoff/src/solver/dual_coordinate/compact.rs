@@ -1,8 +1,9 @@
 //! Rows whose columns are numbered anew, so that the weights that are used most lie close together.
 //!
-//! Coordinate descent on rows of words waits for weights that are not in the cache. Most words are rare and most entries are
-//! not: with the frequent columns first, most entries find their weights in a part that fits. A column that one row alone has
-//! needs no weight at all while the duals move, because that weight is the row's dual times a number.
+//! Coordinate descent on rows of words waits for weights that are not in the cache. Most words are rare and
+//! most entries are not: with the frequent columns first, most entries find their weights in a part that
+//! fits. A column that one row alone has needs no weight at all while the duals move, because that weight is
+//! the row's dual times a number.
 
 use crate::data::matrix::Matrix;
 use rayon::prelude::*;
@@ -10,7 +11,8 @@ use rayon::prelude::*;
 /// Weights that a core holds close: 1 MB of them.
 const CLOSE: usize = 1 << 17;
 
-/// The rows of a matrix with their columns in another order: frequent ones, rare ones, and those that one row alone has.
+/// The rows of a matrix with their columns in another order: frequent ones, rare ones, and those that one row
+/// alone has.
 pub(super) struct Compact {
     /// The number of each column in that order.
     numbers: Vec<u32>,
@@ -51,7 +53,8 @@ impl Compact {
         narrow
     }
 
-    /// The weights of all columns out of the weights of the shared ones; those of the others are `factor(i)·xᵢ`.
+    /// The weights of all columns out of the weights of the shared ones; those of the others are
+    /// `factor(i)·xᵢ`.
     pub(super) fn widen(&self, narrow: &[f64], factor: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut wide = narrow.to_vec();
         wide.resize(self.numbers.len(), 0.0);
@@ -62,8 +65,8 @@ impl Compact {
     }
 }
 
-/// In how many rows each column occurs, as far as one byte can tell: frequent ones need no telling apart, and small counts
-/// stay in the cache.
+/// In how many rows each column occurs, as far as one byte can tell: frequent ones need no telling apart, and
+/// small counts stay in the cache.
 fn counts(rows: &Matrix) -> Vec<u8> {
     let count = |half: usize| {
         let mut counts = vec![0u8; rows.columns()];
@@ -77,8 +80,8 @@ fn counts(rows: &Matrix) -> Vec<u8> {
     counts
 }
 
-/// The number of each column, and where those of the frequent and of the shared ones end. Within each kind columns keep their
-/// order, so that a row's indices increase as before.
+/// The number of each column, and where those of the frequent and of the shared ones end. Within each kind
+/// columns keep their order, so that a row's indices increase as before.
 fn numbers(counts: &[u8], close: usize) -> (Vec<u32>, [u32; 2]) {
     let mut with = [0usize; 256];
     counts.iter().for_each(|&count| with[usize::from(count)] += 1);

@@ -11,9 +11,14 @@ use crate::risk::{Point, Problem};
 /// How many looks in a row may find nothing better before that is called the end.
 const PATIENCE: usize = 4;
 
-/// Least squares by conjugate gradients. From zero, every step stays in the span of the rows, so where many weights are best the
-/// shortest ones are approached; for that a start is used only with a penalty, which makes the best weights unique.
-pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+/// Least squares by conjugate gradients. From zero, every step stays in the span of the rows, so where many
+/// weights are best the shortest ones are approached; for that a start is used only with a penalty, which
+/// makes the best weights unique.
+pub(super) fn solve(
+    problem: &Problem<'_, Squared, L2>,
+    start: Option<&Start>,
+    control: &Control<'_>,
+) -> Solution {
     let half = 0.5 * problem.penalty.l2();
     let operator = Operator::new(problem, half);
     let (mut watched, mut moments) = (Watched::new(control), Moments::default());
@@ -43,10 +48,17 @@ pub(super) fn solve(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, c
             };
             objective = found.objective;
             (relative, gradient) = (found.relative(), found.gradient);
-            let prove =
-                || half > 0.0 || proven(problem, &in_ball(problem, &at, &scores, None, control.tolerance).0, control.tolerance);
+            let prove = || {
+                half > 0.0
+                    || proven(
+                        problem,
+                        &in_ball(problem, &at, &scores, None, control.tolerance).0,
+                        control.tolerance,
+                    )
+            };
             arrived = arrival.is(left, prove);
-            // What is left goes up and down on its way to nothing; the objective does not, until rounding is all there is to it.
+            // What is left goes up and down on its way to nothing; the objective does not, until rounding is
+            // all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
             lowest = lowest.min(objective);
             if left < least {
@@ -95,14 +107,15 @@ fn length_sq(point: &Point, bias: Bias) -> f64 {
     point.weights.iter().map(|w| w * w).sum::<f64>() + of_bias
 }
 
-/// The matrix `A = √share·(X − means)`, as what it does to vectors. A free bias is not among its columns: it is the best one
-/// for given weights at any time.
+/// The matrix `A = √share·(X − means)`, as what it does to vectors. A free bias is not among its columns: it
+/// is the best one for given weights at any time.
 struct Operator<'a> {
     problem: &'a Problem<'a, Squared, L2>,
     half: f64,
     means: Point,
     roots: Vec<f64>,
-    /// One over the curvature along each weight. Only with a penalty: weights in other units would have another shortest answer.
+    /// One over the curvature along each weight. Only with a penalty: weights in other units would have
+    /// another shortest answer.
     scale: Option<Point>,
 }
 
@@ -117,7 +130,8 @@ impl<'a> Operator<'a> {
             let lengths = lengths(problem);
             // A centred column is shorter by its mean; where that cancels, the penalty is what remains.
             let centred = |(length, mean): (&f64, &f64)| (length * length - total * mean * mean).max(0.0);
-            let weights = lengths.columns.iter().zip(&means.weights).map(|c| 1.0 / (centred(c) + half)).collect();
+            let weights =
+                lengths.columns.iter().zip(&means.weights).map(|c| 1.0 / (centred(c) + half)).collect();
             Point { weights, bias: 1.0 / (total + half) }
         });
         let roots = problem.each(|i| problem.share(i).max(0.0).sqrt());
@@ -166,7 +180,11 @@ impl<'a> Operator<'a> {
 
     fn add_scaled(&self, direction: &mut Point, slope: &Point) {
         let Some(scale) = &self.scale else { return add(direction, 1.0, slope) };
-        direction.weights.iter_mut().zip(slope.weights.iter().zip(&scale.weights)).for_each(|(d, (s, scale))| *d += s * scale);
+        direction
+            .weights
+            .iter_mut()
+            .zip(slope.weights.iter().zip(&scale.weights))
+            .for_each(|(d, (s, scale))| *d += s * scale);
         direction.bias += slope.bias * scale.bias;
     }
 }

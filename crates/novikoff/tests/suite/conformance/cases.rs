@@ -32,7 +32,13 @@ impl fmt::Display for Case {
             return write!(f, "bayes {} {:?} of {}", bayes.likelihood.name(), self.scheme, self.classes);
         }
         let kernel = self.settings.kernel;
-        write!(f, "{} {kernel} {:?} of {}, bias {bias:?}, rows {length:?}", learner.name(), self.scheme, self.classes)
+        write!(
+            f,
+            "{} {kernel} {:?} of {}, bias {bias:?}, rows {length:?}",
+            learner.name(),
+            self.scheme,
+            self.classes
+        )
     }
 }
 
@@ -48,11 +54,14 @@ pub fn no_such_form(settings: &Settings) -> Option<&'static str> {
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for learner in Learner::ONLINE {
-        for (scheme, classes) in [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3), (Scheme::OneVsRest, 3)] {
+        for (scheme, classes) in
+            [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3), (Scheme::OneVsRest, 3)]
+        {
             for bias in [Bias::Free, Bias::None] {
                 for length in [Length::AsGiven, Length::Unit] {
                     let multiclass = (scheme != Scheme::Two).then_some(scheme);
-                    let settings = Settings { learner, bias, length, multiclass, epochs: 2000, ..Settings::default() };
+                    let settings =
+                        Settings { learner, bias, length, multiclass, epochs: 2000, ..Settings::default() };
                     match no_such_form(&settings) {
                         Some(why) => println!("skipped: {} with {length:?} rows: {why}", learner.name()),
                         None => cases.push(Case { settings, scheme, classes }),
@@ -64,7 +73,8 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// Bayes in all its forms. It corrects nothing, so what is said of mistakes, epochs and margins is not for it.
+/// Bayes in all its forms. It corrects nothing, so what is said of mistakes, epochs and margins is not for
+/// it.
 pub fn bayes_cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for likelihood in Likelihood::ALL {
@@ -78,7 +88,8 @@ pub fn bayes_cases() -> Vec<Case> {
     cases
 }
 
-/// Those that correct mistakes in a kernel's space. They have no weights of features, so what is said of margins is not for them.
+/// Those that correct mistakes in a kernel's space. They have no weights of features, so what is said of
+/// margins is not for them.
 pub fn kernel_cases() -> Vec<Case> {
     let mut cases = cases();
     for (i, case) in cases.iter_mut().enumerate() {
@@ -87,7 +98,8 @@ pub fn kernel_cases() -> Vec<Case> {
     cases
 }
 
-/// Networks, with a few hidden units. Nothing is proved of them, and they do not stop when no mistake is made.
+/// Networks, with a few hidden units. Nothing is proved of them, and they do not stop when no mistake is
+/// made.
 pub fn network_cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (scheme, classes, loss) in [
@@ -100,7 +112,14 @@ pub fn network_cases() -> Vec<Case> {
         for (activation, bias) in [(Activation::Relu, Bias::Free), (Activation::Tanh, Bias::None)] {
             let multiclass = (scheme != Scheme::Two).then_some(scheme);
             let network = HiddenLayer { units: 8, activation, loss, step: 0.02, ..HiddenLayer::default() };
-            let settings = Settings { learner: Learner::Network, network, bias, multiclass, epochs: 60, ..Settings::default() };
+            let settings = Settings {
+                learner: Learner::Network,
+                network,
+                bias,
+                multiclass,
+                epochs: 60,
+                ..Settings::default()
+            };
             cases.push(Case { settings, scheme, classes });
         }
     }
@@ -119,7 +138,11 @@ pub fn every_case() -> Vec<Case> {
 
 /// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
 pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
-    if case.settings.learner == Learner::Bayes { counts(case.classes, rows, seed) } else { separable(case.classes, rows, seed) }
+    if case.settings.learner == Learner::Bayes {
+        counts(case.classes, rows, seed)
+    } else {
+        separable(case.classes, rows, seed)
+    }
 }
 
 /// Rows that come once with every label.
@@ -137,9 +160,14 @@ pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
 pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset {
     let mut random = Random::new(seed);
     let names: &[&str] = if classes == 2 { &["-1", "1"] } else { &["0", "1", "2"] };
-    let mut count = |j: usize, class: usize| random.below(2) + if j == class { 4 + random.below(4) } else { 0 };
+    let mut count =
+        |j: usize, class: usize| random.below(2) + if j == class { 4 + random.below(4) } else { 0 };
     let values: Vec<Vec<f64>> = (0..rows)
-        .map(|i| (0..classes + 30).map(|j| count(j, i % classes) as f64 * f64::from(u8::from(j != (i + 1) % classes))).collect())
+        .map(|i| {
+            (0..classes + 30)
+                .map(|j| count(j, i % classes) as f64 * f64::from(u8::from(j != (i + 1) % classes)))
+                .collect()
+        })
         .collect();
     dataset(&values, &(0..rows).map(|i| names[i % classes]).collect::<Vec<_>>())
 }
@@ -164,7 +192,8 @@ pub fn dataset(rows: &[Vec<f64>], labels: &[&str]) -> Dataset {
     Dataset { rows: matrix, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report }
 }
 
-/// Separable rows, by a margin that takes a few epochs; every class is separable from all others, through the origin, too.
+/// Separable rows, by a margin that takes a few epochs; every class is separable from all others, through the
+/// origin, too.
 pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset {
     if classes == 2 {
         return Recipe { rows, features: 6, margin: 0.15, seed, ..Recipe::default() }.generate();
@@ -172,7 +201,9 @@ pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset {
     let mut random = Random::new(seed);
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
     let corner = |class: usize, random: &mut Random| -> Vec<f64> {
-        (0..classes + 3).map(|j| f64::from(u8::from(j == class)) + 0.15 * random.normal().clamp(-1.5, 1.5)).collect()
+        (0..classes + 3)
+            .map(|j| f64::from(u8::from(j == class)) + 0.15 * random.normal().clamp(-1.5, 1.5))
+            .collect()
     };
     let values: Vec<Vec<f64>> = (0..rows).map(|i| corner(i % classes, &mut random)).collect();
     let labels: Vec<&str> = (0..rows).map(|i| names[i % classes].as_str()).collect();
@@ -215,7 +246,9 @@ pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset {
 /// All numbers in a scorer.
 pub fn numbers(scorer: &Scorer) -> Vec<f64> {
     match scorer {
-        Scorer::Linear(weights) | Scorer::Presence(weights) => weights.values.iter().chain(&weights.bias).copied().collect(),
+        Scorer::Linear(weights) | Scorer::Presence(weights) => {
+            weights.values.iter().chain(&weights.bias).copied().collect()
+        }
         Scorer::Kernel(expansion) => expansion.coefficients.clone(),
         Scorer::Voted(voted) => {
             let mistakes = voted.mistakes.iter().flat_map(|mistake| [mistake.step, mistake.round]);

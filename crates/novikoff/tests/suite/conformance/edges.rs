@@ -21,7 +21,11 @@ fn labels(case: &Case, rows: usize) -> Vec<&'static str> {
 fn finite(case: &Case, what: &str, data: &Dataset, fit: &Fit) {
     assert!(numbers(&fit.model.scorer).iter().all(|x| x.is_finite()), "{case}, {what}");
     assert!(score_all(&fit.model.scorer, data).iter().all(|x| x.is_finite()), "{case}, {what}");
-    assert!(fit.geometry.is_none_or(|g| !g.margin.is_nan() && !g.radius.is_nan()), "{case}, {what}: {:?}", fit.geometry);
+    assert!(
+        fit.geometry.is_none_or(|g| !g.margin.is_nan() && !g.radius.is_nan()),
+        "{case}, {what}: {:?}",
+        fit.geometry
+    );
     from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap_or_else(|e| panic!("{case}, {what}: {e}"));
 }
 
@@ -37,7 +41,10 @@ fn odd_rows_give_finite_models() {
             ("constant columns", rows(&[[3.0, -4.0]; 6])),
             ("a column of zeros", (0..12).map(|i| vec![f64::from(i), 0.0]).collect()),
             ("one column", (0..12).map(|i| vec![f64::from(i) - 5.0]).collect()),
-            ("fewer rows than columns", (0..3).map(|i| (0..200).map(|j| f64::from((i * j) % 7)).collect()).collect()),
+            (
+                "fewer rows than columns",
+                (0..3).map(|i| (0..200).map(|j| f64::from((i * j) % 7)).collect()).collect(),
+            ),
             ("no columns", vec![Vec::new(); 6]),
             ("values of -0", rows(&[[-0.0, 1.0], [0.0, -1.0], [-0.0, 0.0]])),
         ];
@@ -45,7 +52,10 @@ fn odd_rows_give_finite_models() {
             let data = dataset(&rows, &labels(&case, rows.len()));
             if case.settings.learner == Learner::Bayes && rows.iter().flatten().any(|x| *x < 0.0) {
                 let error = attempt(&case, &data).unwrap_err();
-                assert!(error.what().contains("a count is not negative") && error.advice().is_some(), "{case}, {what}: {error}");
+                assert!(
+                    error.what().contains("a count is not negative") && error.advice().is_some(),
+                    "{case}, {what}: {error}"
+                );
                 continue;
             }
             let fit = attempt(&case, &data).unwrap_or_else(|e| panic!("{case}, {what}: {e}"));
@@ -151,7 +161,10 @@ fn numbers_that_are_no_classes_are_refused_with_a_hint() {
     let prices = (0..2000).map(|i| (i % 150 * 100).to_string()).collect();
     for targets in [fractions, few, prices] {
         let error = attempt(targets).unwrap_err();
-        assert!(error.what().contains("look like numbers") && error.advice().unwrap().contains("regression"), "{error}");
+        assert!(
+            error.what().contains("look like numbers") && error.advice().unwrap().contains("regression"),
+            "{error}"
+        );
     }
     let classes = (0..2000).map(|i| (i % 150).to_string()).collect();
     let names = (0..40).map(|i| format!("name {i}")).collect();

@@ -1,8 +1,8 @@
 //! What is learned.
 
 use super::cases::{
-    Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, no_such_form, numbers, predictions, renamed,
-    rows_for, separable, truths,
+    Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, no_such_form, numbers,
+    predictions, renamed, rows_for, separable, truths,
 };
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
@@ -20,8 +20,10 @@ fn every_learner_separates_separable_rows_and_says_so() {
         let fit = fit(&case, &data);
         assert_eq!(fit.stopped, Stopped::Separated, "{case}: {:?}", fit.trace.last());
         assert_eq!(fit.scheme, case.scheme, "{case}");
-        // The average, or the majority, of a run that ends in a separating vector need not separate by itself.
-        let most = if matches!(case.settings.learner, Learner::Averaged | Learner::Voted) { 0.02 } else { 0.0 };
+        // The average, or the majority, of a run that ends in a separating vector need not separate by
+        // itself.
+        let most =
+            if matches!(case.settings.learner, Learner::Averaged | Learner::Voted) { 0.02 } else { 0.0 };
         assert!(fit.train_error.unwrap() <= most, "{case}: {:?}", fit.train_error);
         let last = fit.trace.last().unwrap();
         assert_eq!((last.mistakes, last.updates), (0, 0), "{case}");
@@ -32,7 +34,8 @@ fn every_learner_separates_separable_rows_and_says_so() {
 fn train_error_is_the_share_of_rows_predicted_wrongly() {
     for case in every_case() {
         let data = confusing_rows_for(&case, 60, 4);
-        let fit = fit(&Case { settings: Settings { epochs: 2, ..case.settings.clone() }, ..case.clone() }, &data);
+        let fit =
+            fit(&Case { settings: Settings { epochs: 2, ..case.settings.clone() }, ..case.clone() }, &data);
         let wrong = predictions(&fit.model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
         assert_eq!(fit.train_error, Some(wrong as f64 / data.len() as f64), "{case}");
     }
@@ -46,7 +49,11 @@ fn a_saved_and_loaded_model_scores_to_the_bit_as_before() {
         let loaded = from_bytes(&to_bytes(&model).unwrap(), "memory").unwrap();
         let bits = |scores: Vec<f64>| scores.into_iter().map(f64::to_bits).collect::<Vec<_>>();
         let unseen = rows_for(&case, 80, 6);
-        assert_eq!(bits(score_all(&loaded.scorer, &unseen)), bits(score_all(&model.scorer, &unseen)), "{case}");
+        assert_eq!(
+            bits(score_all(&loaded.scorer, &unseen)),
+            bits(score_all(&model.scorer, &unseen)),
+            "{case}"
+        );
         assert_eq!(loaded, model, "{case}");
     }
 }
@@ -119,7 +126,8 @@ fn a_form_that_a_learner_does_not_have_is_refused_with_a_hint() {
     }
 }
 
-/// Novikoff's theorem, for the very numbers that are printed. Joint classes: the same, for differences of two classes.
+/// Novikoff's theorem, for the very numbers that are printed. Joint classes: the same, for differences of two
+/// classes.
 #[test]
 fn the_mistake_bound_is_never_below_the_mistakes_counted() {
     for case in cases().into_iter().filter(|case| Learner::ONLINE.contains(&case.settings.learner)) {
@@ -152,7 +160,10 @@ fn margin_and_radius_are_those_of_the_definition() {
             radius = radius.max(norm(&row) / length);
         }
         let geometry = fit.geometry.unwrap();
-        assert!((geometry.margin - margin).abs() < 1e-12 && (geometry.radius - radius).abs() < 1e-12, "{case}: {geometry:?}");
+        assert!(
+            (geometry.margin - margin).abs() < 1e-12 && (geometry.radius - radius).abs() < 1e-12,
+            "{case}: {geometry:?}"
+        );
     }
 }
 

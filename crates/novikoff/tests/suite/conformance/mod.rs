@@ -1,5 +1,6 @@
-//! The conformance suite: what every online learner must do, run for each of [`Learner::ONLINE`], so that a new one is held to it by
-//! being added there. Where something does not apply to a learner, the skip says why.
+//! The conformance suite: what every online learner must do, run for each of [`Learner::ONLINE`], so that a
+//! new one is held to it by being added there. Where something does not apply to a learner, the skip says
+//! why.
 //!
 //! [`Learner::ONLINE`]: novikoff::train::Learner::ONLINE
 

@@ -1,6 +1,8 @@
 //! The same bytes of model for the same data, seed and settings.
 
-use super::cases::{Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths};
+use super::cases::{
+    Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths,
+};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::model::to_bytes;
@@ -61,8 +63,10 @@ fn a_thread_that_goes_ahead_changes_no_byte() {
         indices.dedup();
         let positive = indices.iter().filter(|&&j| j % 3 == 0).count() * 3 > indices.len();
         // One value in most rows, so that some are even; more in a few.
-        let entries: String =
-            indices.iter().map(|j| format!(" {j}:{}", if row % 7 == 0 && j % 5 == 0 { 0.5 } else { 0.25 })).collect();
+        let entries: String = indices
+            .iter()
+            .map(|j| format!(" {j}:{}", if row % 7 == 0 && j % 5 == 0 { 0.5 } else { 0.25 }))
+            .collect();
         writeln!(text, "{}{entries}", i32::from(positive)).unwrap();
     }
     for text in [text.clone(), text.replace(":0.5", ":0.25")] {
@@ -107,7 +111,11 @@ fn another_seed_gives_a_model_as_good() {
         let data = rows_for(&case, 120, 4);
         let other = Case { settings: Settings { seed: 1, ..case.settings.clone() }, ..case.clone() };
         for case in [&case, &other] {
-            let wrong = predictions(&fit(case, &data).model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
+            let wrong = predictions(&fit(case, &data).model, &data)
+                .iter()
+                .zip(truths(&data))
+                .filter(|(p, t)| *p != t)
+                .count();
             assert!(wrong <= 2, "{case}, seed {}: {wrong} wrong", case.settings.seed);
         }
         differing += usize::from(bytes(&case, &data) != bytes(&other, &data));

@@ -41,7 +41,8 @@ fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
     }
 }
 
-/// Validation rows that come once with each label: whatever the model, their error is the same, and the first epoch is the best.
+/// Validation rows that come once with each label: whatever the model, their error is the same, and the first
+/// epoch is the best.
 #[test]
 fn if_no_epoch_is_better_than_the_first_its_model_is_returned() {
     for case in epoch_cases() {
@@ -71,7 +72,11 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
             let watched = train(&data, Some(&held), &case.settings, &mut Unwatched).unwrap();
             let errors: Vec<f64> = watched.trace.iter().map(|e| e.validation_error.unwrap()).collect();
             let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-            assert_eq!(Some(watched.epoch - 1), errors.iter().position(|&e| e == least), "{case}: {errors:?}");
+            assert_eq!(
+                Some(watched.epoch - 1),
+                errors.iter().position(|&e| e == least),
+                "{case}: {errors:?}"
+            );
             if watched.stopped == Stopped::ValidationError {
                 assert_eq!(watched.trace.len(), watched.epoch + 3, "{case}: {errors:?}");
             }

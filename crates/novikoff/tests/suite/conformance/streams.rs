@@ -49,8 +49,9 @@ fn every_streamable() -> Vec<Case> {
 fn a_stream_that_is_counted_gives_the_model_of_its_rows_in_memory() {
     for case in bayes_cases() {
         let data = rows_for(&case, 400, 1);
-        let by_label =
-            |order: [usize; 2]| -> Vec<usize> { order.iter().flat_map(|&odd| (0..400).filter(move |i| i % 2 == odd)).collect() };
+        let by_label = |order: [usize; 2]| -> Vec<usize> {
+            order.iter().flat_map(|&odd| (0..400).filter(move |i| i % 2 == odd)).collect()
+        };
         for order in [by_label([0, 1]), by_label([1, 0])] {
             let text = svmlight(&data.select(&order));
             let streamed = train_online(stream(&text), &case.settings, &mut Unwatched).unwrap();
@@ -58,8 +59,15 @@ fn a_stream_that_is_counted_gives_the_model_of_its_rows_in_memory() {
             assert_eq!(streamed.model.scorer, stored.model.scorer, "{case}");
             assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
             assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
-            assert_eq!((streamed.stopped, stored.stopped), (Stopped::EndOfStream, Stopped::Counted), "{case}");
-            assert!(streamed.progressive_error.is_some_and(|error| error > 0.0 && error < 0.1), "{case}: {streamed:?}");
+            assert_eq!(
+                (streamed.stopped, stored.stopped),
+                (Stopped::EndOfStream, Stopped::Counted),
+                "{case}"
+            );
+            assert!(
+                streamed.progressive_error.is_some_and(|error| error > 0.0 && error < 0.1),
+                "{case}: {streamed:?}"
+            );
         }
     }
 }
@@ -81,9 +89,10 @@ fn a_stream_is_one_epoch_in_the_order_given() {
             assert_eq!(numbers(&streamed.model.scorer), numbers(&stored.model.scorer), "{case}");
             assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
             assert_eq!((streamed.mistakes, streamed.updates), (stored.mistakes, stored.updates), "{case}");
-            // A score of 0, as of the first row, is predicted as the second label of the stream, whatever its name.
-            let wrong =
-                (stored.trace[0].progressive_error - streamed.progressive_error.unwrap()) * streamed.model.about.rows as f64;
+            // A score of 0, as of the first row, is predicted as the second label of the stream, whatever its
+            // name.
+            let wrong = (stored.trace[0].progressive_error - streamed.progressive_error.unwrap())
+                * streamed.model.about.rows as f64;
             assert!(wrong.abs() < 1.5, "{case}: {wrong}");
             assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
             assert_eq!(streamed.stopped, Stopped::EndOfStream, "{case}");
@@ -95,7 +104,8 @@ fn a_stream_is_one_epoch_in_the_order_given() {
 fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
     for case in cases() {
         let refused = case.settings.learner == Learner::Voted || case.scheme == Scheme::OneVsRest;
-        let answer = train_online(stream(&svmlight(&separable(case.classes, 30, 1))), &case.settings, &mut Unwatched);
+        let answer =
+            train_online(stream(&svmlight(&separable(case.classes, 30, 1))), &case.settings, &mut Unwatched);
         assert_eq!(answer.is_err(), refused, "{case}");
         if let Err(error) = answer {
             assert!(error.advice().is_some_and(|hint| hint.contains("--online")), "{case}: {error}");
@@ -103,8 +113,8 @@ fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
     }
 }
 
-/// Rows predicted wrongly before they are learned from, by weights kept as plain vectors. Classes are numbered as they turn
-/// up, and there are two from the start.
+/// Rows predicted wrongly before they are learned from, by weights kept as plain vectors. Classes are
+/// numbered as they turn up, and there are two from the start.
 fn naive_errors(case: &Case, data: &Dataset) -> u64 {
     let (two, extra) = (case.scheme == Scheme::Two, case.settings.bias.coordinate());
     let mut names = Labels::default();
@@ -138,7 +148,9 @@ fn naive_errors(case: &Case, data: &Dataset) -> u64 {
 fn progressive_error_counts_what_naive_learning_counts() {
     for case in streamable() {
         if case.classes > 2 && case.settings.learner == Learner::PassiveAggressive {
-            println!("skipped: {case}: the steps for two classes, until a third turns up, are not those for joint ones");
+            println!(
+                "skipped: {case}: the steps for two classes, until a third turns up, are not those for joint ones"
+            );
             continue;
         }
         for seed in 0..5 {
@@ -211,7 +223,8 @@ fn class_weights_count_in_streams_as_they_do_in_memory() {
 
 #[test]
 fn a_class_weight_for_a_label_that_a_stream_never_showed_is_an_error() {
-    let settings = Settings { class_weight: ClassWeight::Given(vec![("spam".into(), 2.0)]), ..Settings::default() };
+    let settings =
+        Settings { class_weight: ClassWeight::Given(vec![("spam".into(), 2.0)]), ..Settings::default() };
     let error = train_online(stream("1 1:2\n2 1:3\n"), &settings, &mut Unwatched).unwrap_err();
     assert!(error.what().contains("spam") && error.advice().is_some(), "{error}");
 }

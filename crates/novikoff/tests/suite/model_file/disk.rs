@@ -7,7 +7,9 @@ use novikoff::model::{load, save};
 use std::path::Path;
 
 fn no_temporary_files(folder: &Path) -> bool {
-    std::fs::read_dir(folder).unwrap().all(|entry| !entry.unwrap().file_name().to_string_lossy().ends_with(".tmp"))
+    std::fs::read_dir(folder)
+        .unwrap()
+        .all(|entry| !entry.unwrap().file_name().to_string_lossy().ends_with(".tmp"))
 }
 
 #[test]

@@ -29,7 +29,9 @@ pub fn sealed(header: &str, data: &[u8]) -> Vec<u8> {
 
 pub fn header_text(header: &Value) -> String {
     let mut text = format!("{PREFIX}{}\"", "0".repeat(64));
-    for (key, value) in header["__metadata__"].as_object().unwrap().iter().filter(|(key, _)| *key != "checksum") {
+    for (key, value) in
+        header["__metadata__"].as_object().unwrap().iter().filter(|(key, _)| *key != "checksum")
+    {
         text += &format!(",{}:{value}", json!(key));
     }
     text.push('}');
@@ -63,10 +65,15 @@ impl Forged {
 
     /// Changes `about` and, where it is told twice, the copy.
     pub fn about(self, key: &str, value: Value) -> Self {
-        let mut about: Value = serde_json::from_str(self.header["__metadata__"]["about"].as_str().unwrap()).unwrap();
+        let mut about: Value =
+            serde_json::from_str(self.header["__metadata__"]["about"].as_str().unwrap()).unwrap();
         about[key] = value.clone();
         let forged = self.metadata("about", &about.to_string());
-        if forged.header["__metadata__"].get(key).is_some() { forged.metadata(key, &value.to_string()) } else { forged }
+        if forged.header["__metadata__"].get(key).is_some() {
+            forged.metadata(key, &value.to_string())
+        } else {
+            forged
+        }
     }
 
     pub fn tensor(mut self, name: &str, field: &str, value: Value) -> Self {
@@ -85,7 +92,8 @@ impl Forged {
         sealed(&header_text(&self.header), &self.data)
     }
 
-    /// Whether its numbers lie where numbers may lie in memory, as they do in a file that was written, or anywhere.
+    /// Whether its numbers lie where numbers may lie in memory, as they do in a file that was written, or
+    /// anywhere.
     #[track_caller]
     pub fn refused(self, part: &str) -> Error {
         let mut header = header_text(&self.header);

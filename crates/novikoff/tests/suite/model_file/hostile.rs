@@ -1,13 +1,16 @@
 //! What is hostile is refused, whatever its checksum.
 
 use super::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
-use super::models::{fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted};
+use super::models::{
+    fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted,
+};
 use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;
 
 #[test]
 fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
-    let simple = [two_classes(), three_classes(), voted(), kernel(), named(), regression(), platt(), isotonic()];
+    let simple =
+        [two_classes(), three_classes(), voted(), kernel(), named(), regression(), platt(), isotonic()];
     for model in simple.into_iter().chain([network(), products(), fourier()]) {
         assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
     }
@@ -15,9 +18,12 @@ fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
 
 #[test]
 fn other_formats_and_versions_are_refused_with_advice() {
-    Forged::of(&two_classes()).metadata("format", "pt").refused("a safetensors file, but not a novikoff model");
+    Forged::of(&two_classes())
+        .metadata("format", "pt")
+        .refused("a safetensors file, but not a novikoff model");
     Forged::of(&two_classes()).without("format").refused("a safetensors file, but not a novikoff model");
-    let error = Forged::of(&two_classes()).metadata("format_version", "2").refused("format version 2 is newer");
+    let error =
+        Forged::of(&two_classes()).metadata("format_version", "2").refused("format version 2 is newer");
     assert!(error.advice().unwrap().contains("update novikoff"));
     // What a newer version adds must not hide that it is newer.
     let newer = Forged::of(&two_classes()).metadata("format_version", "2").metadata("new", "x");
@@ -64,7 +70,9 @@ fn header_lengths_beyond_the_limit_or_the_file_are_refused() {
 #[test]
 fn tensors_beyond_the_file_overlapping_or_with_holes_are_refused() {
     let forged = || Forged::of(&two_classes());
-    forged().tensor("weights", "data_offsets", json!([8, 1u64 << 40])).refused("claims the bytes 8 to 1099511627776");
+    forged()
+        .tensor("weights", "data_offsets", json!([8, 1u64 << 40]))
+        .refused("claims the bytes 8 to 1099511627776");
     forged().tensor("weights", "data_offsets", json!([8, u64::MAX])).refused("claims the bytes");
     forged().tensor("weights", "data_offsets", json!([40, 8])).refused("claims the bytes 40 to 8");
     forged().tensor("weights", "data_offsets", json!([0, 32])).refused("overlaps");
@@ -106,11 +114,14 @@ fn metadata_that_is_missing_unknown_or_twice_is_refused() {
     Forged::of(&two_classes()).metadata("scheme", "two").refused("`scheme` does not belong");
     Forged::of(&two_classes()).metadata("scorer", "quadratic").refused("`scorer`");
     for key in ["learner", "seed", "rows", "features", "data_hash"] {
-        Forged::of(&two_classes()).metadata(key, "8").refused(&format!("`{key}` says \"8\", but `about` says"));
+        Forged::of(&two_classes())
+            .metadata(key, "8")
+            .refused(&format!("`{key}` says \"8\", but `about` says"));
     }
     let forged = Forged::of(&two_classes());
     let text = header_text(&forged.header);
-    let twice = text.replacen(r#""learner":"perceptron""#, r#""learner":"perceptron","learner":"perceptron""#, 1);
+    let twice =
+        text.replacen(r#""learner":"perceptron""#, r#""learner":"perceptron","learner":"perceptron""#, 1);
     refused(&sealed(&twice, &forged.data), "`learner` is there twice");
     let twice = text.replacen(r#"",""#, &format!(r#"","checksum":"blake3:{}",""#, "0".repeat(64)), 1);
     refused(&sealed(&twice, &forged.data), "`checksum` is there twice");
@@ -125,9 +136,13 @@ fn metadata_that_is_missing_unknown_or_twice_is_refused() {
 fn deep_json_is_refused() {
     let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     let about = |settings: &str| {
-        format!(r#"{{"learner":"p","settings":{{"x":{settings}}},"seed":0,"features":4,"rows":0,"data_hash":"","results":{{}}}}"#)
+        format!(
+            r#"{{"learner":"p","settings":{{"x":{settings}}},"seed":0,"features":4,"rows":0,"data_hash":"","results":{{}}}}"#
+        )
     };
-    Forged::of(&two_classes()).metadata("about", &about(&deep(100_000))).refused("`about` is nested too deep");
+    Forged::of(&two_classes())
+        .metadata("about", &about(&deep(100_000)))
+        .refused("`about` is nested too deep");
     Forged::of(&two_classes()).metadata("labels", &deep(100_000)).refused("`labels`");
     Forged::of(&two_classes()).metadata("schema", &deep(100_000)).refused("`schema`");
     let forged = Forged::of(&two_classes());
@@ -146,7 +161,9 @@ fn crowds_of_entries_are_refused_before_they_are_kept() {
     }
     forged.refused("more than 1024 entries");
     let long = format!("[{}0]", "0,".repeat(1 << 20));
-    Forged::of(&two_classes()).tensor("bias", "shape", serde_json::from_str(&long).unwrap()).refused("two dimensions");
+    Forged::of(&two_classes())
+        .tensor("bias", "shape", serde_json::from_str(&long).unwrap())
+        .refused("two dimensions");
     let about = format!(r#"{{"learner":"{}"}}"#, "x".repeat(5 << 20));
     Forged::of(&two_classes()).metadata("about", &about).refused("`about` takes");
 }
@@ -165,7 +182,9 @@ fn labels_that_do_not_fit_are_refused() {
     Forged::of(&two_classes()).metadata("labels", "[]").refused("two labels at least");
     Forged::of(&two_classes()).metadata("labels", r#"["1","+1.0"]"#).refused("one and the same");
     Forged::of(&two_classes()).metadata("labels", r#"["a","a"]"#).refused("one and the same");
-    Forged::of(&two_classes()).metadata("labels", r#"["a","b","c"]"#).refused("1 outputs do not fit 3 labels");
+    Forged::of(&two_classes())
+        .metadata("labels", r#"["a","b","c"]"#)
+        .refused("1 outputs do not fit 3 labels");
     Forged::of(&two_classes()).metadata("labels", r#"["a",7]"#).refused("`labels` cannot be read");
     Forged::of(&three_classes()).metadata("labels", r#"["a","b"]"#).refused("3 outputs do not fit 2 labels");
     Forged::of(&voted()).metadata("labels", r#"["a","b","c"]"#).refused("there are 3 labels");
@@ -175,11 +194,16 @@ fn labels_that_do_not_fit_are_refused() {
 
 #[test]
 fn a_task_that_does_not_fit_is_refused() {
-    Forged::of(&regression()).metadata("task", "classes").refused("`task` is \"classes\", not \"regression\"");
+    Forged::of(&regression())
+        .metadata("task", "classes")
+        .refused("`task` is \"classes\", not \"regression\"");
     Forged::of(&regression()).without("task").refused("no `labels`");
     Forged::of(&regression()).metadata("labels", r#"["a","b"]"#).refused("`labels` does not belong");
     Forged::of(&two_classes()).metadata("task", "regression").refused("`labels` does not belong");
-    Forged::of(&three_classes()).without("labels").metadata("task", "regression").refused("3 outputs are not one number");
+    Forged::of(&three_classes())
+        .without("labels")
+        .metadata("task", "regression")
+        .refused("3 outputs are not one number");
     Forged::of(&voted()).without("labels").metadata("task", "regression").refused("votes are for labels");
     Forged::of(&platt()).without("labels").metadata("task", "regression").refused("has no probabilities");
     Forged::of(&regression()).metadata("probabilities", "logistic").refused("has no probabilities");
@@ -198,14 +222,18 @@ fn probabilities_that_do_not_fit_are_refused() {
     let forged = || Forged::of(&isotonic());
     forged().number("isotonic_scores", 1, &real(-1.0)).refused("output 0: its scores do not increase");
     forged().number("isotonic_scores", 3, &real(3.0)).refused("output 2: its scores do not increase");
-    forged().number("isotonic_scores", 0, &real(f64::NEG_INFINITY)).refused("`isotonic_scores` is not finite");
+    forged()
+        .number("isotonic_scores", 0, &real(f64::NEG_INFINITY))
+        .refused("`isotonic_scores` is not finite");
     forged().number("isotonic_values", 2, &real(-0.5)).refused("output 1: its probabilities do not rise");
     forged().number("isotonic_values", 1, &real(1.5)).refused("output 0: its probabilities do not rise");
     forged().number("isotonic_values", 5, &real(0.25)).refused("output 2: its probabilities do not rise");
     forged().number("isotonic_values", 0, &real(f64::NAN)).refused("`isotonic_values` is not finite");
     for ends in [[2, 3, 5], [2, 3, 7], [3, 2, 6], [7, 3, 6]] {
-        let moved =
-            ends.iter().enumerate().fold(forged(), |file, (at, end)| file.number("isotonic_ends", at, &u64::to_le_bytes(*end)));
+        let moved = ends
+            .iter()
+            .enumerate()
+            .fold(forged(), |file, (at, end)| file.number("isotonic_ends", at, &u64::to_le_bytes(*end)));
         moved.refused("`isotonic_ends`");
     }
     forged().number("isotonic_ends", 0, &u64::MAX.to_le_bytes()).refused("`isotonic_ends`");
@@ -225,22 +253,38 @@ fn schemas_that_do_not_fit_are_refused() {
     }
     Forged::of(&two_classes()).metadata("schema", r#"{"kind":"indexed","base":2}"#).refused("from 0 or 1");
     Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":33}"#).refused("longer than 32");
-    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":255}"#).refused("longer than 32");
+    Forged::of(&two_classes())
+        .metadata("schema", r#"{"kind":"hashed","bits":255}"#)
+        .refused("longer than 32");
     Forged::of(&two_classes()).metadata("schema", r#"{"kind":"hashed","bits":1}"#).refused("schema knows 2");
-    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"named"}"#).refused("`feature_names` is missing");
-    Forged::of(&two_classes()).metadata("schema", r#"{"kind":"indexed","base":1,"x":1}"#).refused("unknown field");
+    Forged::of(&two_classes())
+        .metadata("schema", r#"{"kind":"named"}"#)
+        .refused("`feature_names` is missing");
+    Forged::of(&two_classes())
+        .metadata("schema", r#"{"kind":"indexed","base":1,"x":1}"#)
+        .refused("unknown field");
 }
 
 #[test]
 fn feature_names_that_do_not_fit_are_refused() {
     Forged::of(&named()).number("feature_names", 6, &[0xff]).refused("are not UTF-8");
     // The second name starts with "Gr" and a character of two bytes.
-    Forged::of(&named()).number("feature_name_ends", 0, &8u64.to_le_bytes()).refused("do not end where they should");
-    Forged::of(&named()).number("feature_name_ends", 0, &900u64.to_le_bytes()).refused("do not end where they should");
-    Forged::of(&named()).number("feature_name_ends", 4, &3u64.to_le_bytes()).refused("do not end where they should");
-    Forged::of(&named()).number("feature_name_ends", 0, &u64::MAX.to_le_bytes()).refused("do not end where they should");
+    Forged::of(&named())
+        .number("feature_name_ends", 0, &8u64.to_le_bytes())
+        .refused("do not end where they should");
+    Forged::of(&named())
+        .number("feature_name_ends", 0, &900u64.to_le_bytes())
+        .refused("do not end where they should");
+    Forged::of(&named())
+        .number("feature_name_ends", 4, &3u64.to_le_bytes())
+        .refused("do not end where they should");
+    Forged::of(&named())
+        .number("feature_name_ends", 0, &u64::MAX.to_le_bytes())
+        .refused("do not end where they should");
     let empty_twice = Forged::of(&named()).number("feature_name_ends", 1, &5u64.to_le_bytes());
-    empty_twice.number("feature_name_ends", 2, &5u64.to_le_bytes()).refused("feature name \"\" is there twice");
+    empty_twice
+        .number("feature_name_ends", 2, &5u64.to_le_bytes())
+        .refused("feature name \"\" is there twice");
 }
 
 #[test]
@@ -248,11 +292,17 @@ fn weights_that_are_not_finite_are_refused() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         Forged::of(&two_classes()).number("weights", 2, &bad.to_le_bytes()).refused("weight 2 is not finite");
         Forged::of(&two_classes()).number("bias", 0, &bad.to_le_bytes()).refused("`bias` is not finite");
-        Forged::of(&three_classes()).number("weight_values", 8, &bad.to_le_bytes()).refused("`weight_values` is not finite");
-        Forged::of(&voted()).number("mistake_step", 1, &bad.to_le_bytes()).refused("`mistake_step` is not finite");
+        Forged::of(&three_classes())
+            .number("weight_values", 8, &bad.to_le_bytes())
+            .refused("`weight_values` is not finite");
+        Forged::of(&voted())
+            .number("mistake_step", 1, &bad.to_le_bytes())
+            .refused("`mistake_step` is not finite");
         Forged::of(&voted()).number("rounds", 0, &bad.to_le_bytes()).refused("`rounds` is not finite");
     }
-    Forged::of(&voted()).number("row_values", 0, &f32::NAN.to_le_bytes()).refused("`row_values` is not finite");
+    Forged::of(&voted())
+        .number("row_values", 0, &f32::NAN.to_le_bytes())
+        .refused("`row_values` is not finite");
 }
 
 #[test]
@@ -307,8 +357,8 @@ fn votes_that_do_not_fit_are_refused() {
 #[test]
 fn kernels_that_are_none_are_refused() {
     for text in [
-        "poly", "poly:0", "poly:65", "poly:02", "poly:2.0", "poly:-1", "rbf:0", "rbf:-1", "rbf:NaN", "rbf:inf", "rbf:1e0", "",
-        "cosine",
+        "poly", "poly:0", "poly:65", "poly:02", "poly:2.0", "poly:-1", "rbf:0", "rbf:-1", "rbf:NaN",
+        "rbf:inf", "rbf:1e0", "", "cosine",
     ] {
         Forged::of(&kernel()).metadata("kernel", text).refused("no kernel");
     }
@@ -352,11 +402,16 @@ fn maps_that_do_not_fit_are_refused() {
     forged(r#"{"fourier":{"count":3,"gamma":1.0,"seed":0}}"#).refused("as many cosines as sines");
     forged(r#"{"fourier":{"count":2,"gamma":-1.0,"seed":0}}"#).refused("a positive number");
     forged(r#"{"poly":{"degree":3}}"#).refused("`weights` has the shape [5, 1], not [9, 1]");
-    forged(r#"{"fourier":{"count":4,"gamma":1.0,"seed":0}}"#).refused("`weights` has the shape [5, 1], not [4, 1]");
+    forged(r#"{"fourier":{"count":4,"gamma":1.0,"seed":0}}"#)
+        .refused("`weights` has the shape [5, 1], not [4, 1]");
     Forged::of(&products()).without("map").refused("`weights` has the shape [5, 1], not [2, 1]");
     // What the map would make is counted before it is made.
-    Forged::of(&products()).about("features", json!(1u64 << 32)).refused("more products of 4294967296 features");
-    Forged::of(&fourier()).about("features", json!(1u64 << 32)).refused("its map would take 4294967296×1×8 bytes");
+    Forged::of(&products())
+        .about("features", json!(1u64 << 32))
+        .refused("more products of 4294967296 features");
+    Forged::of(&fourier())
+        .about("features", json!(1u64 << 32))
+        .refused("its map would take 4294967296×1×8 bytes");
     let mut model = products();
     model.about.features = 3;
     assert!(to_bytes(&model).unwrap_err().what().contains("of 2 features, but says 3"));

@@ -7,8 +7,8 @@ use novikoff::features::table::TableSchema;
 use novikoff::features::{Dictionary, Schema};
 use novikoff::kernel::{Kernel, Precision};
 use novikoff::model::{
-    About, Activation, Calibration, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network, Platt, Scorer, Scratch, Voted,
-    Weights,
+    About, Activation, Calibration, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network, Platt,
+    Scorer, Scratch, Voted, Weights,
 };
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
@@ -19,7 +19,11 @@ use std::sync::Arc;
 pub fn about(features: usize) -> About {
     About {
         learner: "perceptron".into(),
-        settings: BTreeMap::from([("epochs".into(), json!(10)), ("step".into(), json!(0.1)), ("order".into(), json!("given"))]),
+        settings: BTreeMap::from([
+            ("epochs".into(), json!(10)),
+            ("step".into(), json!(0.1)),
+            ("order".into(), json!("given")),
+        ]),
         seed: u64::MAX - 1,
         features: features as u64,
         rows: 7,
@@ -68,7 +72,8 @@ pub fn voted() -> Model {
     let mistake = |row, step, round| Mistake { row, gains: 0, loses: NOBODY, step, round };
     let mistakes = vec![mistake(0, 1.0, 0.0), mistake(1, -1.0, 1.0)];
     let (kernel, precision) = (Kernel::Linear, Precision::Double);
-    let voted = Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
+    let voted =
+        Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
     Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
 }
@@ -76,14 +81,19 @@ pub fn voted() -> Model {
 pub fn kernel() -> Model {
     let rows = matrix(Layout::Sparse, 3, &[(&[0, 1], &[1.0, 1.0]), (&[1], &[2.0])]);
     let (kernel, precision) = (Kernel::Polynomial(2), Precision::Single);
-    let expansion = Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients: vec![1.0, -0.5] };
+    let expansion =
+        Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients: vec![1.0, -0.5] };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Kernel(expansion));
     Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
 }
 
 pub fn named() -> Model {
     let names: Dictionary = ["plain", "Größe", "", "日本語 🦀", "tab\tquote\"nul\0"].into_iter().collect();
-    linear(&["NOT TECH", "TECH"], Schema::Named(Arc::new(names)), weights(1, &[-1.0], &[1.0, 2.0, 4.0, 8.0, 16.0]))
+    linear(
+        &["NOT TECH", "TECH"],
+        Schema::Named(Arc::new(names)),
+        weights(1, &[-1.0], &[1.0, 2.0, 4.0, 8.0, 16.0]),
+    )
 }
 
 /// Predicts a number, from the columns of a table.
@@ -108,8 +118,13 @@ pub fn platt() -> Model {
 
 /// Three classes with steps.
 pub fn isotonic() -> Model {
-    let steps = |scores: &[f64], values: &[f64]| Isotonic { scores: scores.to_vec(), values: values.to_vec() };
-    let all = vec![steps(&[-1.0, 1.0], &[0.0, 1.0]), steps(&[0.0], &[0.25]), steps(&[-2.0, 0.0, 2.0], &[0.0, 0.5, 0.5])];
+    let steps =
+        |scores: &[f64], values: &[f64]| Isotonic { scores: scores.to_vec(), values: values.to_vec() };
+    let all = vec![
+        steps(&[-1.0, 1.0], &[0.0, 1.0]),
+        steps(&[0.0], &[0.25]),
+        steps(&[-2.0, 0.0, 2.0], &[0.0, 0.5, 0.5]),
+    ];
     Model { probabilities: Some(Calibration::Isotonic(all)), ..three_classes() }
 }
 
@@ -129,7 +144,13 @@ pub fn network() -> Model {
     }
     (network.second, network.bias) = (vec![1.0, -3.0], vec![-0.25]);
     let (labels, schema) = (Labels::new(["-1", "+1"]), Schema::Indexed { base: 0 });
-    Model { about: about(3), labels, schema, scorer: Scorer::Network(network), probabilities: Some(Calibration::Logistic) }
+    Model {
+        about: about(3),
+        labels,
+        schema,
+        scorer: Scorer::Network(network),
+        probabilities: Some(Calibration::Logistic),
+    }
 }
 
 /// Products of two features: five features of two.
@@ -145,7 +166,13 @@ pub fn fourier() -> Model {
 fn mapped(map: Map, weights: Weights) -> Model {
     let scorer = Box::new(Scorer::Linear(weights));
     let scorer = Scorer::Mapped(Mapped { mapper: Mapper::new(map, 2).unwrap(), scorer });
-    Model { about: about(2), labels: Labels::new(["-1", "+1"]), schema: Schema::Indexed { base: 0 }, scorer, probabilities: None }
+    Model {
+        about: about(2),
+        labels: Labels::new(["-1", "+1"]),
+        schema: Schema::Indexed { base: 0 },
+        scorer,
+        probabilities: None,
+    }
 }
 
 pub fn random_network(random: &mut Random, classes: usize, features: usize) -> Network {
@@ -163,7 +190,11 @@ pub fn random_network(random: &mut Random, classes: usize, features: usize) -> N
 pub fn random_mapped(random: &mut Random, classes: usize, features: usize) -> Mapped {
     let map = match random.below(2) {
         0 => Map::Poly { degree: 2 },
-        _ => Map::Fourier { count: 2 + 2 * random.below(9) as u32, gamma: 0.1 + random.unit(), seed: random.bits() },
+        _ => Map::Fourier {
+            count: 2 + 2 * random.below(9) as u32,
+            gamma: 0.1 + random.unit(),
+            seed: random.bits(),
+        },
     };
     let mapper = Mapper::new(map, features).unwrap();
     let features = mapper.features();
@@ -214,7 +245,8 @@ pub fn random_matrix(random: &mut Random, columns: usize) -> Matrix {
 }
 
 pub fn random_voted(random: &mut Random, classes: usize, features: usize) -> Voted {
-    let scheme = if classes == 2 { Scheme::Two } else { [Scheme::Joint, Scheme::OneVsRest][random.below(2) as usize] };
+    let scheme =
+        if classes == 2 { Scheme::Two } else { [Scheme::Joint, Scheme::OneVsRest][random.below(2) as usize] };
     let rows = random_matrix(random, features);
     let outputs = scheme.outputs(classes) as u64;
     let mut rounds = 0.0;
@@ -227,7 +259,16 @@ pub fn random_voted(random: &mut Random, classes: usize, features: usize) -> Vot
         })
         .collect();
     let (kernel, precision) = random_kernel(random);
-    Voted { scheme, classes, kernel, precision, bias: random.below(2) as f64, rows, mistakes, rounds: rounds + 1.0 }
+    Voted {
+        scheme,
+        classes,
+        kernel,
+        precision,
+        bias: random.below(2) as f64,
+        rows,
+        mistakes,
+        rounds: rounds + 1.0,
+    }
 }
 
 pub fn random_kernel(random: &mut Random) -> (Kernel, Precision) {
@@ -252,7 +293,11 @@ pub fn random_weights(random: &mut Random, classes: usize, features: usize) -> W
     for weight in weights.values.iter_mut().filter(|_| !rare || random.below(9) == 0) {
         *weight = if rare { 1.5 } else { 0.5 };
     }
-    weights.values.iter_mut().filter(|weight| **weight != 0.0).for_each(|weight| *weight = random_value(random));
+    weights
+        .values
+        .iter_mut()
+        .filter(|weight| **weight != 0.0)
+        .for_each(|weight| *weight = random_value(random));
     weights.bias.iter_mut().for_each(|bias| *bias = random_value(random));
     weights
 }
@@ -263,7 +308,8 @@ pub fn random_schema(random: &mut Random, features: usize) -> Schema {
         1 => Schema::Hashed { bits: 6 },
         _ => {
             let odd = |j: usize, random: &mut Random| -> String {
-                let characters = (0..random.below(5)).filter_map(|_| char::from_u32(random.below(0x11_0000) as u32));
+                let characters =
+                    (0..random.below(5)).filter_map(|_| char::from_u32(random.below(0x11_0000) as u32));
                 characters.chain(j.to_string().chars()).collect()
             };
             Schema::Named(Arc::new((0..features).map(|j| odd(j, random)).collect()))
@@ -284,7 +330,9 @@ pub fn random_calibration(random: &mut Random, outputs: usize) -> Option<Calibra
     match random.below(5) {
         0 => Some(Calibration::Logistic),
         1 if outputs > 1 => Some(Calibration::Softmax),
-        2 => Some(Calibration::Platt((0..outputs).map(|_| Platt { a: random_value(random), b: random_value(random) }).collect())),
+        2 => Some(Calibration::Platt(
+            (0..outputs).map(|_| Platt { a: random_value(random), b: random_value(random) }).collect(),
+        )),
         3 => Some(Calibration::Isotonic((0..outputs).map(|_| random_isotonic(random)).collect())),
         _ => None,
     }

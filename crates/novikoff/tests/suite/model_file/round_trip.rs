@@ -25,7 +25,8 @@ proptest! {
         prop_assert_eq!(to_bytes(&again).unwrap(), bytes, "bits too: negative zeros, settings, names");
     }
 
-    /// The checksum is right, the contents are anything: refused, or else a model that scores and can be saved again.
+    /// The checksum is right, the contents are anything: refused, or else a model that scores and can be
+    /// saved again.
     #[test]
     fn resealed_damage_never_panics(seed in any::<u64>(), damages in prop::collection::vec((any::<u32>(), any::<u8>()), 1..4)) {
         let mut bytes = to_bytes(&random_model(seed)).unwrap();
@@ -141,8 +142,16 @@ fn a_model_that_could_not_be_read_again_is_not_written() {
     refused(|m| m.labels = Labels::default(), three_classes(), "outputs are not one number");
     refused(|m| m.labels = Labels::default(), voted(), "votes are for labels");
     refused(|m| m.probabilities = platt().probabilities, regression(), "has no probabilities");
-    refused(|m| m.probabilities = platt().probabilities, three_classes(), "1 calibrations do not fit 3 outputs");
-    refused(|m| m.probabilities = isotonic().probabilities, two_classes(), "3 calibrations do not fit 1 outputs");
+    refused(
+        |m| m.probabilities = platt().probabilities,
+        three_classes(),
+        "1 calibrations do not fit 3 outputs",
+    );
+    refused(
+        |m| m.probabilities = isotonic().probabilities,
+        two_classes(),
+        "3 calibrations do not fit 1 outputs",
+    );
     refused(|m| voted_of(m).mistakes[1].round = 5.0, voted(), "mistake 1");
     refused(|m| voted_of(m).rounds = f64::NAN, voted(), "rounds");
     refused(|m| kernel_of(m).coefficients[1] = f64::INFINITY, kernel(), "coefficient 1");

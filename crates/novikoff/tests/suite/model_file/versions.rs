@@ -44,7 +44,11 @@ fn write_the_models_of_today() {
 fn models_of_version_1_load_for_ever() {
     for (name, model) in fixtures() {
         let old = load(&fixture(name)).unwrap();
-        assert_eq!((&old.labels, &old.schema, &old.scorer), (&model.labels, &model.schema, &model.scorer), "{name}");
+        assert_eq!(
+            (&old.labels, &old.schema, &old.scorer),
+            (&model.labels, &model.schema, &model.scorer),
+            "{name}"
+        );
         assert_eq!(old.probabilities, model.probabilities, "{name}");
         assert_eq!(old.about.learner, model.about.learner);
         assert_eq!(old.about.settings["step"], json!(0.1));
@@ -57,7 +61,10 @@ fn models_of_version_1_load_for_ever() {
 fn models_of_version_1_score_as_they_did() {
     let of = |name, row| scores(&load(&fixture(name)).unwrap(), row);
     assert_eq!(of("v1-two-classes.safetensors", Row::Sparse64(&[0, 2, 3], &[1.0, 4.0, 0.5])), [1.75]);
-    assert_eq!(of("v1-three-classes-sparse.safetensors", Row::Sparse64(&[3, 500, 998], &[1.0, 2.0, 9.0])), [1.5, 1.0, -1.5]);
+    assert_eq!(
+        of("v1-three-classes-sparse.safetensors", Row::Sparse64(&[3, 500, 998], &[1.0, 2.0, 9.0])),
+        [1.5, 1.0, -1.5]
+    );
     assert_eq!(of("v1-three-classes-sparse.safetensors", Row::Sparse64(&[999], &[0.5])), [0.0, 0.5, 3.5]);
     assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[0], &[1.0])), [1.0]);
     assert_eq!(of("v1-voted.safetensors", Row::Sparse64(&[1], &[1.0])), [-0.5]);
@@ -78,5 +85,8 @@ fn models_of_version_1_score_as_they_did() {
     assert_eq!(of("v1-kernel.safetensors", Row::Dense64(&[0.0, 1.0, 0.0])), [0.0]);
     let chances = |name, row| probabilities(&load(&fixture(name)).unwrap(), row);
     assert_eq!(chances("v1-platt.safetensors", Row::Sparse64(&[], &[])), [0.5, 0.5]);
-    assert_eq!(chances("v1-isotonic.safetensors", Row::Sparse64(&[3], &[0.5])), [0.75 / 1.25, 0.25 / 1.25, 0.25 / 1.25]);
+    assert_eq!(
+        chances("v1-isotonic.safetensors", Row::Sparse64(&[3], &[0.5])),
+        [0.75 / 1.25, 0.25 / 1.25, 0.25 / 1.25]
+    );
 }

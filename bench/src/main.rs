@@ -10,9 +10,6 @@
 //! novikoff-bench scale ROWS TOLERANCE REPEAT   hinge and logistic loss of generated rows, to a relative gap
 //! ```
 
-#[cfg(target_os = "linux")]
-#[path = "../../crates/novikoff-cli/src/allocator.rs"]
-mod allocator;
 mod memory;
 
 use memory::Memory;
@@ -24,11 +21,11 @@ use novikoff::data::generate::Recipe;
 use novikoff::margin;
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::{Length, Perceptron, Tie};
-use novikoff::penalty::Bias;
 use novikoff::online::{self, Batch, Keep, Order, Plan, Trained, class_order};
+use novikoff::penalty::Bias;
 use novikoff::read::source::BLOCK;
 use novikoff::read::{Input, Options, Purpose, Reader};
-use novikoff::train::{Learner, Risk, Settings, Strength, train};
+use novikoff::{Fit, LinearSvm, LogisticRegression};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fs::File;
@@ -36,9 +33,9 @@ use std::hint::black_box;
 use std::io::Read;
 use std::time::Instant;
 
-#[cfg(target_os = "linux")]
+/// As in the program.
 #[global_allocator]
-static ALLOCATOR: allocator::HugePages = allocator::HugePages;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -130,7 +127,8 @@ fn epochs(file: &str, epochs: usize, repeat: usize) -> Result<Value> {
     while started.elapsed().as_secs_f64() < 0.3 {
         online::train(&plan, batch, None, &mut Unwatched);
     }
-    let (seconds, trained): (f64, Trained) = fastest(repeat, || Ok(online::train(&plan, batch, None, &mut Unwatched)))?;
+    let (seconds, trained): (f64, Trained) =
+        fastest(repeat, || Ok(online::train(&plan, batch, None, &mut Unwatched)))?;
     let answer = json!({
         "rows": data.len(),
         "features": data.rows.columns(),
@@ -164,11 +162,13 @@ fn decide(file: &str, repeat: usize) -> Result<Value> {
 /// Counts and weights of rows in memory, by the names of likelihoods.
 fn bayes(file: &str, likelihood: &str, repeat: usize) -> Result<Value> {
     let data = load(file, Options::default().threads)?;
-    let likelihood = Likelihood::ALL.into_iter().find(|l| l.name() == likelihood).ok_or("there is no such likelihood")?;
+    let likelihood =
+        Likelihood::ALL.into_iter().find(|l| l.name() == likelihood).ok_or("there is no such likelihood")?;
     let mut seconds = f64::INFINITY;
     for _ in 0..repeat {
         let started = Instant::now();
-        let counts = Counts::of((likelihood, Vocabulary::Columns), &data.rows, &data.labels, &[], data.names.len());
+        let counts =
+            Counts::of((likelihood, Vocabulary::Columns), &data.rows, &data.labels, &[], data.names.len());
         let counts = counts.map_err(|negative| format!("{negative:?}"))?;
         black_box(counts.weights(1.0, &counts.log_priors(), Scheme::Joint));
         seconds = seconds.min(started.elapsed().as_secs_f64());
@@ -186,13 +186,14 @@ fn scale(rows: usize, tolerance: f64, repeat: usize) -> Result<Value> {
         "nonzeros": data.rows.nonzeros(),
         "generate_seconds": started.elapsed().as_secs_f64(),
     });
-    for learner in [Learner::Svm, Learner::Logistic] {
-        let risk = Risk { strength: Some(Strength::Cost(1.0)), tolerance, ..Risk::default() };
-        let settings = Settings { learner, bias: Bias::None, risk, ..Settings::default() };
-        let (seconds, fit) = fastest(repeat, || Ok(train(&data, None, &settings, &mut Unwatched)?))?;
-        let gap = fit.risk.and_then(|risk| risk.relative_gap);
-        answer[learner.name()] = with_seconds(json!({ "gap": gap }), seconds);
-    }
+    let svm = LinearSvm::new().cost(1.0).tolerance(tolerance).bias(Bias::None);
+    let logistic = LogisticRegression::new().cost(1.0).tolerance(tolerance).bias(Bias::None);
+    let mut add = |name: &str, (seconds, fit): (f64, Fit)| {
+        let gap = fit.risk().and_then(|risk| risk.relative_gap);
+        answer[name] = with_seconds(json!({ "gap": gap }), seconds);
+    };
+    add("svm", fastest(repeat, || Ok(svm.fit(&data)?))?);
+    add("logistic", fastest(repeat, || Ok(logistic.fit(&data)?))?);
     Ok(answer)
 }
 

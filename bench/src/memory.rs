@@ -23,5 +23,7 @@ impl Memory {
 fn field(status: &str, name: &str) -> Result<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.map(|kb| kb * 1024).ok_or_else(|| Error::new(ErrorKind::InvalidData, format!("no {name} in /proc/self/status")))
+    kilobytes
+        .map(|kb| kb * 1024)
+        .ok_or_else(|| Error::new(ErrorKind::InvalidData, format!("no {name} in /proc/self/status")))
 }

@@ -2,6 +2,20 @@
 
 use crate::report::PictureName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use novikoff::bayes::Likelihood;
+use novikoff::data::Scale;
+use novikoff::evaluate::CalibrationMethod;
+use novikoff::features::Missing;
+use novikoff::features::text::Counting;
+use novikoff::loss::LossName;
+use novikoff::model::Activation;
+use novikoff::multiclass::Scheme;
+use novikoff::online::Order;
+use novikoff::online::rule::Tie;
+use novikoff::penalty::Bias;
+use novikoff::read::Format;
+use novikoff::solver::Schedule;
+use novikoff::train::{LearnerName, SolverName};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -97,8 +111,8 @@ pub struct Train {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one, requires = "validation", help_heading = "Learning")]
     pub patience: usize,
     /// The order of rows in an epoch.
-    #[arg(long, value_enum, default_value_t = OrderName::Shuffled, help_heading = "Learning")]
-    pub order: OrderName,
+    #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
+    pub order: Order,
     /// The model's bytes depend on it, and on nothing else but data and settings.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
     pub seed: u64,
@@ -108,19 +122,19 @@ pub struct Train {
     pub map: Option<String>,
     /// A constant term in the score; penalised: as the weight of a feature that is 1 in every row
     /// (perceptrons make no difference between free and penalised).
-    #[arg(long, value_enum, default_value_t = BiasName::Free, help_heading = "Learning")]
-    pub bias: BiasName,
+    #[arg(long, value_enum, default_value_t = Bias::Free, help_heading = "Learning")]
+    pub bias: Bias,
 
     /// The loss to minimise, in place of a learner, or for --learner network.
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
-    pub loss: Option<LossArgument>,
+    pub loss: Option<LossName>,
     /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by
     /// those].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub penalty: Option<PenaltyArgument>,
     /// How to minimise.
-    #[arg(long, value_enum, default_value_t = SolverArgument::Auto, help_heading = "Minimising a loss")]
-    pub solver: SolverArgument,
+    #[arg(long, value_enum, default_value_t = SolverName::Auto, help_heading = "Minimising a loss")]
+    pub solver: SolverName,
     /// λ of the objective (1/n) Σ loss + (λ/2)‖w‖².
     #[arg(
         long,
@@ -145,10 +159,10 @@ pub struct Train {
     /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs
     /// where no learner and no loss is named, and for networks].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
-    pub scale: Option<ScaleName>,
+    pub scale: Option<Scale>,
     /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
-    pub schedule: Option<ScheduleName>,
+    pub schedule: Option<Schedule>,
     /// The stochastic gradient and networks: rows of a step [default: 1; networks: 128, and fewer where rows
     /// are few].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Minimising a loss")]
@@ -168,11 +182,11 @@ pub struct Train {
     pub hidden: Option<usize>,
     /// Networks: what hidden units make of their sums [default: relu].
     #[arg(long, value_enum, help_heading = "Networks")]
-    pub activation: Option<ActivationName>,
+    pub activation: Option<Activation>,
 
     /// Bayes: what is said of a row, given its class [default: multinomial].
     #[arg(long, value_enum, help_heading = "Bayes' rule")]
-    pub likelihood: Option<LikelihoodName>,
+    pub likelihood: Option<Likelihood>,
     /// Bayes: what is added to every count; positive [default: 1].
     #[arg(long, value_name = "A", allow_negative_numbers = true, help_heading = "Bayes' rule")]
     pub smoothing: Option<f64>,
@@ -183,13 +197,13 @@ pub struct Train {
 
     /// How more than two classes are told apart [default: joint; where a loss is minimised one-vs-rest].
     #[arg(long, value_enum, help_heading = "Classes and weights")]
-    pub multiclass: Option<SchemeName>,
+    pub multiclass: Option<Scheme>,
     /// The positive one of two labels [default: the larger number, or the later name].
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub positive: Option<String>,
     /// Fit probabilities to the scores that models of four fifths of the rows give the other fifth.
     #[arg(long, value_enum, help_heading = "Classes and weights")]
-    pub calibrate: Option<CalibrationName>,
+    pub calibrate: Option<CalibrationMethod>,
     /// How much each class counts: balanced, or LABEL=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true, help_heading = "Classes and weights")]
     pub class_weight: Option<String>,
@@ -210,8 +224,8 @@ pub struct Train {
     #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Details of the rules")]
     pub own_feature: Option<f64>,
     /// Perceptrons: what a score of exactly zero is while learning.
-    #[arg(long, value_enum, default_value_t = TieName::Mistake, help_heading = "Details of the rules")]
-    pub tie: TieName,
+    #[arg(long, value_enum, default_value_t = Tie::Mistake, help_heading = "Details of the rules")]
+    pub tie: Tie,
     /// Perceptrons: the constant step (any gives the same predictions) [default: 1]. Gradient solvers: what
     /// the schedule is a multiple of. Networks: the length of Adam's steps in the first epoch [default:
     /// 0.002].
@@ -317,19 +331,19 @@ pub struct Compare {
     pub state: Option<PathBuf>,
     /// How more than two classes are told apart [default: one-vs-rest, as in the paper].
     #[arg(long, value_enum)]
-    pub multiclass: Option<SchemeName>,
+    pub multiclass: Option<Scheme>,
     /// Whether there is a bias: an extra coordinate of 1.
-    #[arg(long, value_enum, default_value_t = BiasName::Free)]
-    pub bias: BiasName,
+    #[arg(long, value_enum, default_value_t = Bias::Free)]
+    pub bias: Bias,
     /// Perceptrons: add rows of length 1 (x/‖x‖) on a mistake.
     #[arg(long)]
     pub normalise: bool,
     /// Perceptrons: what a score of exactly zero is while learning.
-    #[arg(long, value_enum, default_value_t = TieName::Mistake)]
-    pub tie: TieName,
+    #[arg(long, value_enum, default_value_t = Tie::Mistake)]
+    pub tie: Tie,
     /// Rows shuffled anew every epoch, or in the order given.
-    #[arg(long, value_enum, default_value_t = OrderName::Shuffled)]
-    pub order: OrderName,
+    #[arg(long, value_enum, default_value_t = Order::Shuffled)]
+    pub order: Order,
     /// How much each class counts: balanced, or LABEL=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
     pub class_weight: Option<String>,
@@ -418,8 +432,8 @@ pub struct MarginCommand {
     pub certificate: Option<PathBuf>,
     /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as
     /// a perceptron with a bias sees them; none: hyperplanes through the origin.
-    #[arg(long, value_enum, default_value_t = BiasName::Free)]
-    pub bias: BiasName,
+    #[arg(long, value_enum, default_value_t = Bias::Free)]
+    pub bias: Bias,
     /// How much wider than the margin the interval may be, relatively.
     #[arg(long, value_name = "E", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub tolerance: f64,
@@ -556,8 +570,8 @@ pub struct Bounds {
     #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
     pub delta: f64,
     /// Whether halfspaces have a bias.
-    #[arg(long, value_enum, default_value_t = BiasName::Free)]
-    pub bias: BiasName,
+    #[arg(long, value_enum, default_value_t = Bias::Free)]
+    pub bias: Bias,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -574,7 +588,7 @@ pub struct OutputForm {
 pub struct Reading {
     /// The format [default: told by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
-    pub format: Option<FormatName>,
+    pub format: Option<Format>,
     /// Leave out bad rows, and say how many, instead of giving up at the first.
     #[arg(long, help_heading = "Reading")]
     pub skip_bad_rows: bool,
@@ -617,8 +631,8 @@ pub struct Reading {
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
     /// Tables: what a missing value ("", NA, ?, nan) is.
-    #[arg(long, value_enum, default_value_t = MissingName::Error, help_heading = "Reading tables")]
-    pub missing: MissingName,
+    #[arg(long, value_enum, default_value_t = Missing::Error, help_heading = "Reading tables")]
+    pub missing: Missing,
 }
 
 /// How documents become features; a model knows how its own did.
@@ -638,7 +652,7 @@ pub struct Documents {
     pub stop_words: Option<PathBuf>,
     /// What becomes of how often a term stands in a document [default: sublinear; bayes: counts].
     #[arg(long, value_enum, help_heading = "Documents")]
-    pub counting: Option<CountingName>,
+    pub counting: Option<Counting>,
     /// Whether terms weigh the more the fewer documents have them [default: yes; no with --online and bayes].
     #[arg(long, value_enum, help_heading = "Documents")]
     pub idf: Option<YesNo>,
@@ -671,16 +685,6 @@ fn lengths(text: &str) -> Result<Span, String> {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum CountingName {
-    /// the number of times
-    Counts,
-    /// 1, however often
-    Binary,
-    /// 1 + ln(number of times)
-    Sublinear,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum YesNo {
     Yes,
@@ -694,163 +698,12 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum LearnerName {
-    /// Rosenblatt's perceptron: its last weights
-    Perceptron,
-    /// the perceptron's weights, averaged over all rounds
-    Averaged,
-    /// all the perceptron's weight vectors, voting
-    Voted,
-    /// as far as a margin of 1 asks for
-    PassiveAggressive,
-    /// the support vector machine: hinge loss
-    Svm,
-    /// the support vector machine with squared hinge loss
-    SquaredSvm,
-    /// logistic regression
-    Logistic,
-    /// regression: squared loss
-    LeastSquares,
-    /// regression: absolute loss
-    LeastAbsolute,
-    /// exponential loss
-    Exponential,
-    /// exponential loss, one weight at a time
-    Boosting,
-    /// the hyperplane with the largest margin, for rows that can be separated
-    MaxMargin,
-    /// Bayes' rule, by counts; see --likelihood, --smoothing and --priors
-    Bayes,
-    /// a multilayer perceptron with one hidden layer; see --hidden, --activation, --loss, --batch and --step
-    Network,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ActivationName {
-    /// max(0, z)
-    Relu,
-    /// the hyperbolic tangent
-    Tanh,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum LikelihoodName {
-    /// each count is so many draws of its feature
-    Multinomial,
-    /// each feature is there or not, however much of it
-    Bernoulli,
-    /// multinomial, by what the other classes' rows have; no priors
-    Complement,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum LossArgument {
-    Hinge,
-    SquaredHinge,
-    Logistic,
-    Exponential,
-    /// for numbers: regression
-    Squared,
-    /// for numbers: regression
-    Absolute,
-    HingeAtZero,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ScaleName {
-    None,
-    /// a standard deviation of 1
-    UnitVariance,
-    /// a largest value of 1 or −1
-    MaxAbs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ScheduleName {
-    Constant,
-    /// 1/t
-    Inverse,
-    /// 1/√t
-    InverseRoot,
-    /// 2^−(t+1)
-    Halving,
-    /// as long as they lead down
-    Backtracking,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum CalibrationName {
-    /// a sigmoid of the score
-    Platt,
-    /// steps that never fall
-    Isotonic,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PenaltyArgument {
     None,
     L2,
     L1,
     ElasticNet,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum SolverArgument {
-    /// whichever suits the loss and the shape of the data
-    Auto,
-    /// Newton's method, for smooth losses
-    Newton,
-    /// the augmented Lagrangian method, for losses with kinks
-    Augmented,
-    /// dual coordinate descent, for many sparse columns
-    DualCd,
-    /// coordinate descent on the weights, for --l1
-    Coordinate,
-    /// a rank-revealing factorisation, for the squared loss
-    LeastSquares,
-    /// gradient descent; see --schedule and --step
-    Gradient,
-    /// stochastic gradient descent; see --schedule, --step and --batch
-    Stochastic,
-    /// one weight at a time, for the exponential loss
-    Boosting,
-    /// linear programming, for the absolute loss without a penalty
-    Simplex,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FormatName {
-    Svmlight,
-    Csv,
-    Tsv,
-    Vw,
-    Idx,
-    /// documents: label, tab, text; or a folder of them
-    Text,
-    /// documents: a JSON object a line
-    Jsonl,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum OrderName {
-    Shuffled,
-    Given,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum BiasName {
-    Free,
-    Penalised,
-    None,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum SchemeName {
-    /// one weight vector a class, learned together
-    Joint,
-    /// one weight vector a class, each against all other classes
-    OneVsRest,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -862,30 +715,8 @@ pub enum PairsName {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum TieName {
-    /// a mistake for either label
-    Mistake,
-    /// the positive label: a mistake for the other
-    Positive,
-    /// the negative label: a mistake for the other
-    Negative,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum VariantName {
     Pa,
     PaI,
     PaIi,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum MissingName {
-    /// an error
-    Error,
-    /// zero
-    Zero,
-    /// the mean of its column in the training rows
-    Mean,
-    /// zero, and a feature of its own says so
-    Indicator,
 }

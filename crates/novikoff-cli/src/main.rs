@@ -5,10 +5,12 @@
 
 mod arguments;
 mod commands;
+mod outcome;
 mod progress;
 mod render;
 mod report;
 mod settings;
+mod summary;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

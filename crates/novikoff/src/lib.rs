@@ -1,5 +1,22 @@
 //! Linear learning with proofs: rows in, a linear model and what is known of it out.
 //!
+//! ```
+//! use novikoff::{Dataset, LinearSvm};
+//!
+//! let rows = [5.1, 3.5, 4.9, 3.0, 6.2, 2.9, 5.9, 3.2];
+//! let data = Dataset::from_dense(&rows, 2)?.with_labels(&["setosa", "setosa", "virginica", "virginica"])?;
+//! let fit = LinearSvm::new().cost(1.0).tolerance(1e-6).fit(&data)?;
+//! assert_eq!(fit.model.predict(&data)?, ["setosa", "setosa", "virginica", "virginica"]);
+//!
+//! // What is said of the model can be proved: its objective is within the tolerance of the minimum.
+//! fit.certificate(&data)?.verify(&data)?;
+//! # Ok::<(), novikoff::Error>(())
+//! ```
+//!
+//! Each learner is a type with its own settings: [`Perceptron`] (also averaged and voted), [`PassiveAggressive`],
+//! [`LinearSvm`], [`LogisticRegression`], [`LeastSquares`], [`LeastAbsoluteDeviations`], [`ExponentialLoss`],
+//! [`Boosting`], [`MaxMargin`], [`NaiveBayes`], [`MultilayerPerceptron`].
+//!
 //! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into
 //! [`data`] by the recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of
 //! [`online`], of a [`solver`] that minimises a [`risk`], or of [`bayes`], and [`evaluate`] measures it.
@@ -7,19 +24,6 @@
 //! be separated at all, and proves it. [`compare`] sets the perceptron's variants side by side. [`plot`]
 //! draws what there is to see. [`control`] is how long work is watched and stopped; nothing here prints.
 //!
-//! ```
-//! use novikoff::control::Unwatched;
-//! use novikoff::read::{Input, Options, Purpose, Reader};
-//! use novikoff::train::{Settings, train};
-//!
-//! let text = b"spam 1:2 3:1\nham 2:1\nspam 1:1\nham 2:3 3:1\n";
-//! let input = Input::Bytes { name: "mail".into(), bytes: (*text).into() };
-//! let data = Reader::open(&input, &Options::default(), &Purpose::Training)?.read(&mut Unwatched)?;
-//! let fit = train(&data, None, &Settings::default(), &mut Unwatched)?;
-//! assert_eq!(fit.train_error, Some(0.0));
-//! assert_eq!(fit.model.labels.names(), ["ham", "spam"]);
-//! # Ok::<(), novikoff::Error>(())
-//! ```
 
 pub mod bayes;
 pub mod certificate;
@@ -44,4 +48,10 @@ pub mod risk;
 pub mod solver;
 pub mod train;
 
+pub use data::Dataset;
 pub use error::{Error, ErrorKind, Place, Result};
+pub use model::Model;
+pub use train::{
+    Boosting, ExponentialLoss, Fit, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
+    LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, PassiveAggressive, Perceptron,
+};

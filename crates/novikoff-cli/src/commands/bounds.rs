@@ -1,9 +1,10 @@
 //! `novikoff bounds`: what theory promises before any row is seen.
 
-use crate::arguments::{BiasName, Bounds};
+use crate::arguments::Bounds;
 use crate::render::{Lines, count, counted, number, percent};
 use crate::{Ending, print};
 use novikoff::certificate::learnability::{Setting, error_bound, rows_needed, rows_not_enough, vc_dimension};
+use novikoff::penalty::Bias;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub fn run(arguments: &Bounds) -> Result<Ending> {
             return Err(Error::usage(format!("{name} must lie between 0 and 1, not {value}")));
         }
     }
-    let dimension = vc_dimension(arguments.features, !matches!(arguments.bias, BiasName::None));
+    let dimension = vc_dimension(arguments.features, !matches!(arguments.bias, Bias::None));
     let told = Told {
         dimension,
         realizable: rows_needed(Setting::Realizable, dimension, epsilon, delta),
@@ -65,7 +66,7 @@ fn as_json(told: &Told, arguments: &Bounds) -> Value {
 fn as_text(told: &Told, arguments: &Bounds) -> String {
     let (error, sure) = (percent(arguments.epsilon), percent(1.0 - arguments.delta));
     let (dimension, features) = (count(told.dimension), counted(arguments.features, "feature"));
-    let with = if matches!(arguments.bias, BiasName::None) { "without a bias" } else { "with a bias" };
+    let with = if matches!(arguments.bias, Bias::None) { "without a bias" } else { "with a bias" };
     let mut lines = Lines::default();
     lines.add("VC dimension", format!("{dimension} (halfspaces over {features}, {with})"));
     let rows = counted(told.realizable, "row");

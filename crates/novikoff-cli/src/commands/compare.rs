@@ -1,18 +1,19 @@
 //! `novikoff compare`: the perceptron's variants side by side, and other learners with them.
 
 use super::train::{of_another_file, place};
-use super::{dimensions, warn};
+use super::warn;
 use crate::arguments::Compare;
 use crate::progress::Watch;
-use crate::render::{Lines, count, counted, percent, seconds, table};
+use crate::render::{Lines, counted, percent, seconds, table};
 use crate::report::{self, Page};
 use crate::settings::{comparison, training_options, usual_recipe};
+use crate::summary::comparison::{kernel_table, of_kernel};
+use crate::summary::model::dimensions;
 use crate::{Ending, print};
 use novikoff::compare::{Compared, Comparison, Entry, Form, State, compare};
 use novikoff::data::Dataset;
-use novikoff::kernel::Kernel;
 use novikoff::read::{Input, Options, Purpose, Reader};
-use novikoff::train::Learner;
+use novikoff::train::LearnerName;
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -29,8 +30,11 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
             Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image")
         );
     }
-    let options =
-        training_options(&arguments.reading, &arguments.documents, usual_recipe(Learner::Averaged, false))?;
+    let options = training_options(
+        &arguments.reading,
+        &arguments.documents,
+        usual_recipe(LearnerName::Averaged, false),
+    )?;
     let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
@@ -122,7 +126,7 @@ fn as_json(
         "test_rows": test.len(),
         "features": data.rows.columns(),
         "classes": data.names.len(),
-        "seed": comparison.settings.seed,
+        "seed": comparison.perceptron.shared.seed,
         "interrupted": compared.interrupted,
         "rows": rows,
         "left_out": left_out,
@@ -162,62 +166,9 @@ fn summary(comparison: &Comparison, data: &Dataset, test: &Dataset, compared: &C
     let mut lines = Lines::default();
     lines.add("data", dimensions(data));
     lines.add("test", counted(test.len() as u64, "row"));
-    lines.add("seed", comparison.settings.seed.to_string());
+    lines.add("seed", comparison.perceptron.shared.seed.to_string());
     for (name, why) in &compared.left_out {
         lines.add("left out", format!("{name}: {why}"));
     }
     lines
-}
-
-/// The lines of a kernel.
-pub fn of_kernel(compared: &Compared, kernel: Kernel) -> Vec<&Entry> {
-    let name = kernel.to_string();
-    compared.entries.iter().filter(|entry| entry.kernel.as_ref() == Some(&name)).collect()
-}
-
-/// After how many epochs these lines are, each once.
-pub fn epochs_of(entries: &[&Entry]) -> Vec<f64> {
-    let mut epochs: Vec<f64> = entries.iter().filter_map(|entry| entry.epochs).collect();
-    epochs.dedup();
-    epochs
-}
-
-/// A line for each form, a column for each number of epochs.
-pub fn kernel_table(entries: &[&Entry], forms: &[Form]) -> Vec<Vec<String>> {
-    let epochs = epochs_of(entries);
-    // As wide as times become, so that columns stand where they stand whatever the time.
-    let line = |label: &str, cell: &dyn Fn(f64) -> String| {
-        [vec![label.to_owned()], epochs.iter().map(|epochs| format!("{:>7}", cell(*epochs))).collect()]
-            .concat()
-    };
-    let at = |epochs: f64| entries.iter().find(move |entry| entry.epochs == Some(epochs));
-    let mut rows = vec![line("epochs", &|epochs| epochs.to_string())];
-    for form in forms {
-        for normalised in [false, true] {
-            let is_own = |entry: &&&Entry| entry.learner == form.name() && entry.normalised == normalised;
-            if !entries.iter().any(|entry| is_own(&entry)) {
-                continue;
-            }
-            let label = format!("{}{}", form_text(*form), if normalised { ", normalised" } else { "" });
-            rows.push(line(&label, &|epochs| {
-                let own = entries.iter().filter(is_own).find(|entry| entry.epochs == Some(epochs));
-                own.map_or("–".to_owned(), |entry| format!("{:.2}", 100.0 * entry.test_error))
-            }));
-        }
-    }
-    let counts = |of: fn(&Entry) -> Option<u64>| {
-        move |epochs| at(epochs).and_then(|entry| of(entry)).map_or("–".into(), count)
-    };
-    rows.push(line("mistakes", &counts(|entry| entry.mistakes)));
-    rows.push(line("support rows", &counts(|entry| entry.support)));
-    rows.push(line("time", &|epochs| at(epochs).map_or("–".into(), |entry| seconds(entry.seconds))));
-    rows
-}
-
-/// What a form is called in tables.
-pub fn form_text(form: Form) -> &'static str {
-    match form {
-        Form::Perceptron => "last",
-        form => form.name(),
-    }
 }

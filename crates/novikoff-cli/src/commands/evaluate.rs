@@ -1,20 +1,18 @@
 //! `novikoff evaluate`: error with its interval, confusion, area under the curve, log loss; R² and its kin
 //! for regression.
 
-use super::{for_evaluation, warn};
+use super::warn;
 use crate::arguments::Evaluate;
 use crate::progress::Watch;
-use crate::render::{Lines, count, counted, number, percent, table};
+use crate::render::{Lines, count, number, percent, table};
 use crate::settings::options;
+use crate::summary::evaluation::{CONFIDENCE, class_error_text, r2_text};
 use crate::{Ending, print};
 use novikoff::Result;
-use novikoff::evaluate::{Classification, Evaluation, evaluate};
+use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Reader};
 use serde_json::{Value, json};
-
-/// Of the intervals that are shown.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// Runs the command.
 pub fn run(arguments: &Evaluate) -> Result<Ending> {
@@ -22,7 +20,7 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
     let data =
-        Reader::open(&input, &options(&arguments.reading)?, &for_evaluation(&model))?.read(&mut watch)?;
+        Reader::open(&input, &options(&arguments.reading)?, &model.for_evaluation())?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let evaluation = evaluate(&model, &data)?;
@@ -53,34 +51,6 @@ fn as_json(model: &Model, evaluation: &Evaluation) -> Value {
         "mae": numbers.map(|measured| measured.mae),
         "rmse": numbers.map(|measured| measured.rmse),
     })
-}
-
-/// `15.12 % [14.57 %, 15.68 %] (2,462 of 16,281 rows)`, or for numbers `R² 0.8712, MAE 1.204, RMSE 1.873 (150
-/// rows)`.
-pub fn error_text(evaluation: &Evaluation) -> String {
-    match evaluation {
-        Evaluation::Classes(measured) => class_error_text(measured),
-        Evaluation::Numbers(measured) => {
-            let (r2, mae, rmse) = (r2_text(measured.r2), number(measured.mae), number(measured.rmse));
-            format!("R² {r2}, MAE {mae}, RMSE {rmse} ({})", counted(measured.rows, "row"))
-        }
-    }
-}
-
-fn r2_text(r2: Option<f64>) -> String {
-    r2.map_or_else(|| "–".to_owned(), |r2| format!("{r2:.4}"))
-}
-
-fn class_error_text(measured: &Classification) -> String {
-    let (low, high) = measured.interval(CONFIDENCE);
-    format!(
-        "{} [{}, {}] ({} of {})",
-        percent(measured.error()),
-        percent(low),
-        percent(high),
-        count(measured.wrong),
-        counted(measured.rows, "row")
-    )
 }
 
 fn as_text(model: &Model, evaluation: &Evaluation) -> String {

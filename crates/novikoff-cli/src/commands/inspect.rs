@@ -1,15 +1,14 @@
 //! `novikoff inspect`: what a model is, and its heaviest weights by name.
 
-use super::labels;
 use crate::arguments::Inspect;
 use crate::render::{Lines, count, counted, number, table};
+use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
 use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::features::Schema;
-use novikoff::features::map::Map;
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
 use novikoff::kernel::Kernel;
-use novikoff::model::{self, Calibration, Model, Network, Scorer, Task, Weights};
+use novikoff::model::{self, Calibration, Model, Network, Scorer, Task};
 use serde_json::{Value, json};
 
 /// Runs the command.
@@ -22,26 +21,6 @@ pub fn run(arguments: &Inspect) -> Result<Ending> {
     };
     print(&text)?;
     Ok(Ending::Done)
-}
-
-/// The heaviest weights of an output: by size, and by number where sizes are equal.
-pub fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
-    let all = (0..weights.features()).map(|j| (j as u32, weights.weight(j, output)));
-    let mut all: Vec<(u32, f64)> = all.filter(|(_, w)| *w != 0.0).collect();
-    let by_size = |a: &(u32, f64), b: &(u32, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
-    if all.len() > count && count > 0 {
-        all.select_nth_unstable_by(count - 1, by_size);
-    }
-    all.truncate(count);
-    all.sort_by(by_size);
-    all
-}
-
-/// The label that an output speaks for; none if it is a number.
-pub fn output_label(model: &Model, output: usize) -> Option<&str> {
-    let names = model.labels.names();
-    let label = if model.scorer.outputs() == 1 { names.get(1) } else { names.get(output) };
-    label.map(String::as_str)
 }
 
 /// What an output's weights add up to.
@@ -128,13 +107,6 @@ fn text_schema(text: &TextSchema) -> String {
     format!("{}terms of documents: {}", beside.unwrap_or_default(), parts.join(", "))
 }
 
-pub fn settings_text(model: &Model) -> String {
-    let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let all: Vec<String> =
-        model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
-    all.join(", ")
-}
-
 fn as_text(model: &Model, top: usize) -> String {
     let about = &model.about;
     let mut lines = Lines::default();
@@ -211,17 +183,6 @@ fn as_text(model: &Model, top: usize) -> String {
         // There is no map behind a map.
         Scorer::Mapped(_) => lines.text(),
     }
-}
-
-/// What a map makes of rows, in words.
-pub fn map_text(map: Map, features: usize) -> String {
-    let what = match map {
-        Map::Poly { degree } => format!("all products of up to {degree} features"),
-        Map::Fourier { gamma, .. } => {
-            format!("random cosines and sines, for the kernel exp(−{}‖x − z‖²)", number(gamma))
-        }
-    };
-    format!("{map}: {}, {what}", counted(features as u64, "feature"))
 }
 
 fn network_text(network: &Network) -> String {

@@ -1,12 +1,15 @@
 //! `novikoff margin`: can the rows be separated, by what margin, and how do we know?
 
-use super::{dimensions, warn};
-use crate::arguments::{BiasName, MarginCommand, PairsName};
+use super::warn;
+use crate::arguments::{MarginCommand, PairsName};
+use crate::outcome::Closing;
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
-use crate::report::{self, Closing, Page};
+use crate::report::{self, Page};
 use crate::settings::training_options;
+use crate::summary::margin::support_rows;
+use crate::summary::model::dimensions;
 use crate::{Ending, print};
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::{ExactCombination, Sides};
@@ -24,11 +27,7 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     let settings = Settings {
-        bias: match arguments.bias {
-            BiasName::Free => Bias::Free,
-            BiasName::Penalised => Bias::Penalised,
-            BiasName::None => Bias::None,
-        },
+        bias: arguments.bias,
         tolerance: arguments.tolerance,
         rounds: arguments.rounds,
         seed: arguments.seed,
@@ -187,16 +186,6 @@ fn support(found: &Margin) -> usize {
     support_rows(found).len()
 }
 
-/// Which: numbers from 1, in the order of the file.
-pub fn support_rows(found: &Margin) -> Vec<u64> {
-    let rows = match (&found.zero, &found.combination) {
-        (Some(zero), _) => &zero.rows[..],
-        (None, Some(combination)) => &combination.rows[..],
-        (None, None) => &[],
-    };
-    rows.iter().map(|&row| u64::from(row) + 1).collect()
-}
-
 fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Value {
     let mut least = parts
         .iter()
@@ -271,13 +260,13 @@ fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand,
         lines.add("", obstacle);
     }
     let form = match arguments.bias {
-        BiasName::Free => "the distance of rows from the hyperplane",
-        BiasName::Penalised => "rows with a coordinate of 1 for the bias",
-        BiasName::None => "hyperplanes through the origin",
+        Bias::Free => "the distance of rows from the hyperplane",
+        Bias::Penalised => "rows with a coordinate of 1 for the bias",
+        Bias::None => "hyperplanes through the origin",
     };
     lines.add("margin", format!("{}; {form}", interval(found.interval)));
     let with =
-        if matches!(arguments.bias, BiasName::None) { "" } else { ", with a coordinate of 1 for the bias" };
+        if matches!(arguments.bias, Bias::None) { "" } else { ", with a coordinate of 1 for the bias" };
     lines.add("radius", format!("{}{with}", number(found.radius.high)));
     let (least, most) = found.mistake_bound();
     if most < 1e15 {

@@ -1,6 +1,6 @@
 //! `novikoff predict`: a label (or a number) a line, in the order of the rows.
 
-use super::{for_prediction, warn};
+use super::warn;
 use crate::arguments::Predict;
 use crate::progress::Watch;
 use crate::settings::options;
@@ -101,7 +101,7 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
         return Err(error.hint("leave out --explain, or train --learner averaged without a kernel"));
     }
     let input = Input::named(&arguments.data);
-    let reader = Reader::open(&input, &options(&arguments.reading)?, &for_prediction(&model))?;
+    let reader = Reader::open(&input, &options(&arguments.reading)?, &model.for_prediction())?;
     let (mut scratch, mut scores, mut text) = (Scratch::default(), Vec::new(), String::new());
     let mut listed = Vec::new();
     let mut watch = Watch::new();

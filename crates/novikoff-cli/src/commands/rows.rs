@@ -1,10 +1,11 @@
 //! `novikoff rows`: the rows as they are read, in the form that certificates name by its hash.
 
-use super::{dimensions, warn};
+use super::warn;
 use crate::arguments::Rows;
 use crate::progress::Watch;
 use crate::render::Lines;
 use crate::settings::{map, training_options};
+use crate::summary::model::dimensions;
 use crate::{Ending, print};
 use novikoff::data::canonical::{MAGIC, Origin};
 use novikoff::features::map::Mapper;

@@ -1,8 +1,8 @@
 //! Which pictures apply to a comparison.
 
 use super::{PictureName, Section, line};
-use crate::commands::compare::{epochs_of, form_text, kernel_table, of_kernel};
 use crate::render::{count, percent};
+use crate::summary::comparison::{epochs_of, form_text, kernel_table, of_kernel};
 use novikoff::compare::{Compared, Comparison, Entry, Form};
 use novikoff::plot::{Chart, Look, Panel, Scale, Series};
 

@@ -1,7 +1,8 @@
 //! What happened round by round: errors, mistakes and their bound, an interval that closes.
 
 use super::training::Evidence;
-use super::{Closing, PictureName, Section, line};
+use super::{PictureName, Section, line};
+use crate::outcome::Closing;
 use crate::render::{count, counted, number, percent};
 use novikoff::plot::{Chart, Look, Panel, Scale, Series};
 
@@ -16,7 +17,9 @@ fn only(series: Vec<Series>) -> Vec<Panel> {
 /// Error against epochs; of a stream, against rows.
 pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     let title = "Error over time";
-    let (doublings, trace) = (&evidence.outcome.doublings, &evidence.fit.trace);
+    let doublings = &evidence.outcome.doublings;
+    let history = evidence.fit.history();
+    let trace = history.map_or(&[][..], |history| &history.epochs[..]);
     if !doublings.is_empty() {
         let points = doublings
             .iter()
@@ -65,7 +68,7 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     let text = format!(
         "Each row of an epoch is predicted, then learned from: the first line counts what was predicted wrongly then. Where it falls while the \
          error on rows held back rises, the model learns its rows by heart. The model returned is that of epoch {}.",
-        evidence.fit.epoch
+        history.map_or(0, |history| history.best)
     );
     let (x, y) = (Scale::even("epoch"), Scale::even("error, %").reaching(&[0.0]));
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
@@ -84,7 +87,8 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
 pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
     let fit = evidence.fit;
     let mut so_far = 0;
-    let by_epoch = fit.trace.iter().map(|e| {
+    let epochs = fit.history().map_or(&[][..], |history| &history.epochs[..]);
+    let by_epoch = epochs.iter().map(|e| {
         so_far += e.mistakes;
         (e.epoch as f64, so_far as f64)
     });
@@ -99,7 +103,7 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
             .collect();
     }
     let (&first, &last) = (points.first()?, points.last()?);
-    let promise = fit.promise.as_ref().filter(|promise| promise.bound < 1e15);
+    let promise = fit.run().and_then(|run| run.promise.as_ref()).filter(|promise| promise.bound < 1e15);
     let far = promise.is_some_and(|promise| promise.bound > 20.0 * last.1.max(1.0));
     let mut all = vec![series("mistakes so far", Look::Line, points.clone())];
     let mut text =

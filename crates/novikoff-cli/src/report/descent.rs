@@ -12,7 +12,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::penalty::Bias;
 use novikoff::plot::{self, Descent};
 use novikoff::risk::Point;
-use novikoff::train::{ClassWeight, RiskFit};
+use novikoff::train::{ClassWeight, Details, Learner, Risk, RiskFit};
 
 /// Contours are of as many rows at most: the objective is looked at more than a thousand times.
 const ROWS: usize = 20_000;
@@ -50,21 +50,25 @@ impl Ground {
 
 /// The picture, for solvers that leave a path and problems small enough to have kept it.
 pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
-    let (fit, settings) = (evidence.fit, evidence.settings);
-    let (Some(risk), Some(data)) = (&fit.risk, &evidence.rows.data) else { return Ok(None) };
+    let fit = evidence.fit;
+    let (Details::Risk(risk), Learner::Risk(own), Some(data)) =
+        (&fit.details, &fit.learner, &evidence.rows.data)
+    else {
+        return Ok(None);
+    };
     // With weighted classes, or all classes jointly, the objective is another than the one below.
-    let plain = settings.class_weight == ClassWeight::Equal && fit.scheme != Scheme::Joint;
+    let plain = own.shared.class_weight == ClassWeight::Equal && fit.scheme != Scheme::Joint;
     if !leaves_a_path(risk.solver) || !plain {
         return Ok(None);
     }
-    let has_bias = settings.bias != Bias::None;
+    let has_bias = own.bias != Bias::None;
     let path: Vec<Vec<f64>> = first_path(risk, has_bias);
     if path.len() < 2 {
         return Ok(None);
     }
-    let plane = plane(&path, data, has_bias, settings.seed);
+    let plane = plane(&path, data, has_bias, own.shared.seed);
     let targets = targets(evidence, data)?;
-    let ground = ground(evidence, risk, data, &targets, &plane);
+    let ground = ground(own, risk, data, &targets, &plane);
     let along = |point: &[f64], direction: &[f64]| {
         point.iter().zip(direction).zip(&plane.origin).map(|((p, d), o)| (p - o) * d).sum()
     };
@@ -168,11 +172,9 @@ fn targets(evidence: &Evidence<'_>, data: &Dataset) -> Result<Vec<f64>> {
         .collect())
 }
 
-fn ground(evidence: &Evidence<'_>, risk: &RiskFit, data: &Dataset, targets: &[f64], plane: &Plane) -> Ground {
-    let settings = evidence.settings;
-    let picked = plot::sample(data.len(), ROWS, settings.seed);
-    let factors =
-        if settings.risk.scale == Scale::None { Vec::new() } else { data.factors(settings.risk.scale) };
+fn ground(own: &Risk, risk: &RiskFit, data: &Dataset, targets: &[f64], plane: &Plane) -> Ground {
+    let picked = plot::sample(data.len(), ROWS, own.shared.seed);
+    let factors = if own.scale == Scale::None { Vec::new() } else { data.factors(own.scale) };
     let chosen = data.rows.select(picked.iter().copied());
     let rows = if factors.is_empty() { chosen } else { chosen.scaled(&factors) };
     let total: f64 = picked.iter().map(|&i| data.weight(i)).sum();
@@ -185,7 +187,7 @@ fn ground(evidence: &Evidence<'_>, risk: &RiskFit, data: &Dataset, targets: &[f6
     };
     let rows_of = picked.iter().enumerate().map(each).collect();
     // A free bias is not penalised.
-    let seen = if settings.bias == Bias::Penalised { columns + 1 } else { columns };
+    let seen = if own.bias == Bias::Penalised { columns + 1 } else { columns };
     let penalised = [&plane.origin, forward, aside].map(|w| w[..seen.min(w.len())].to_vec());
     Ground { rows: rows_of, loss: risk.loss, lambda: risk.lambda, penalised }
 }
@@ -194,22 +196,21 @@ fn ground(evidence: &Evidence<'_>, risk: &RiskFit, data: &Dataset, targets: &[f6
 mod tests {
     use super::*;
     use crate::report::fixture::with_fit;
-    use novikoff::train::{Learner, Risk, Settings, SolverName};
+    use novikoff::LogisticRegression;
+    use novikoff::train::SolverName;
 
     #[test]
     fn contours_are_of_what_the_solver_descends() {
         for (scale, bias) in
             [(Scale::None, Bias::Free), (Scale::UnitVariance, Bias::Penalised), (Scale::MaxAbs, Bias::None)]
         {
-            let risk = Risk { solver: SolverName::Gradient, steps: Some(25), scale, ..Risk::default() };
-            let settings =
-                Settings { learner: Learner::Logistic, risk, bias, trace: true, ..Settings::default() };
-            with_fit(&settings, |evidence| {
-                let (risk, data) =
-                    (evidence.fit.risk.as_ref().unwrap(), evidence.rows.data.as_ref().unwrap());
+            let logistic = LogisticRegression::new().solver(SolverName::Gradient).steps(25);
+            with_fit(&logistic.scale(scale).bias(bias).trace().into(), |evidence| {
+                let (risk, data) = (evidence.fit.risk().unwrap(), evidence.rows.data.as_ref().unwrap());
+                let Learner::Risk(own) = &evidence.fit.learner else { panic!("a batch learner") };
                 let path = first_path(risk, bias != Bias::None);
                 let plane = plane(&path, data, bias != Bias::None, 0);
-                let ground = ground(evidence, risk, data, &targets(evidence, data).unwrap(), &plane);
+                let ground = ground(own, risk, data, &targets(evidence, data).unwrap(), &plane);
                 let length: f64 = path[path.len() - 1]
                     .iter()
                     .zip(&path[0])

@@ -1,17 +1,16 @@
 //! A fit with all that pictures are made of, for tests.
 
-use super::Closing;
 use super::training::Evidence;
 use crate::arguments::Pictures;
-use crate::commands::train::{Outcome, Rows};
+use crate::outcome::{Closing, Outcome, Rows};
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
-use novikoff::train::{Settings, train};
+use novikoff::train::{Learner, train};
 
 /// Trains on rows that cannot quite be separated, and shows what came of it.
-pub fn with_fit(settings: &Settings, look: impl FnOnce(&Evidence<'_>)) {
+pub fn with_fit(learner: &Learner, look: impl FnOnce(&Evidence<'_>)) {
     let data = Recipe { rows: 120, features: 5, margin: 0.05, noise: 0.1, ..Recipe::default() }.generate();
-    let fit = train(&data, None, settings, &mut Unwatched).unwrap();
+    let fit = train(&data, None, learner, &mut Unwatched).unwrap();
     let wanted = Pictures { report: None, picture: Vec::new(), columns: Vec::new(), image: None };
     let outcome = Outcome {
         fit: fit.clone(),
@@ -25,5 +24,5 @@ pub fn with_fit(settings: &Settings, look: impl FnOnce(&Evidence<'_>)) {
         closing: Closing::default(),
     };
     let rows = Rows { data: Some(data), ..Rows::default() };
-    look(&Evidence { fit: &fit, settings, wanted: &wanted, outcome: &outcome, rows: &rows });
+    look(&Evidence { fit: &fit, wanted: &wanted, outcome: &outcome, rows: &rows });
 }

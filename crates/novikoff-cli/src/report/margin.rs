@@ -1,12 +1,14 @@
 //! Which pictures apply to a margin.
 
 use super::rows::{Separates, View};
-use super::{Closing, Section, curves};
-use crate::arguments::{BiasName, MarginCommand};
-use crate::commands::margin::support_rows;
+use super::{Section, curves};
+use crate::arguments::MarginCommand;
+use crate::outcome::Closing;
+use crate::summary::margin::support_rows;
 use novikoff::certificate::proof::Sides;
 use novikoff::data::Dataset;
 use novikoff::margin::{Margin, Separable};
+use novikoff::penalty::Bias;
 use novikoff::{Error, Result};
 
 /// All that is known of the margin between two sides.
@@ -50,7 +52,7 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
             }
         }
     }
-    let homogeneous = matches!(evidence.arguments.bias, BiasName::Penalised);
+    let homogeneous = matches!(evidence.arguments.bias, Bias::Penalised);
     let square = normal.iter().map(|w| w * w).sum::<f64>() + if homogeneous { bias * bias } else { 0.0 };
     let margin = direction.map(|_| found.interval.0 * square.sqrt());
     let support: Vec<usize> = support_rows(found).into_iter().map(|row| row as usize - 1).collect();

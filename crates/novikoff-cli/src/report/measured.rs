@@ -43,7 +43,7 @@ const BINS: usize = 10;
 impl<'a> Measured<'a> {
     /// The test rows if there are some, else those held back, else those learned from.
     pub fn new(evidence: &Evidence<'a>) -> Result<Option<Self>> {
-        let (rows, seed, model) = (evidence.rows, evidence.settings.seed, &evidence.fit.model);
+        let (rows, seed, model) = (evidence.rows, evidence.fit.learner.shared().seed, &evidence.fit.model);
         let (data, what) = match (&rows.test, &rows.validation, &rows.data) {
             (Some(test), ..) => (test, "the test rows"),
             (_, Some(held), _) => (held, "the validation rows"),
@@ -331,20 +331,16 @@ fn thinned(curve: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::report::fixture::with_fit;
+    use novikoff::LogisticRegression;
     use novikoff::evaluate::{Evaluation, evaluate};
-    use novikoff::train::{Learner, Settings};
 
     #[test]
     fn the_area_under_the_curve_drawn_is_that_of_evaluate() {
-        let settings = Settings { learner: Learner::Logistic, ..Settings::default() };
-        with_fit(&settings, |evidence| {
+        with_fit(&LogisticRegression::new().into(), |evidence| {
             let measured = Measured::new(evidence).unwrap().unwrap();
             let roc = measured.roc_of(1).unwrap();
-            // The rows that a model is measured on have its labels' numbers; these are in the order of the
-            // file.
-            let mut data = evidence.rows.data.clone().unwrap();
-            data.labels = measured.classes.iter().map(|&class| class as u32).collect();
-            let Evaluation::Classes(expected) = evaluate(&evidence.fit.model, &data).unwrap() else {
+            let data = evidence.rows.data.as_ref().unwrap();
+            let Evaluation::Classes(expected) = evaluate(&evidence.fit.model, data).unwrap() else {
                 panic!("classes")
             };
             assert!((roc.area - expected.auc.unwrap()).abs() < 1e-12);

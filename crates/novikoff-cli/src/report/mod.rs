@@ -19,7 +19,6 @@ pub use page::Page;
 #[cfg(test)]
 mod fixture;
 
-use novikoff::control::Progress;
 use novikoff::plot::Picture;
 
 /// The pictures by the names that the command line gives them.
@@ -87,42 +86,4 @@ pub struct Section {
 /// A line of a table.
 pub fn line<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).to_vec()
-}
-
-/// How the interval around a margin closed: rounds so far, and its ends.
-#[derive(Clone, Debug, Default)]
-pub struct Closing {
-    pub steps: Vec<(usize, f64, f64)>,
-    /// Rounds of the solvers that came before the one under way, each of which counts from 0.
-    before: usize,
-    last: usize,
-}
-
-impl Closing {
-    /// Notes what a solver tells of its interval.
-    pub fn note(&mut self, progress: Progress) {
-        let Progress::Margin { round, lower, upper } = progress else { return };
-        if round < self.last {
-            self.before += self.last;
-        }
-        self.last = round;
-        if upper.is_finite() {
-            self.steps.push((self.before + round, lower.max(0.0), upper));
-        }
-    }
-
-    /// The same with its end, as it was proved. Lower ends never fall and upper ends never rise: each is the
-    /// best so far.
-    pub fn until(mut self, rounds: usize, (lower, upper): (f64, f64)) -> Self {
-        if upper.is_finite() {
-            let last = self.steps.last().map_or(0, |step| step.0);
-            self.steps.push((rounds.max(last), lower.max(0.0), upper));
-        }
-        for at in 1..self.steps.len() {
-            let (_, low, high) = self.steps[at - 1];
-            let step = &mut self.steps[at];
-            (step.1, step.2) = (step.1.max(low), step.2.min(high));
-        }
-        self
-    }
 }

@@ -4,21 +4,21 @@ use super::measured::Measured;
 use super::rows::{Separates, View};
 use super::{PictureName, Section, curves, descent, line, weights};
 use crate::arguments::Pictures;
-use crate::commands::train::{Outcome, Rows};
+use crate::outcome::{Outcome, Rows};
 use crate::render::{count, counted, number, percent};
 use novikoff::data::{Dataset, Scale};
 use novikoff::loss::LossName;
 use novikoff::model::{Model, Scorer, Task};
 use novikoff::multiclass::{Scheme, best_except, decide};
+use novikoff::online::Keep;
 use novikoff::online::rule::Length;
 use novikoff::plot::{self, Losses, Over};
-use novikoff::train::{Fit, Learner, Settings, SolverName};
+use novikoff::train::{Criterion, Fit, Learner, Risk, SolverName};
 use novikoff::{Error, Result};
 
 /// All that is known when training is done.
 pub struct Evidence<'a> {
     pub fit: &'a Fit,
-    pub settings: &'a Settings,
     pub wanted: &'a Pictures,
     pub outcome: &'a Outcome,
     pub rows: &'a Rows,
@@ -81,7 +81,7 @@ fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         return Ok(None);
     };
     let classes = classes(&fit.model, data);
-    let picked = plot::sample(data.len(), LOOKED_AT, evidence.settings.seed);
+    let picked = plot::sample(data.len(), LOOKED_AT, fit.learner.shared().seed);
     let scores = scores_of(&fit.model.scorer, data, &picked);
     let decided: Vec<usize> = scores.chunks_exact(weights.outputs()).map(decide).collect();
     let (negative, positive, remark) = pair(&fit.model, &classes, &picked, &decided);
@@ -108,8 +108,10 @@ fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         .map(|(i, _)| *i)
         .collect();
     let (margin, meaning) = margin_line(evidence);
-    let scale = evidence.settings.risk.scale;
-    let factors = if fit.risk.is_some() && scale != Scale::None { data.factors(scale) } else { Vec::new() };
+    let factors = match &fit.learner {
+        Learner::Risk(own) if own.scale != Scale::None => data.factors(own.scale),
+        _ => Vec::new(),
+    };
     let rests = rests_on_rows(evidence);
     let view = View {
         data,
@@ -122,7 +124,7 @@ fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         factors,
         remark: format!("{meaning}{remark}"),
         wanted: evidence.wanted,
-        seed: evidence.settings.seed,
+        seed: fit.learner.shared().seed,
     };
     let support = |_: usize, margin: f64| rests && margin <= 1.0 + 1e-3;
     view.section(support, |row, _| wrong.binary_search(&row).is_ok()).map(Some)
@@ -164,20 +166,22 @@ fn pair(
 /// The score at which to draw the margin, and what that is.
 fn margin_line(evidence: &Evidence<'_>) -> (Option<f64>, &'static str) {
     let fit = evidence.fit;
-    let loss = fit.risk.as_ref().map(|risk| risk.loss);
-    match (fit.scheme, loss, fit.geometry) {
-        (Scheme::Two, Some(LossName::Hinge), _) if evidence.settings.learner == Learner::MaxMargin => (
+    let geometry = fit.run().and_then(|run| run.geometry);
+    match (fit.scheme, &fit.learner, geometry) {
+        (Scheme::Two, Learner::Risk(Risk { criterion: Criterion::MaxMargin, .. }), _) => (
             Some(1.0),
             " The dashed lines are the margin: no row stands between them, and the hyperplane rests on those upon them.",
         ),
-        (Scheme::Two, Some(LossName::Hinge | LossName::SquaredHinge), _) => (
+        (Scheme::Two, Learner::Risk(_), _) if rests_on_rows(evidence) => (
             Some(1.0),
             " The dashed lines are where the score is 1 and −1; the hyperplane rests on the rows upon and beyond them.",
         ),
-        (Scheme::Two, None, _) if evidence.settings.learner == Learner::PassiveAggressive => {
+        (Scheme::Two, Learner::PassiveAggressive(_), _) => {
             (Some(1.0), " The dashed lines are where the score is 1 and −1.")
         }
-        (Scheme::Two, None, Some(own)) if own.margin > 0.0 && evidence.settings.length == Length::AsGiven => {
+        (Scheme::Two, Learner::Perceptron(learner), Some(own))
+            if own.margin > 0.0 && learner.rule.length == Length::AsGiven =>
+        {
             let norm = fit.model.scorer.weights().map_or(0.0, |weights| weights.norm_sq(0).sqrt());
             (Some(own.margin * norm), " The dashed lines are the margin: no row stands between them.")
         }
@@ -187,19 +191,20 @@ fn margin_line(evidence: &Evidence<'_>) -> (Option<f64>, &'static str) {
 
 /// Whether the hyperplane is made of the rows with a margin of 1 or less.
 fn rests_on_rows(evidence: &Evidence<'_>) -> bool {
-    let loss = evidence.fit.risk.as_ref().map(|risk| risk.loss);
+    let loss = evidence.fit.risk().map(|risk| risk.loss);
     evidence.fit.scheme == Scheme::Two && matches!(loss, Some(LossName::Hinge | LossName::SquaredHinge))
 }
 
 fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let fit = evidence.fit;
     let Some(data) = &evidence.rows.data else { return Ok(None) };
-    let own = match evidence.settings.learner {
-        Learner::Voted | Learner::Bayes => return Ok(None),
-        Learner::PassiveAggressive => Some(LossName::Hinge),
-        _ => fit.risk.as_ref().map(|risk| risk.loss).or(Some(LossName::HingeAtZero)),
+    let own = match &fit.learner {
+        Learner::Bayes(_) => return Ok(None),
+        Learner::Perceptron(learner) if learner.returned == Keep::Mistakes => return Ok(None),
+        Learner::PassiveAggressive(_) => Some(LossName::Hinge),
+        _ => fit.risk().map(|risk| risk.loss).or(Some(LossName::HingeAtZero)),
     };
-    let picked = plot::sample(data.len(), LOOKED_AT, evidence.settings.seed);
+    let picked = plot::sample(data.len(), LOOKED_AT, fit.learner.shared().seed);
     let scores = scores_of(&fit.model.scorer, data, &picked);
     let sampled = if picked.len() < data.len() {
         format!(" Of all rows {} are counted, picked by the seed.", count(picked.len() as u64))

@@ -2,8 +2,8 @@
 
 use super::training::Evidence;
 use super::{PictureName, Section, line};
-use crate::commands::inspect::{heaviest, output_label};
 use crate::render::number;
+use crate::summary::model::{heaviest, output_label};
 use novikoff::model::{Model, Task};
 use novikoff::plot::{Bars, Group, Image, Images, tidy};
 use novikoff::train::Fit;

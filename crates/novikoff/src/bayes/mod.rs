@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 /// What is said of a row, given its class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Likelihood {
     /// Each count is so many draws of its feature.
     #[default]
@@ -73,23 +74,6 @@ pub enum Priors {
     Uniform,
     /// As named: every label, with a positive number; they sum to 1.
     Given(Vec<(String, f64)>),
-}
-
-/// Everything that decides what is made of counts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bayes {
-    /// What is said of a row, given its class.
-    pub likelihood: Likelihood,
-    /// What is added to every count; positive.
-    pub smoothing: f64,
-    /// How probable classes are before a row is seen. [`Likelihood::Complement`] has no use for it.
-    pub priors: Priors,
-}
-
-impl Default for Bayes {
-    fn default() -> Self {
-        Self { likelihood: Likelihood::default(), smoothing: 1.0, priors: Priors::default() }
-    }
 }
 
 /// The logarithm of the prior of a class that no row speaks for. It is a number, unlike `ln 0`, and no

@@ -11,6 +11,7 @@ use super::range::{self, Unproved};
 use super::sentence::Question;
 use crate::data::canonical::Origin;
 use crate::data::{Dataset, Scale};
+use crate::error::Error;
 use crate::features::map::{Map, Mapper};
 use crate::model::{Model, Scorer, Weights};
 use crate::penalty::Bias;
@@ -271,6 +272,17 @@ impl Certificate {
             }
         }
         Ok(())
+    }
+
+    /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold.
+    pub fn verify(&self, data: &Dataset) -> crate::error::Result<Vec<Checked>> {
+        let checked = self.check(data);
+        match checked.iter().find(|checked| !checked.holds) {
+            Some(wrong) => {
+                Err(Error::input(format!("the claim does not hold: {}: {}", wrong.claim, wrong.detail)))
+            }
+            None => Ok(checked),
+        }
     }
 
     /// Derives every claim anew: in doubles, with bounds on their rounding errors, and what these do not

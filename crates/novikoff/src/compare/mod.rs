@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::{Kernel, Precision, norms_sq};
 use crate::multiclass::Scheme;
-use crate::online::rule::{Length, Perceptron};
+use crate::online::rule;
 use crate::online::{Batch, Keep, Plan, Stopped};
-use crate::train::{self, Classes, Learner, Settings};
+use crate::train::{self, Classes, Learner, LearnerName, Perceptron};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -31,9 +31,9 @@ pub struct Comparison {
     /// After how many epochs to look; parts of one are fine.
     pub epochs: Vec<f64>,
     /// Learners besides the perceptron.
-    pub others: Vec<Learner>,
-    /// Everything else: bias, rows' lengths, ties, classes, seed.
-    pub settings: Settings,
+    pub others: Vec<LearnerName>,
+    /// The perceptron: bias, rows' lengths, ties, classes, seed.
+    pub perceptron: Perceptron,
 }
 
 /// What is made of a run.
@@ -121,7 +121,7 @@ pub fn compare(
         if compared.interrupted || state.is_done(&name) {
             continue;
         }
-        train::check_kernel(data, &Settings { kernel, ..comparison.settings.clone() })?;
+        train::check_kernel(data, kernel)?;
         let mut journal = state.take_run(&name);
         let flow = journal::learn(&field.plan, kernel, field.batch(), most, &mut journal, observer);
         let entries = if flow == Flow::Stop { None } else { field.entries(kernel, most, &journal, observer) };
@@ -154,7 +154,7 @@ struct Field<'a> {
     data: &'a Dataset,
     test: &'a Dataset,
     comparison: &'a Comparison,
-    plan: Plan<Perceptron>,
+    plan: Plan<rule::Perceptron>,
     classes: Vec<u32>,
     test_classes: Vec<u32>,
     weights: Vec<f64>,
@@ -167,27 +167,28 @@ impl<'a> Field<'a> {
         if data.is_empty() || test.is_empty() {
             return Err(Error::input("a comparison needs rows to learn from and rows to test on"));
         }
-        let settings = &comparison.settings;
+        let perceptron = &comparison.perceptron;
+        let shared = &perceptron.shared;
         train::refuse_targets(data)?;
-        let classes = Classes::new(&data.names, settings)?;
+        let classes = Classes::new(&data.names, shared)?;
         let ranked = classes.rank_all(&data.labels);
-        let weights = train::effective_weights(data, &ranked, &classes.labels, settings)?;
+        let weights = train::effective_weights(data, &ranked, &classes.labels, shared)?;
         let count = classes.labels.len();
         // As in the paper: each class is learned against all others.
-        let scheme = match settings.multiclass {
+        let scheme = match shared.multiclass {
             Some(scheme) if scheme != Scheme::Two => scheme,
             _ if count == 2 => Scheme::Two,
             _ => Scheme::OneVsRest,
         };
         train::check_size(data.rows.columns(), scheme.outputs(count))?;
         let plan = Plan {
-            rule: train::perceptron(settings)?,
+            rule: train::perceptron_rule(perceptron)?,
             scheme,
             classes: count,
-            bias: settings.bias,
+            bias: perceptron.bias,
             keep: Keep::Mistakes,
-            order: settings.order,
-            seed: settings.seed,
+            order: perceptron.epochs.order,
+            seed: shared.seed,
             epochs: 0,
             patience: 0,
             own_feature: None,
@@ -203,16 +204,11 @@ impl<'a> Field<'a> {
 
     /// What a state must be of to be gone on with.
     fn fingerprint(&self) -> String {
-        let settings = &self.comparison.settings;
+        let Perceptron { rule, bias, shared, .. } = &self.comparison.perceptron;
         let Plan { scheme, order, seed, .. } = &self.plan;
         let how = format!(
             "{scheme:?} {order:?} {seed} {:?} {:?} {:?} {} {:?} {:?}",
-            settings.bias,
-            settings.length,
-            settings.tie,
-            settings.step,
-            settings.class_weight,
-            settings.positive
+            bias, rule.length, rule.tie, rule.step, shared.class_weight, shared.positive
         );
         let looks = format!("{:?} {:?}", self.comparison.epochs, self.comparison.kernels);
         format!("{} {} {how} {looks}", self.data.fingerprint(), self.test.fingerprint())
@@ -274,23 +270,15 @@ impl<'a> Field<'a> {
 
     /// The line of another learner, with the settings it has by itself and columns brought to one size;
     /// `None` if somebody said stop.
-    fn other(&self, learner: Learner, observer: &mut dyn Observer) -> Result<Option<Entry>> {
+    fn other(&self, name: LearnerName, observer: &mut dyn Observer) -> Result<Option<Entry>> {
         let started = Instant::now();
-        let mut settings = Settings {
-            learner,
-            multiclass: self.comparison.settings.multiclass.filter(|_| learner.loss().is_none()),
-            length: Length::AsGiven,
-            kernel: Kernel::Linear,
-            ..self.comparison.settings.clone()
-        };
-        settings.risk.scale = if learner.loss().is_some() { Scale::MaxAbs } else { Scale::None };
-        let fit = train::train(self.data, None, &settings, observer)?;
+        let fit = train::train(self.data, None, &self.learner(name), observer)?;
         if fit.stopped == Stopped::Interrupted {
             return Ok(None);
         }
         let seconds = started.elapsed().as_secs_f64();
         Ok(Some(Entry {
-            learner: learner.name().to_owned(),
+            learner: name.name().to_owned(),
             normalised: false,
             kernel: None,
             epochs: None,
@@ -300,6 +288,24 @@ impl<'a> Field<'a> {
             test_error: evaluate::error(&fit.model.scorer, self.test, &self.test_classes),
             seconds,
         }))
+    }
+
+    /// A learner by name, with what it shares with the perceptron.
+    fn learner(&self, name: LearnerName) -> Learner {
+        let Perceptron { bias, epochs, shared, .. } = &self.comparison.perceptron;
+        let mut learner = name.learner();
+        *learner.shared_mut() = shared.clone();
+        match &mut learner {
+            Learner::Perceptron(own) => (own.bias, own.epochs) = (*bias, *epochs),
+            Learner::PassiveAggressive(own) => (own.bias, own.epochs) = (*bias, *epochs),
+            Learner::Network(own) => (own.bias, own.epochs) = (*bias, *epochs),
+            Learner::Risk(own) => {
+                (own.bias, own.scale) = (*bias, Scale::MaxAbs);
+                own.shared.multiclass = None;
+            }
+            Learner::Bayes(_) => {}
+        }
+        learner
     }
 }
 

@@ -9,6 +9,7 @@ pub mod generate;
 mod labels;
 mod mapped;
 pub mod matrix;
+mod memory;
 mod row;
 mod scale;
 

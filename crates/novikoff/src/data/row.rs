@@ -33,6 +33,18 @@ pub enum Row<'a> {
     Even(&'a [u32], f64),
 }
 
+impl<'a> From<&'a [f64]> for Row<'a> {
+    fn from(values: &'a [f64]) -> Self {
+        Row::Dense64(values)
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for Row<'a> {
+    fn from(values: &'a [f64; N]) -> Self {
+        Row::Dense64(values)
+    }
+}
+
 pub(super) trait Value: Copy + Into<f64> {}
 impl Value for f32 {}
 impl Value for f64 {}

@@ -15,6 +15,7 @@ use std::ops::Range;
 /// How columns are brought to one size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Scale {
     /// Not at all.
     #[default]

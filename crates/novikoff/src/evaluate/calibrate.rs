@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 /// How probabilities are fitted to scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum CalibrationMethod {
     /// A sigmoid: two numbers, for few rows.
     Platt,

@@ -13,10 +13,9 @@ pub use interval::binomial_interval;
 pub use regression::Regression;
 
 use crate::data::Dataset;
-use crate::error::Result;
-use crate::model::{Model, Scorer, Scratch, Task};
+use crate::error::{Error, Result};
+use crate::model::{self, Model, Scorer, Task};
 use crate::multiclass::decide;
-use rayon::prelude::*;
 
 /// How a model does on rows whose labels or targets are known.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,22 +75,9 @@ impl Classification {
     }
 }
 
-/// Rows that one task scores.
-const CHUNK: usize = 512;
-
 /// Scores all rows, in parallel: `outputs` scores a row.
 pub fn score_all(scorer: &Scorer, data: &Dataset) -> Vec<f64> {
-    let starts: Vec<usize> = (0..data.len()).step_by(CHUNK).collect();
-    let parts: Vec<Vec<f64>> = starts
-        .into_par_iter()
-        .map_init(Scratch::default, |scratch, start| {
-            let rows: Vec<_> = (start..data.len().min(start + CHUNK)).map(|i| data.rows.row(i)).collect();
-            let mut scores = Vec::new();
-            scorer.score(&rows, scratch, &mut scores);
-            scores
-        })
-        .collect();
-    parts.concat()
+    model::score_all(scorer, data)
 }
 
 /// Share of rows whose predicted class is not theirs.
@@ -105,26 +91,50 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
     wrong as f64 / classes.len().max(1) as f64
 }
 
-/// Evaluates a model on rows that were read with its labels or, for a model of regression, with targets.
-/// Every row counts once, whatever its weight.
+/// Evaluates a model on rows with labels or, for a model of regression, with targets. Every row counts once, whatever its
+/// weight.
+///
+/// ```
+/// use novikoff::{LogisticRegression, data::generate::Recipe, evaluate::evaluate};
+///
+/// let data = Recipe { rows: 200, margin: 0.2, ..Recipe::default() }.generate();
+/// let model = LogisticRegression::new().fit(&data)?.model;
+/// assert!(evaluate(&model, &data)?.error() < Some(0.1));
+/// # Ok::<(), novikoff::Error>(())
+/// ```
 pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation> {
-    let scores = score_all(&model.scorer, data);
+    let scores = model.scores(data)?;
     if model.task() == Task::Regression {
         return Ok(Evaluation::Numbers(Regression::of(&scores, &data.targets()?)));
     }
+    let classes = classes_of(model, data)?;
+    let outputs = model.scorer.outputs();
     let mut tally = Tally::new(model.labels.len());
-    let rows = || scores.chunks_exact(model.scorer.outputs()).zip(&data.labels);
-    rows().for_each(|(scores, &class)| tally.add(scores, class));
+    scores.chunks_exact(outputs).zip(&classes).for_each(|(scores, &class)| tally.add(scores, class));
     let mut measured = tally.finish();
-    measured.log_loss = model.probabilities.as_ref().filter(|_| measured.rows > 0).map(|calibration| {
+    if let (Some(calibration), true) = (&model.probabilities, measured.rows > 0) {
         let mut probabilities = Vec::new();
-        let losses = rows().map(|(scores, &class)| {
+        let losses = scores.chunks_exact(outputs).zip(&classes).map(|(scores, &class)| {
             calibration.probabilities(scores, &mut probabilities);
             -probabilities[class as usize].max(LEAST_PROBABILITY).ln()
         });
-        losses.sum::<f64>() / measured.rows as f64
-    });
+        measured.log_loss = Some(losses.sum::<f64>() / measured.rows as f64);
+    }
     Ok(Evaluation::Classes(measured))
+}
+
+/// The class of each row, as the model numbers them.
+fn classes_of(model: &Model, data: &Dataset) -> Result<Vec<u32>> {
+    if data.labels.len() != data.len() {
+        return Err(
+            Error::input("the rows have no labels to compare with").hint("give them by `with_labels`")
+        );
+    }
+    let numbers: Vec<Option<u32>> = data.names.names().iter().map(|name| model.labels.find(name)).collect();
+    let unknown = |label: u32| {
+        Error::input(format!("the model does not know the label {:?}", data.names.names()[label as usize]))
+    };
+    data.labels.iter().map(|&label| numbers[label as usize].ok_or_else(|| unknown(label))).collect()
 }
 
 /// Counts, row by row.

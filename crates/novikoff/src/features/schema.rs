@@ -318,6 +318,7 @@ fn number_of(name: &[u8]) -> Option<u32> {
 /// How values that are missing from a table are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Missing {
     /// They are an error.
     #[default]

@@ -47,6 +47,7 @@ pub struct Lengths {
 /// What becomes of the number of times that a term stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Counting {
     /// It is the value.
     Counts,

@@ -74,6 +74,7 @@ pub struct Local {
 /// The losses by the names that the command line gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LossName {
     /// `max(0, 1 − y·s)`.
     Hinge,
@@ -114,6 +115,11 @@ impl LossName {
             LossName::Absolute => "absolute",
             LossName::HingeAtZero => "hinge-at-zero",
         }
+    }
+
+    /// Whether its targets are numbers, not classes.
+    pub fn is_of_numbers(self) -> bool {
+        matches!(self, LossName::Squared | LossName::Absolute)
     }
 
     /// `ℓ(y, s)` of the loss with this name, for those who draw it: solvers know the loss as a type.

@@ -16,6 +16,7 @@ const MOST: f64 = 1e15;
 /// What a hidden unit makes of its sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Activation {
     /// `max(0, z)`.
     #[default]

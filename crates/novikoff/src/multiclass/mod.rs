@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 /// How k classes are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Scheme {
     /// Two classes, one weight vector: its score's sign decides.
+    #[cfg_attr(feature = "clap", value(skip))]
     Two,
     /// A weight vector a class, learned together: on a mistake the true class gains what its best rival
     /// loses.

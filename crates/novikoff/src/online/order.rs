@@ -7,6 +7,7 @@ use std::ops::Range;
 /// The order of rows within an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Order {
     /// Shuffled anew every epoch, by the seed.
     #[default]

@@ -44,6 +44,7 @@ pub trait Rule: Clone + Send + Sync {
 /// What a score of exactly zero is while learning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Tie {
     /// A mistake, whatever the label.
     #[default]

@@ -66,6 +66,7 @@ impl Penalty for ElasticNet {
 /// Whether a score has a constant term, and whether it counts as a weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Bias {
     /// A constant that no penalty touches.
     Free,

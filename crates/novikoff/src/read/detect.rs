@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 
 /// A format that data comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
     /// `label index:value …`
     Svmlight,

@@ -3,6 +3,7 @@
 
 pub mod bag;
 pub mod batch;
+mod dataset;
 mod detect;
 mod folder;
 pub mod idx;

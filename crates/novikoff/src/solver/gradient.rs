@@ -13,6 +13,7 @@ use std::cell::RefCell;
 /// How long the steps are: a factor of the first step's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Schedule {
     /// All alike.
     Constant,

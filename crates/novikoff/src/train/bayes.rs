@@ -2,8 +2,10 @@
 //! best.
 
 use super::classes::{Classes, check_size, effective_weights, listed, refuse_targets, scheme, weightless};
+use super::describe_class_weight;
+use super::fit::{CountDetails, Details, Fit};
+use super::learner::{LearnerName, NaiveBayes};
 use super::stream::{Learned, Streaming};
-use super::{Fit, Settings, describe_class_weight};
 use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
 use crate::data::{Dataset, Labels, Row};
 use crate::error::{Error, Result};
@@ -19,10 +21,10 @@ use std::collections::BTreeMap;
 /// How far given priors may be from a sum of 1: who writes thirds writes few digits.
 const PRIORS_WITHIN: f64 = 1e-6;
 
-pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings: &Settings) -> Result<Fit> {
-    check(settings)?;
-    let counted = Counted::new(data, settings)?;
-    let scorer = counted.scorer(settings.bayes.smoothing, settings)?;
+pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &NaiveBayes) -> Result<Fit> {
+    check(bayes)?;
+    let counted = Counted::new(data, bayes)?;
+    let scorer = counted.scorer(bayes.smoothing, bayes)?;
     let Counted { classes, ranked, scheme, .. } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
@@ -34,9 +36,9 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings
     ]);
     results.extend(validation_error.map(|error| ("validation_error".to_owned(), json!(error))));
     let about = About {
-        learner: settings.learner.name().to_owned(),
-        settings: describe(settings, scheme),
-        seed: settings.seed,
+        learner: LearnerName::Bayes.name().to_owned(),
+        settings: describe(bayes, scheme),
+        seed: bayes.shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
         data_hash,
@@ -45,22 +47,11 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, settings
     let probabilities = Some(posteriors(scheme));
     Ok(Fit {
         model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
-        stopped: Stopped::Counted,
-        trace: Vec::new(),
-        epoch: 1,
-        mistakes: 0,
-        updates: 0,
-        train_error: Some(train_error),
-        validation_error,
-        progressive_error: None,
-        geometry: None,
-        separation: None,
-        margin_upper: None,
-        promise: None,
-        witness: None,
+        learner: bayes.clone().into(),
         scheme,
-        report: None,
-        risk: None,
+        stopped: Stopped::Counted,
+        train_error: Some(train_error),
+        details: Details::Counts(CountDetails { validation_error }),
     })
 }
 
@@ -69,12 +60,12 @@ pub(super) fn held_out_errors(
     training: &Dataset,
     held: &Dataset,
     path: &[f64],
-    settings: &Settings,
+    bayes: &NaiveBayes,
 ) -> Result<Vec<f64>> {
-    let counted = Counted::new(training, settings)?;
+    let counted = Counted::new(training, bayes)?;
     let truths = counted.classes.rank_all(&held.labels);
     path.iter()
-        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, settings)?, held, &truths)))
+        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, bayes)?, held, &truths)))
         .collect()
 }
 
@@ -87,27 +78,27 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(data: &Dataset, settings: &Settings) -> Result<Self> {
+    fn new(data: &Dataset, bayes: &NaiveBayes) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
         refuse_targets(data)?;
-        let classes = Classes::new(&data.names, settings)?;
+        let classes = Classes::new(&data.names, &bayes.shared)?;
         let count = classes.labels.len();
         check_size(data.rows.columns(), count)?;
         let ranked = classes.rank_all(&data.labels);
-        let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
-        let kind = (settings.bayes.likelihood, vocabulary(data.schema.is_hashed()));
+        let weights = effective_weights(data, &ranked, &classes.labels, &bayes.shared)?;
+        let kind = (bayes.likelihood, vocabulary(data.schema.is_hashed()));
         let counts = Counts::of(kind, &data.rows, &ranked, &weights, count)
             .map_err(|found| refused(found, &data.schema))?;
         if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }
-        Ok(Self { classes, ranked, scheme: scheme(count, settings), counts })
+        Ok(Self { classes, ranked, scheme: scheme(count, &bayes.shared), counts })
     }
 
-    fn scorer(&self, smoothing: f64, settings: &Settings) -> Result<Scorer> {
-        let priors = log_priors(&settings.bayes.priors, &self.classes.labels, &self.counts)?;
+    fn scorer(&self, smoothing: f64, bayes: &NaiveBayes) -> Result<Scorer> {
+        let priors = log_priors(&bayes.priors, &self.classes.labels, &self.counts)?;
         scorer(&self.counts, smoothing, &priors, self.scheme)
     }
 }
@@ -115,22 +106,21 @@ impl Counted {
 /// A stream that is counted.
 pub(super) struct CountedStream<'a> {
     stream: Stream,
-    settings: &'a Settings,
+    bayes: &'a NaiveBayes,
     schema: Schema,
 }
 
 impl<'a> CountedStream<'a> {
-    pub(super) fn new(settings: &'a Settings, reader: &Reader) -> Result<Self> {
-        check(settings)?;
-        let bayes = &settings.bayes;
+    pub(super) fn new(bayes: &'a NaiveBayes, reader: &Reader) -> Result<Self> {
+        check(bayes)?;
         let stream = Stream::new(bayes.likelihood, vocabulary(reader.is_hashed()), bayes.smoothing);
-        Ok(Self { stream, settings, schema: reader.schema().clone() })
+        Ok(Self { stream, bayes, schema: reader.schema().clone() })
     }
 }
 
 impl Streaming for CountedStream<'_> {
     fn welcome(&mut self, label: &str) -> Result<()> {
-        match &self.settings.bayes.priors {
+        match &self.bayes.priors {
             Priors::Learned => {}
             // All alike: which number it is does not matter before all classes are known.
             Priors::Uniform => self.stream.fix_prior(0.0),
@@ -157,13 +147,13 @@ impl Streaming for CountedStream<'_> {
     fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
         let (_, wrong) = self.stream.tally();
         let counts = self.stream.into_counts().arranged(&classes.order, features);
-        let scheme = scheme(classes.labels.len(), self.settings);
-        let priors = log_priors(&self.settings.bayes.priors, &classes.labels, &counts)?;
+        let scheme = scheme(classes.labels.len(), &self.bayes.shared);
+        let priors = log_priors(&self.bayes.priors, &classes.labels, &counts)?;
         Ok(Learned {
-            scorer: scorer(&counts, self.settings.bayes.smoothing, &priors, scheme)?,
+            scorer: scorer(&counts, self.bayes.smoothing, &priors, scheme)?,
             probabilities: Some(posteriors(scheme)),
             scheme,
-            settings: describe(self.settings, scheme),
+            settings: describe(self.bayes, scheme),
             mistakes: wrong,
             updates: 0,
         })
@@ -171,8 +161,8 @@ impl Streaming for CountedStream<'_> {
 }
 
 /// What cannot work, whatever the rows.
-fn check(settings: &Settings) -> Result<()> {
-    let smoothing = settings.bayes.smoothing;
+fn check(bayes: &NaiveBayes) -> Result<()> {
+    let smoothing = bayes.smoothing;
     if smoothing == 0.0 {
         let what = "without smoothing, what a class has not shown yet is impossible for it: the logarithm of 0 is no number";
         return Err(Error::usage(what).hint("a little is enough: --smoothing 1e-10"));
@@ -180,12 +170,12 @@ fn check(settings: &Settings) -> Result<()> {
     if !(smoothing.is_finite() && smoothing > 0.0) {
         return Err(Error::usage(format!("the smoothing must be a positive number, not {smoothing}")));
     }
-    if settings.multiclass == Some(Scheme::OneVsRest) {
+    if bayes.shared.multiclass == Some(Scheme::OneVsRest) {
         let what = "Bayes' rule tells all classes apart at once, not one against the rest";
         return Err(Error::usage(what).hint("leave out --multiclass"));
     }
-    if let Priors::Given(given) = &settings.bayes.priors {
-        if settings.bayes.likelihood == Likelihood::Complement {
+    if let Priors::Given(given) = &bayes.priors {
+        if bayes.likelihood == Likelihood::Complement {
             let what = "the complement's likelihood has no use for priors";
             return Err(Error::usage(what).hint("leave out --priors, or use --likelihood multinomial"));
         }
@@ -263,8 +253,7 @@ fn posteriors(scheme: Scheme) -> Calibration {
     if scheme == Scheme::Two { Calibration::Logistic } else { Calibration::Softmax }
 }
 
-fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, Value> {
-    let bayes = &settings.bayes;
+fn describe(bayes: &NaiveBayes, scheme: Scheme) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::from([
         ("likelihood".to_owned(), json!(bayes.likelihood)),
         ("smoothing".to_owned(), json!(bayes.smoothing)),
@@ -273,7 +262,7 @@ fn describe(settings: &Settings, scheme: Scheme) -> BTreeMap<String, Value> {
     if bayes.likelihood != Likelihood::Complement {
         all.insert("priors".to_owned(), priors_json(&bayes.priors));
     }
-    describe_class_weight(settings, &mut all);
+    describe_class_weight(&bayes.shared.class_weight, &mut all);
     all
 }
 

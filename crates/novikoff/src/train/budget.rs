@@ -2,19 +2,21 @@
 
 use super::classes::Classes;
 use super::geometry::overflow;
-use super::stream::{Learned, Streaming, refuse_for_streams};
-use super::{Learner, Settings, describe};
+use super::learner::Learner;
+use super::run::Corrections;
+use super::stream::{Learned, Streaming, refuse_one_vs_rest};
 use crate::data::Row;
 use crate::error::{Error, Result};
 use crate::model::Scorer;
 use crate::online::rule::Rule;
-use crate::online::{Budgeted, Order};
+use crate::online::{Budgeted, Keep, Order};
 use serde_json::json;
 
 /// Rows of a stream, of which some are kept.
 pub(super) struct KernelStream<'a, R> {
-    learner: Budgeted<R>,
-    settings: &'a Settings,
+    stored: Budgeted<R>,
+    corrections: &'a Corrections,
+    learner: &'a Learner,
     rows: u64,
     wrong: u64,
     mistakes: u64,
@@ -22,9 +24,9 @@ pub(super) struct KernelStream<'a, R> {
 }
 
 impl<'a, R: Rule> KernelStream<'a, R> {
-    pub(super) fn new(rule: R, settings: &'a Settings) -> Result<Self> {
-        refuse_for_streams(settings)?;
-        if settings.learner == Learner::Averaged {
+    pub(super) fn new(rule: R, corrections: &'a Corrections, learner: &'a Learner) -> Result<Self> {
+        refuse_one_vs_rest(learner.shared())?;
+        if corrections.returned == Keep::Average {
             let error = Error::usage(
                 "a row that goes takes its share in the average with it: with a kernel, a stream has none",
             );
@@ -32,22 +34,23 @@ impl<'a, R: Rule> KernelStream<'a, R> {
                 error.hint("use --learner perceptron or passive-aggressive with --online and --kernel")
             );
         }
-        if settings.budget == 0 {
+        if corrections.budget == 0 {
             return Err(Error::usage("with a budget of 0 rows there is nothing to learn")
                 .hint("use --budget 1000, or so"));
         }
-        let learner = Budgeted::new(rule, settings.kernel, settings.bias, settings.budget);
-        Ok(Self { learner, settings, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
+        let Corrections { kernel, bias, budget, .. } = *corrections;
+        let stored = Budgeted::new(rule, kernel, bias, budget);
+        Ok(Self { stored, corrections, learner, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
     }
 }
 
 impl<R: Rule> Streaming for KernelStream<'_, R> {
     fn expect(&mut self, features: usize, classes: usize) {
-        self.learner.expect(features, classes);
+        self.stored.expect(features, classes);
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
-        let seen = self.learner.learn(row, class, weight);
+        let seen = self.stored.learn(row, class, weight);
         self.rows += 1;
         self.wrong += u64::from(seen.wrong);
         self.mistakes += u64::from(seen.mistakes);
@@ -60,15 +63,15 @@ impl<R: Rule> Streaming for KernelStream<'_, R> {
     }
 
     fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
-        let scheme = self.learner.scheme();
-        let expansion = self.learner.finish(&classes.order, features);
+        let scheme = self.stored.scheme();
+        let expansion = self.stored.finish(&classes.order, features);
         if !expansion.largest_score().is_finite() {
             return Err(overflow());
         }
-        let mut settings = describe(self.settings, scheme);
+        let mut settings = self.corrections.describe(self.learner, scheme);
         settings.insert("order".into(), json!(Order::Given));
         settings.insert("epochs".into(), json!(1));
-        settings.insert("budget".into(), json!(self.settings.budget));
+        settings.insert("budget".into(), json!(self.corrections.budget));
         let scorer = Scorer::Kernel(expansion);
         Ok(Learned {
             scorer,

@@ -4,7 +4,10 @@
 //! will verify it.
 
 use super::classes::{Classes, class_weights};
-use super::{Fit, Learner, RiskFit, Settings, Theorem};
+use super::fit::{Details, Fit, RunDetails};
+use super::learner::{Criterion, Learner, Risk};
+use super::mistakes::Theorem;
+use super::risk::RiskFit;
 use crate::certificate::file::{Certificate, Claim, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
@@ -26,37 +29,40 @@ const SLACK: f64 = 1e-12;
 const REACH: f64 = 10.0;
 
 impl Fit {
-    /// The certificate of this fit, which must be one of these rows by these settings.
+    /// The certificate of this fit, which must be one of these rows: what is proved of the model returned.
     ///
     /// ```
-    /// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Learner, Settings, train}};
+    /// use novikoff::{LogisticRegression, data::generate::Recipe};
     /// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
-    /// let settings = Settings { learner: Learner::Logistic, ..Settings::default() };
-    /// let certificate = train(&data, None, &settings, &mut Unwatched)?.certificate(&data, &settings)?;
-    /// assert!(certificate.check(&data).iter().all(|claim| claim.holds));
+    /// let certificate = LogisticRegression::new().fit(&data)?.certificate(&data)?;
+    /// certificate.verify(&data)?;
     /// # Ok::<(), novikoff::Error>(())
     /// ```
-    pub fn certificate(&self, data: &Dataset, settings: &Settings) -> Result<Certificate> {
-        if settings.learner == Learner::Bayes {
-            let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
-            return Err(Error::usage(what).hint("leave out --certificate"));
-        }
-        if settings.learner == Learner::Network {
-            let what =
-                "a network's loss is not convex in its weights: nothing can be proved of what was learned";
-            return Err(Error::usage(what).hint("leave out --certificate"));
-        }
+    pub fn certificate(&self, data: &Dataset) -> Result<Certificate> {
         let mapped = match &self.model.scorer {
             Scorer::Mapped(own) => Some(data.mapped(&own.mapper)?),
             _ => None,
         };
         let rows = mapped.as_ref().unwrap_or(data);
-        let claims = match &self.risk {
-            Some(risk) if settings.learner == Learner::MaxMargin => {
-                self.margin_claims(risk, rows, settings)?
+        let claims = match (&self.learner, &self.details) {
+            (Learner::Risk(own), Details::Risk(found)) if own.criterion == Criterion::MaxMargin => {
+                self.margin_claims(found, rows, own.bias)?
             }
-            Some(risk) => self.objective_claims(risk, rows, settings)?,
-            None => self.run_claims(rows, settings)?,
+            (Learner::Risk(own), Details::Risk(found)) => self.objective_claims(found, rows, own)?,
+            (learner, Details::Run(run)) => self.run_claims(run, rows, learner)?,
+            (Learner::Bayes(_), _) => {
+                let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
+                return Err(Error::usage(what).hint("leave out --certificate"));
+            }
+            (Learner::Network(_), _) => {
+                let what = "a network's loss is not convex in its weights: nothing can be proved of what was \
+                            learned";
+                return Err(Error::usage(what).hint("leave out --certificate"));
+            }
+            _ => {
+                let what = "the rows of a stream are not stored: there is nothing to be proved of them";
+                return Err(Error::usage(what).hint("leave out --certificate or --online"));
+            }
         };
         if claims.is_empty() {
             let what = "nothing could be proved of this model: there is no certificate to write";
@@ -74,12 +80,12 @@ impl Fit {
         targets(&self.model.labels, self.scheme)
     }
 
-    fn objective_claims(&self, risk: &RiskFit, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
-        let scales = data.factors(settings.risk.scale);
+    fn objective_claims(&self, risk: &RiskFit, data: &Dataset, own: &Risk) -> Result<Vec<Claim>> {
+        let scales = data.factors(own.scale);
         let mut claims = Vec::new();
         let minimised = (risk.loss, risk.lambda);
         for (at, objective) in
-            objectives(&self.model.labels, self.scheme, minimised, data, settings)?.into_iter().enumerate()
+            objectives(&self.model.labels, self.scheme, minimised, data, own)?.into_iter().enumerate()
         {
             let weights = self.weights_of(&objective.target)?;
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
@@ -93,12 +99,12 @@ impl Fit {
         Ok(claims)
     }
 
-    fn margin_claims(&self, risk: &RiskFit, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
+    fn margin_claims(&self, risk: &RiskFit, data: &Dataset, bias: Bias) -> Result<Vec<Claim>> {
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             let Target::Sides(sides) = &target else { continue };
             let signs = sides.signs(data).map_err(Error::input)?;
-            let stand = Stand { rows: &data.rows, signs: &signs, bias: settings.bias };
+            let stand = Stand { rows: &data.rows, signs: &signs, bias };
             claims.extend(self.at_least(&target, stand)?);
             let duals = risk.duals.get(at).map_or(&[][..], Vec::as_slice);
             let shares = (0u32..).zip(duals).filter(|(i, u)| u.abs() > 0.0 && signs[*i as usize] != 0.0);
@@ -107,12 +113,7 @@ impl Fit {
             if let Ok(margin) = stand.margin_at_most(&combination)
                 && margin.is_finite()
             {
-                claims.push(Claim::MarginAtMost {
-                    sides: sides.clone(),
-                    bias: settings.bias,
-                    margin,
-                    combination,
-                });
+                claims.push(Claim::MarginAtMost { sides: sides.clone(), bias, margin, combination });
             }
         }
         Ok(claims)
@@ -129,15 +130,15 @@ impl Fit {
 
     /// Of a perceptron's run: the margin of its weights, if they separate, and how many mistakes it can have
     /// made.
-    fn run_claims(&self, data: &Dataset, settings: &Settings) -> Result<Vec<Claim>> {
-        let bias = if settings.bias == Bias::None { Bias::None } else { Bias::Penalised };
+    fn run_claims(&self, run: &RunDetails, data: &Dataset, learner: &Learner) -> Result<Vec<Claim>> {
+        let bias = if learner.bias() == Bias::None { Bias::None } else { Bias::Penalised };
         let mut claims = Vec::new();
         for (at, target) in self.targets().into_iter().enumerate() {
             if let Target::Sides(sides) = &target {
                 let signs = sides.signs(data).map_err(Error::input)?;
                 claims.extend(self.at_least(&target, Stand { rows: &data.rows, signs: &signs, bias })?);
             }
-            claims.extend(self.mistake_claims(at, &target, bias, data, settings));
+            claims.extend(self.mistake_claims(run, (at, &target), bias, data));
         }
         Ok(claims)
     }
@@ -145,19 +146,20 @@ impl Fit {
     /// How many mistakes were possible in as many epochs as there were, and in any number.
     fn mistake_claims(
         &self,
-        at: usize,
-        target: &Target,
+        run: &RunDetails,
+        (at, target): (usize, &Target),
         bias: Bias,
         data: &Dataset,
-        settings: &Settings,
     ) -> Vec<Claim> {
-        let Some(promise) = &self.promise else { return Vec::new() };
-        let weights = match &self.witness {
+        let (Some(promise), Learner::Perceptron(own)) = (&run.promise, &self.learner) else {
+            return Vec::new();
+        };
+        let weights = match &run.witness {
             Some(weights) => Some(directions_of(weights, at, self.scheme)),
             None => self.weights_of(target).ok(),
         };
         let weights = weights.map(|weights| with_direction(weights, data));
-        let made = self.trace.len().max(1) as u64;
+        let made = run.history.epochs.len().max(1) as u64;
         let mut wanted = match promise.theorem {
             Theorem::FreundSchapire => vec![(Some(made), promise.margins[at])],
             Theorem::Novikoff | Theorem::OwnFeature => vec![(None, promise.margins[at])],
@@ -170,8 +172,8 @@ impl Fit {
             let mut proof = MistakeProof {
                 target: target.clone(),
                 bias,
-                normalised: settings.length == Length::Unit,
-                own_feature: settings.own_feature,
+                normalised: own.rule.length == Length::Unit,
+                own_feature: own.own_feature,
                 passes,
                 margin,
                 weights: weights.clone()?,
@@ -210,13 +212,13 @@ pub(super) fn objectives(
     scheme: Scheme,
     (loss, lambda): (LossName, f64),
     data: &Dataset,
-    settings: &Settings,
+    own: &Risk,
 ) -> Result<Vec<Objective>> {
     let class_weights = match labels.is_empty() {
         true => Vec::new(),
         false => {
-            let classes = Classes::new(&data.names, settings)?;
-            let by_class = class_weights(data, &classes.labels, settings)?;
+            let classes = Classes::new(&data.names, &own.shared)?;
+            let by_class = class_weights(data, &classes.labels, &own.shared)?;
             classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
         }
     };
@@ -224,11 +226,11 @@ pub(super) fn objectives(
         target,
         loss,
         lambda,
-        l1: settings.risk.l1,
-        bias: settings.bias,
+        l1: own.l1,
+        bias: own.bias,
         class_weights: class_weights.clone(),
-        scale: settings.risk.scale,
-        scaled_columns: data.scaled_columns().filter(|_| settings.risk.scale != Scale::None),
+        scale: own.scale,
+        scaled_columns: data.scaled_columns().filter(|_| own.scale != Scale::None),
     };
     Ok(targets(labels, scheme).into_iter().map(objective).collect())
 }

@@ -1,6 +1,6 @@
 //! From labels to classes: their order, their weights, and what cannot be classes.
 
-use super::{ClassWeight, Settings};
+use super::learner::{ClassWeight, Shared};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::multiclass::Scheme;
@@ -16,7 +16,7 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(names: &Labels, settings: &Settings) -> Result<Self> {
+    pub(crate) fn new(names: &Labels, shared: &Shared) -> Result<Self> {
         match names.names() {
             [] => return Err(Error::input("there are no rows with labels")),
             [only] => {
@@ -27,7 +27,7 @@ impl Classes {
             }
             _ => {}
         }
-        let positive = match &settings.positive {
+        let positive = match &shared.positive {
             Some(name) => Some(names.find(name).ok_or_else(|| {
                 let hint = format!("the labels are {}", listed(names));
                 Error::usage(format!("there is no label {name:?} to be the positive one")).hint(hint)
@@ -86,8 +86,8 @@ pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn scheme(classes: usize, settings: &Settings) -> Scheme {
-    match settings.multiclass {
+pub(super) fn scheme(classes: usize, shared: &Shared) -> Scheme {
+    match shared.multiclass {
         Some(scheme) if scheme != Scheme::Two => scheme,
         _ if classes == 2 => Scheme::Two,
         _ => Scheme::Joint,
@@ -111,19 +111,15 @@ pub(crate) fn effective_weights(
     data: &Dataset,
     classes: &[u32],
     labels: &Labels,
-    settings: &Settings,
+    shared: &Shared,
 ) -> Result<Vec<f64>> {
-    let Some(per_class) = class_weights(data, labels, settings)? else { return Ok(data.row_weights.clone()) };
+    let Some(per_class) = class_weights(data, labels, shared)? else { return Ok(data.row_weights.clone()) };
     Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
 }
 
 /// How much each class counts; `None` if all count 1.
-pub(super) fn class_weights(
-    data: &Dataset,
-    labels: &Labels,
-    settings: &Settings,
-) -> Result<Option<Vec<f64>>> {
-    Ok(match &settings.class_weight {
+pub(super) fn class_weights(data: &Dataset, labels: &Labels, shared: &Shared) -> Result<Option<Vec<f64>>> {
+    Ok(match &shared.class_weight {
         ClassWeight::Equal => None,
         ClassWeight::Balanced => Some(data.balanced_weights(labels)),
         ClassWeight::Given(given) => {

@@ -1,6 +1,6 @@
 //! How weights stand to the rows that they were learned from: margins and radius.
 
-use super::Settings;
+use super::run::Corrections;
 use crate::certificate::range::{LARGE, SMALL};
 use crate::error::{Error, Result};
 use crate::model::Weights;
@@ -46,9 +46,9 @@ impl Stands {
         weights: &Weights,
         batch: online::Batch<'_>,
         scheme: Scheme,
-        settings: &Settings,
+        corrections: &Corrections,
     ) -> Result<Self> {
-        let extra = settings.bias.coordinate();
+        let extra = corrections.bias.coordinate();
         let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
         let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
         let width = if scheme == Scheme::OneVsRest { weights.outputs() } else { 1 };
@@ -58,7 +58,7 @@ impl Stands {
         let stand = |scores: &mut Vec<f64>, (i, margins): (usize, &mut [f64])| {
             let row = batch.rows.row(i);
             let norm = (row.norm_sq() + extra * extra).sqrt();
-            let length = if settings.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
+            let length = if corrections.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
             weights.score(row, scores);
             let class = batch.classes[i] as usize;
             match scheme {

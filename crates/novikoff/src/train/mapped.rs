@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, check_size};
 use super::stream::{Learned, Streaming};
-use super::{Fit, Settings, Tuned, train_as_given, tune_as_given};
+use super::{Fit, Learner, Tuned, train_as_given, tune_as_given};
 use crate::control::Observer;
 use crate::data::{Dataset, Row};
 use crate::error::Result;
@@ -14,13 +14,13 @@ pub(super) fn train_mapped(
     map: Map,
     data: &Dataset,
     validation: Option<&Dataset>,
-    settings: &Settings,
+    learner: &Learner,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let mapper = Mapper::new(map, data.rows.columns())?;
     let mapped = data.mapped(&mapper)?;
     let held = validation.map(|held| held.mapped(&mapper)).transpose()?;
-    let mut fit = train_as_given(&mapped, held.as_ref(), settings, observer)?;
+    let mut fit = train_as_given(&mapped, held.as_ref(), learner, observer)?;
     put_before(mapper, &mut fit.model, data);
     Ok(fit)
 }
@@ -28,14 +28,14 @@ pub(super) fn train_mapped(
 pub(super) fn tune_mapped(
     map: Map,
     data: &Dataset,
-    settings: &Settings,
+    learner: &Learner,
     folds: usize,
     values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
     let mapper = Mapper::new(map, data.rows.columns())?;
     let mapped = data.mapped(&mapper)?;
-    let mut tuned = tune_as_given(&mapped, settings, folds, values, observer)?;
+    let mut tuned = tune_as_given(&mapped, learner, folds, values, observer)?;
     put_before(mapper, &mut tuned.fit.model, data);
     Ok(tuned)
 }

@@ -1,13 +1,15 @@
 //! What theory promises about the mistakes of a run, for the best weights at hand.
 
-use super::geometry::{Geometry, Stands, overflow};
-use super::{Learner, Settings};
+use super::fit::{History, RunDetails};
+use super::geometry::{Stands, overflow};
+use super::learner::Learner;
+use super::run::Corrections;
 use crate::certificate::mistakes::Margins;
 use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
-use crate::online::{Batch, Stopped, Trained};
+use crate::online::{Batch, Keep, Stopped, Trained};
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -56,24 +58,16 @@ pub struct Promise {
     pub unseen: Option<f64>,
 }
 
-/// What is known of a run besides its model.
-pub(super) struct Account {
-    pub(super) geometry: Option<Geometry>,
-    pub(super) separation: Option<Geometry>,
-    pub(super) margin_upper: Option<f64>,
-    pub(super) promise: Option<Promise>,
-    pub(super) witness: Option<Weights>,
-}
-
 /// Looks at all rows once more, under the weights that are returned and under the last ones where these are
 /// at hand.
 pub(super) fn account(
     trained: &mut Trained,
     batch: Batch<'_>,
     scheme: Scheme,
-    settings: &Settings,
-) -> Result<Account> {
-    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, settings);
+    corrections: &Corrections,
+    learner: &Learner,
+) -> Result<RunDetails> {
+    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, corrections);
     let own = match &trained.scorer {
         Scorer::Linear(weights) => Some(stands(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
@@ -84,14 +78,14 @@ pub(super) fn account(
     let last = trained.last.as_ref().map(stands).transpose()?;
     let geometry = own.as_ref().map(Stands::geometry);
     // With a feature of their own, rows may be separated by that alone.
-    let separated = trained.stopped == Stopped::Separated && settings.own_feature.is_none();
+    let separated = trained.stopped == Stopped::Separated && corrections.own_feature.is_none();
     let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
-    let margin_upper = margin_upper(trained, batch, scheme, settings);
+    let margin_upper = margin_upper(trained, batch, scheme, learner);
     // The theorems speak of steps of one size, from zero.
     let speaks = batch.weights.is_empty();
     let passes = trained.trace.len();
     let promised = |stands: &Option<Stands>| {
-        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, settings))
+        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, learner))
     };
     let (promise, witness) = match (promised(&own), promised(&last)) {
         // Weights that separate promise something for ever; else the lower bound counts.
@@ -103,30 +97,30 @@ pub(super) fn account(
         (None, Some(last)) => (Some(last), trained.last.take()),
         (own, _) => (own, None),
     };
-    Ok(Account { geometry, separation, margin_upper, promise, witness })
+    let history = History::default();
+    Ok(RunDetails { history, geometry, separation, margin_upper, promise, witness })
 }
 
 /// The length of the mean of all updates, where the run's last weights are their sum and at hand.
-fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Option<f64> {
-    let sums_up = batch.weights.is_empty()
-        && scheme != Scheme::OneVsRest
-        && settings.learner != Learner::PassiveAggressive;
+fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, learner: &Learner) -> Option<f64> {
+    let Learner::Perceptron(perceptron) = learner else { return None };
+    let sums_up = batch.weights.is_empty() && scheme != Scheme::OneVsRest;
     let weights = match (&trained.last, &trained.scorer) {
         (Some(last), _) => last,
         (None, Scorer::Linear(weights))
-            if settings.learner == Learner::Perceptron && trained.epoch == trained.trace.len() =>
+            if perceptron.returned == Keep::Last && trained.epoch == trained.trace.len() =>
         {
             weights
         }
         _ => return None,
     };
     let square: f64 = (0..weights.outputs()).map(|output| weights.norm_sq(output)).sum();
-    (sums_up && trained.updates > 0).then(|| square.sqrt() / (settings.step * trained.updates as f64))
+    (sums_up && trained.updates > 0).then(|| square.sqrt() / (perceptron.rule.step * trained.updates as f64))
 }
 
 /// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such
 /// a run.
-fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) -> Option<Promise> {
+fn promise(stands: &Stands, scheme: Scheme, passes: usize, learner: &Learner) -> Option<Promise> {
     if !stands.is_ordinary {
         return None;
     }
@@ -140,28 +134,32 @@ fn promise(stands: &Stands, scheme: Scheme, passes: usize, settings: &Settings) 
     let up = 1.0 + (4 * stands.margins.len() + 64) as f64 * f64::EPSILON;
     let rounded_up = |(bound, margin): (f64, f64)| (bound * up, margin);
     let passes = passes as f64;
-    if settings.learner == Learner::PassiveAggressive {
-        let bounds: Vec<(f64, f64)> =
-            each.iter().map(|margins| rounded_up(aggressive(margins, scheme, passes, settings))).collect();
-        return collected(&bounds, Theorem::PassiveAggressive);
-    }
+    let own_feature = match learner {
+        Learner::Perceptron(perceptron) => perceptron.own_feature,
+        Learner::PassiveAggressive(own) => {
+            let bound = |margins: &Margins| aggressive(margins, scheme, passes, own.aggressiveness);
+            let bounds: Vec<(f64, f64)> = each.iter().map(|margins| rounded_up(bound(margins))).collect();
+            return collected(&bounds, Theorem::PassiveAggressive);
+        }
+        Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => return None,
+    };
     let separated = each.iter().all(|margins| margins.least() > 0.0);
     let bounds: Vec<(f64, f64)> =
-        each.iter().map(|margins| rounded_up(margins.least_bound(passes, settings.own_feature))).collect();
+        each.iter().map(|margins| rounded_up(margins.least_bound(passes, own_feature))).collect();
     // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more
     // still.
     let plain = each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
-    let theorem = match (settings.own_feature, separated && plain) {
+    let theorem = match (own_feature, separated && plain) {
         (Some(_), _) => Theorem::OwnFeature,
         (None, true) => Theorem::Novikoff,
         (None, false) => Theorem::FreundSchapire,
     };
     let rows = (stands.margins.len() / stands.width.max(1)) as f64;
     let once: f64 = each.iter().map(|margins| rounded_up(margins.least_bound(1.0, None)).0).sum();
-    let unseen = (settings.own_feature.is_none() && scheme != Scheme::OneVsRest)
-        .then(|| (2.0 * once / (rows + 1.0)).min(1.0));
+    let unseen =
+        (own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
     let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
-    let forever = (separated && settings.own_feature.is_none())
+    let forever = (separated && own_feature.is_none())
         .then(|| least_margins.iter().map(|margin| up * (radius / margin).powi(2)).sum());
     Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
 }
@@ -181,11 +179,11 @@ fn collected(bounds: &[(f64, f64)], theorem: Theorem) -> Option<Promise> {
 
 /// Of losses `max(0, 1 − y<u, x>)` with `‖u‖ = 1/γ`: PA makes at most `R²‖u‖²` mistakes if there are none,
 /// PA-I at most `max(R², 1/C)(‖u‖² + 2C Σ ℓ)`, PA-II at most `(R² + 1/2C)(‖u‖² + 2C Σ ℓ²)`.
-fn aggressive(margins: &Margins, scheme: Scheme, passes: f64, settings: &Settings) -> (f64, f64) {
+fn aggressive(margins: &Margins, scheme: Scheme, passes: f64, aggressiveness: Aggressiveness) -> (f64, f64) {
     let square = margins.radius() * margins.radius();
     // Two vectors move by half of what one would: for their difference that is half the cap.
     let halved = |c: f64| if scheme == Scheme::Joint { 0.5 * c } else { c };
-    match settings.aggressiveness {
+    match aggressiveness {
         Aggressiveness::Full => {
             let least = margins.least();
             (if least > 0.0 { square / (least * least) } else { f64::INFINITY }, least)

@@ -1,56 +1,25 @@
 //! Training a network with one hidden layer, for classes or numbers.
 
 use super::classes::{Classes, MOST_WEIGHTS, effective_weights, refuse_targets, weightless};
+use super::describe_class_weight;
+use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
-use super::{Fit, Settings, Strength, describe_class_weight};
+use super::learner::{LearnerName, MultilayerPerceptron, Strength};
+use super::run::results;
 use crate::control::Observer;
-use crate::data::{Dataset, Labels, Scale};
+use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Regression};
 use crate::loss::LossName;
-use crate::model::{About, Activation, Calibration, Model, Scorer};
+use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::network::{self, Aim, Plan, Targets, Trained, Truth};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a network is told besides the settings that all learners share.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HiddenLayer {
-    /// How many units it has.
-    pub units: usize,
-    /// What they make of their sums.
-    pub activation: Activation,
-    /// The loss: of classes, or of numbers.
-    pub loss: LossName,
-    /// Rows of a step; `None`: 128, and fewer where rows are few.
-    pub batch: Option<usize>,
-    /// The length of steps in the first epoch.
-    pub step: f64,
-    /// How columns are brought to one size.
-    pub scale: Scale,
-}
-
-impl Default for HiddenLayer {
-    fn default() -> Self {
-        Self {
-            units: 128,
-            activation: Activation::Relu,
-            loss: LossName::Logistic,
-            batch: None,
-            step: 2e-3,
-            scale: Scale::MaxAbs,
-        }
-    }
-}
-
-impl HiddenLayer {
-    /// Whether numbers are predicted: the squared and the absolute loss are about these.
-    pub fn predicts_numbers(&self) -> bool {
-        matches!(self.loss, LossName::Squared | LossName::Absolute)
-    }
-
-    fn batch(&self, rows: usize) -> usize {
+impl MultilayerPerceptron {
+    /// Rows of a step, where so many rows count.
+    fn batch_of(&self, rows: usize) -> usize {
         self.batch.unwrap_or_else(|| (rows / 400).clamp(4, 128))
     }
 }
@@ -58,26 +27,26 @@ impl HiddenLayer {
 pub(super) fn train_network(
     data: &Dataset,
     validation: Option<&Dataset>,
-    settings: &Settings,
+    settings: &MultilayerPerceptron,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     check(settings, data)?;
     let Task { aim, classes, scheme, outputs } = Task::new(data, settings)?;
     let counted = (0..data.len()).filter(|&i| aim.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
     let plan = Plan {
-        hidden: settings.network.units,
-        activation: settings.network.activation,
+        hidden: settings.units,
+        activation: settings.activation,
         outputs,
         bias: settings.bias,
-        batch: settings.network.batch(counted),
-        step: settings.network.step,
+        batch: settings.batch_of(counted),
+        step: settings.step,
         lambda: lambda(settings, &aim, data)?,
-        order: settings.order,
-        seed: settings.seed,
-        epochs: settings.epochs,
-        patience: settings.patience,
+        order: settings.epochs.order,
+        seed: settings.shared.seed,
+        epochs: settings.epochs.most,
+        patience: settings.epochs.patience,
     };
-    let mut scales = data.factors(settings.network.scale);
+    let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
     let validate = validation.map(|held| measure(held, classes.as_ref())).transpose()?;
     let trained = network::train(&plan, &data.rows, &scales, &aim, validate.as_deref(), observer);
@@ -90,9 +59,9 @@ pub(super) fn train_network(
 }
 
 /// What cannot work, whatever the rows.
-fn check(settings: &Settings, data: &Dataset) -> Result<()> {
-    let HiddenLayer { units, step, .. } = settings.network;
-    if units == 0 || settings.network.batch == Some(0) {
+fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
+    let MultilayerPerceptron { units, step, .. } = *settings;
+    if units == 0 || settings.batch == Some(0) {
         return Err(Error::usage("a hidden layer has one unit at least, and a batch one row"));
     }
     if !(step.is_finite() && step > 0.0) {
@@ -122,9 +91,9 @@ struct Task {
 }
 
 impl Task {
-    fn new(data: &Dataset, settings: &Settings) -> Result<Self> {
-        let loss = settings.network.loss;
-        if settings.network.predicts_numbers() {
+    fn new(data: &Dataset, settings: &MultilayerPerceptron) -> Result<Self> {
+        let loss = settings.loss;
+        if settings.loss.is_of_numbers() {
             let weights = data.row_weights.clone();
             refuse_weightless(&weights)?;
             let truth = Truth::Numbers(Targets::new(&data.targets()?, &weights, settings.bias));
@@ -136,9 +105,9 @@ impl Task {
             });
         }
         refuse_targets(data)?;
-        let classes = Classes::new(&data.names, settings)?;
+        let classes = Classes::new(&data.names, &settings.shared)?;
         let ranked = classes.rank_all(&data.labels);
-        let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+        let weights = effective_weights(data, &ranked, &classes.labels, &settings.shared)?;
         refuse_weightless(&weights)?;
         let scheme = scheme(loss, classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
@@ -161,9 +130,9 @@ fn refuse_weightless(weights: &[f64]) -> Result<()> {
 
 /// Classes share the hidden layer in any case. What is joint is the loss: that of the softmax, or one of each
 /// class against the rest.
-fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme> {
-    match settings.multiclass {
-        _ if loss != LossName::Logistic && settings.multiclass == Some(Scheme::Joint) => {
+fn scheme(loss: LossName, classes: usize, settings: &MultilayerPerceptron) -> Result<Scheme> {
+    match settings.shared.multiclass {
+        _ if loss != LossName::Logistic && settings.shared.multiclass == Some(Scheme::Joint) => {
             let what = format!(
                 "the loss {} is of one class against the rest, not of all classes jointly",
                 loss.name()
@@ -177,9 +146,9 @@ fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme>
     }
 }
 
-fn lambda(settings: &Settings, aim: &Aim, data: &Dataset) -> Result<f64> {
+fn lambda(settings: &MultilayerPerceptron, aim: &Aim, data: &Dataset) -> Result<f64> {
     let total = if aim.weights.is_empty() { data.len() as f64 } else { aim.weights.iter().sum() };
-    match settings.risk.strength {
+    match settings.strength {
         None => Ok(0.0),
         Some(Strength::Lambda(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(lambda),
         Some(Strength::Lambda(lambda)) => {
@@ -216,69 +185,51 @@ fn finish(
     classes: Option<Classes>,
     scheme: Scheme,
     plan: &Plan,
-    settings: &Settings,
+    settings: &MultilayerPerceptron,
 ) -> Result<Fit> {
     let Trained { scorer, stopped, trace, epoch } = trained;
     let train_error =
         classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
-    let (mistakes, updates) = (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
-    let mut results = BTreeMap::from([
-        ("epochs".to_owned(), json!(trace.len())),
-        ("epoch".to_owned(), json!(epoch)),
-        ("mistakes".to_owned(), json!(mistakes)),
-        ("updates".to_owned(), json!(updates)),
-        ("stopped".to_owned(), json!(stopped)),
-    ]);
-    results.extend(train_error.map(|error| ("train_error".to_owned(), json!(error))));
-    let validation = trace.iter().filter_map(|e| e.validation_error).min_by(f64::total_cmp);
-    results.extend(validation.map(|error| ("validation_error".to_owned(), json!(error))));
+    let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
+    let updates = trace.iter().map(|epoch| epoch.updates).sum();
+    let history = History { epochs: trace, best: epoch, mistakes, updates };
+    let results = results(&history, stopped, train_error);
     let about = About {
-        learner: settings.learner.name().to_owned(),
+        learner: LearnerName::Network.name().to_owned(),
         settings: describe(settings, plan, classes.as_ref().map(|_| scheme)),
-        seed: settings.seed,
+        seed: settings.shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
         data_hash: data.fingerprint(),
         results,
     };
     let likely = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
-    let probabilities = (settings.network.loss == LossName::Logistic).then_some(likely);
+    let probabilities = (settings.loss == LossName::Logistic).then_some(likely);
     let labels = classes.map_or_else(Labels::default, |classes| classes.labels);
     Ok(Fit {
         model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities },
-        stopped,
-        epoch,
-        mistakes,
-        updates,
-        trace,
-        train_error,
-        progressive_error: None,
-        validation_error: None,
-        geometry: None,
-        separation: None,
-        margin_upper: None,
-        promise: None,
-        witness: None,
+        learner: settings.clone().into(),
         scheme,
-        report: None,
-        risk: None,
+        stopped,
+        train_error,
+        details: Details::Network(history),
     })
 }
 
-fn describe(settings: &Settings, plan: &Plan, scheme: Option<Scheme>) -> BTreeMap<String, Value> {
+fn describe(settings: &MultilayerPerceptron, plan: &Plan, scheme: Option<Scheme>) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::from([
         ("hidden".to_owned(), json!(plan.hidden)),
         ("activation".to_owned(), json!(plan.activation)),
-        ("loss".to_owned(), json!(settings.network.loss)),
+        ("loss".to_owned(), json!(settings.loss)),
         ("batch".to_owned(), json!(plan.batch)),
         ("step".to_owned(), json!(plan.step)),
         ("lambda".to_owned(), json!(plan.lambda)),
-        ("scale".to_owned(), json!(settings.network.scale)),
+        ("scale".to_owned(), json!(settings.scale)),
         ("bias".to_owned(), json!(settings.bias)),
-        ("epochs".to_owned(), json!(settings.epochs)),
-        ("order".to_owned(), json!(settings.order)),
+        ("epochs".to_owned(), json!(settings.epochs.most)),
+        ("order".to_owned(), json!(settings.epochs.order)),
     ]);
     all.extend(scheme.map(|scheme| ("multiclass".to_owned(), json!(scheme))));
-    describe_class_weight(settings, &mut all);
+    describe_class_weight(&settings.shared.class_weight, &mut all);
     all
 }

@@ -2,7 +2,8 @@
 
 use super::certify::{length, objectives};
 use super::classes::{Classes, check_size, effective_weights, weightless};
-use super::{ClassWeight, Fit, Learner, Settings};
+use super::fit::{Details, Fit};
+use super::learner::{ClassWeight, Criterion, Risk, SolverName, Strength};
 use crate::certificate::proof::{Combination, Direction, Stand};
 use crate::certificate::{Gap, joint_gap};
 use crate::control::{Observer, Watch};
@@ -19,139 +20,13 @@ use crate::penalty::{ElasticNet, L2, Penalty};
 use crate::risk::{Joint, Point, Problem};
 use crate::solver::{
     Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended,
-    Gradient, JointSolution, LeastSquares, MaxMargin, Newton, REACH, Schedule, Simplex, Sizes, Solution,
-    Solver, Start, Step, Stochastic, in_ball, is_told, joint_in_ball, joint_sound, max_margin, met,
-    multinomial, sound, stationary,
+    JointSolution, LeastSquares, MaxMargin, Newton, REACH, Simplex, Sizes, Solution, Solver, Start, Step,
+    in_ball, is_told, joint_in_ball, joint_sound, max_margin, met, multinomial, sound, stationary,
 };
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// How strongly weights are restrained.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strength {
-    /// λ itself.
-    Lambda(f64),
-    /// LIBLINEAR's and scikit-learn's C: `λ = 1/(C·n)`.
-    Cost(f64),
-}
-
-/// The solvers, by the names that the command line gives them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SolverName {
-    /// Whichever suits the loss and the shape of the data.
-    Auto,
-    /// Newton's method.
-    Newton,
-    /// The augmented Lagrangian method.
-    Augmented,
-    /// Dual coordinate descent.
-    DualCd,
-    /// Coordinate descent on the weights, for ℓ1.
-    Coordinate,
-    /// Least squares by a rank-revealing factorisation.
-    LeastSquares,
-    /// Gradient descent.
-    Gradient,
-    /// Stochastic gradient descent.
-    Stochastic,
-    /// Boosting: one weight at a time.
-    Boosting,
-    /// The simplex method, for least absolute deviations without a penalty.
-    Simplex,
-}
-
-impl SolverName {
-    /// Every solver there is.
-    pub const ALL: [SolverName; 9] = [
-        SolverName::Newton,
-        SolverName::Augmented,
-        SolverName::DualCd,
-        SolverName::Coordinate,
-        SolverName::LeastSquares,
-        SolverName::Gradient,
-        SolverName::Stochastic,
-        SolverName::Boosting,
-        SolverName::Simplex,
-    ];
-
-    /// Its name on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            SolverName::Auto => "auto",
-            SolverName::Newton => "newton",
-            SolverName::Augmented => "augmented",
-            SolverName::DualCd => "dual-cd",
-            SolverName::Coordinate => "coordinate",
-            SolverName::LeastSquares => "least-squares",
-            SolverName::Gradient => "gradient",
-            SolverName::Stochastic => "stochastic",
-            SolverName::Boosting => "boosting",
-            SolverName::Simplex => "simplex",
-        }
-    }
-}
-
-/// What batch learners are told besides the settings that all learners share.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Risk {
-    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is
-    /// an ℓ1 penalty.
-    pub strength: Option<Strength>,
-    /// The factor of `‖w‖₁`.
-    pub l1: f64,
-    /// Which solver.
-    pub solver: SolverName,
-    /// The relative duality gap to reach.
-    pub tolerance: f64,
-    /// Most steps of the solver; `None`: as many as it usually needs, and some.
-    pub steps: Option<usize>,
-    /// How columns are brought to one size before the loss is minimised.
-    pub scale: Scale,
-    /// Gradient solvers: how long their steps are; `None`: backtracking, or for stochastic ones 1/t.
-    pub schedule: Option<Schedule>,
-    /// Gradient solvers: what the schedule is a multiple of; `None`: whatever suits the rows.
-    pub step: Option<f64>,
-    /// The stochastic gradient: rows of a step.
-    pub batch: usize,
-}
-
-impl Default for Risk {
-    fn default() -> Self {
-        Self {
-            strength: None,
-            l1: 0.0,
-            solver: SolverName::Auto,
-            tolerance: 1e-4,
-            steps: None,
-            scale: Scale::None,
-            schedule: None,
-            step: None,
-            batch: 1,
-        }
-    }
-}
-
-impl Risk {
-    fn gradient(&self) -> Gradient {
-        let usual = Gradient::default();
-        Gradient { schedule: self.schedule.unwrap_or(usual.schedule), step: self.step.unwrap_or(usual.step) }
-    }
-
-    fn stochastic(&self) -> Stochastic {
-        let usual = Stochastic::default();
-        Stochastic {
-            batch: self.batch,
-            schedule: self.schedule.unwrap_or(usual.schedule),
-            step: self.step,
-            ..usual
-        }
-    }
-}
 
 /// What a batch fit came to, all of it for the model returned.
 #[derive(Clone, Debug)]
@@ -191,11 +66,13 @@ pub struct RiskFit {
     pub obstacle: Option<String>,
     /// The duals that the solver ended with, of each weight vector; empty where it has none.
     pub duals: Vec<Vec<f64>>,
+    /// Error of the model on the validation rows.
+    pub validation_error: Option<f64>,
 }
 
 /// A loss, with the solvers that work for it.
 trait Offered: Loss {
-    fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
+    fn with_l2(solver: SolverName, settings: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
 
     fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
 
@@ -211,11 +88,11 @@ macro_rules! offered {
         impl Offered for $loss {
             $($more)?
 
-            fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
+            fn with_l2(solver: SolverName, settings: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
                 match solver {
                     $(SolverName::$two => Some(Box::new($make)),)*
-                    SolverName::Gradient => Some(Box::new(risk.gradient())),
-                    SolverName::Stochastic => Some(Box::new(risk.stochastic())),
+                    SolverName::Gradient => Some(Box::new(settings.gradient())),
+                    SolverName::Stochastic => Some(Box::new(settings.stochastic())),
                     _ => None,
                 }
             }
@@ -247,13 +124,12 @@ offered!(Exponential, l2: [Newton => Newton, Boosting => Boosting], l1: [Coordin
 
 /// Trains a batch learner on rows in memory.
 pub(super) fn train_risk(
-    loss: LossName,
+    settings: &Risk,
     data: &Dataset,
     validation: Option<&Dataset>,
-    settings: &Settings,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match loss {
+    match settings.criterion.loss() {
         LossName::Hinge => train_by(Hinge, data, validation, settings, observer),
         LossName::SquaredHinge => train_by(SquaredHinge, data, validation, settings, observer),
         LossName::Logistic => train_by(Logistic, data, validation, settings, observer),
@@ -295,7 +171,7 @@ struct Goal {
 }
 
 impl Goal {
-    fn new(loss: LossName, data: &Dataset, settings: &Settings) -> Result<Self> {
+    fn new(loss: LossName, data: &Dataset, settings: &Risk) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
@@ -304,7 +180,7 @@ impl Goal {
         if total <= 0.0 {
             return Err(weightless());
         }
-        if settings.learner.predicts_numbers() {
+        if settings.criterion.loss().is_of_numbers() {
             check_size(data.rows.columns(), 1)?;
             let (targets, weights) = (data.targets()?, data.row_weights.clone());
             return Ok(Self {
@@ -318,12 +194,12 @@ impl Goal {
             });
         }
         super::classes::refuse_targets(data)?;
-        let classes = Classes::new(&data.names, settings)?;
+        let classes = Classes::new(&data.names, &settings.shared)?;
         let scheme = scheme(loss, classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
         check_size(data.rows.columns(), outputs)?;
         let ranked = classes.rank_all(&data.labels);
-        let weights = effective_weights(data, &ranked, &classes.labels, settings)?;
+        let weights = effective_weights(data, &ranked, &classes.labels, &settings.shared)?;
         if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
             return Err(weightless());
         }
@@ -353,15 +229,15 @@ fn solve_all<'a, L: Offered>(
     rows: &Matrix,
     goal: &Goal,
     (lambda, solver): (f64, SolverName),
-    settings: &Settings,
+    settings: &Risk,
     starts: &[Start],
     watch: &'a Watch<'a>,
 ) -> Solved {
     let control = Control {
         // By a little more than rounding, which the gap that is reported makes up for.
-        tolerance: settings.risk.tolerance * (1.0 - 1e-4),
-        steps: settings.risk.steps.unwrap_or_else(|| most_steps(solver)),
-        seed: settings.seed,
+        tolerance: settings.tolerance * (1.0 - 1e-4),
+        steps: settings.steps.unwrap_or_else(|| most_steps(solver)),
+        seed: settings.shared.seed,
         output: (0, goal.outputs),
         trace: settings.trace,
         watch,
@@ -372,7 +248,7 @@ fn solve_all<'a, L: Offered>(
     let plain = matches!(
         solver,
         SolverName::LeastSquares | SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting
-    ) || settings.learner == Learner::MaxMargin;
+    ) || settings.criterion == Criterion::MaxMargin;
     let conditioned = judge.conditioned.as_ref().filter(|_| !plain);
     let rows = conditioned.map_or(rows, Conditioned::rows);
     let moved: Vec<Start> =
@@ -394,8 +270,8 @@ fn solve_all<'a, L: Offered>(
         let known = judge.jointly(&problem, &weights, solution);
         return Solved { weights, known: vec![known], starts };
     }
-    let width = match L::with_l2(solver, &settings.risk) {
-        Some(solver) if settings.risk.l1 == 0.0 && !settings.trace => solver.abreast(rows, goal.outputs),
+    let width = match L::with_l2(solver, settings) {
+        Some(solver) if settings.l1 == 0.0 && !settings.trace => solver.abreast(rows, goal.outputs),
         _ => 1,
     };
     let some = |first: usize| {
@@ -407,13 +283,13 @@ fn solve_all<'a, L: Offered>(
         let controls: Vec<_> =
             outputs.clone().map(|output| Control { output: (output, goal.outputs), ..control }).collect();
         let begin: Vec<_> = outputs.map(|output| starts.get(output)).collect();
-        if settings.learner == Learner::MaxMargin
+        if settings.criterion == Criterion::MaxMargin
             && let Some(found) = L::hard_margin(&problems[0], &controls[0])
         {
-            return vec![hardest(&problems[0], found, settings.risk.tolerance)];
+            return vec![hardest(&problems[0], found, settings.tolerance)];
         }
-        match (L::with_l2(solver, &settings.risk), L::with_l1(solver)) {
-            (Some(solver), _) if settings.risk.l1 == 0.0 => {
+        match (L::with_l2(solver, settings), L::with_l1(solver)) {
+            (Some(solver), _) if settings.l1 == 0.0 => {
                 let solutions = match width {
                     1 => vec![solver.solve(&problems[0], begin[0], &controls[0])],
                     _ => solver.solve_abreast(&problems, &begin, &controls),
@@ -425,7 +301,7 @@ fn solve_all<'a, L: Offered>(
                     .collect()
             }
             (_, Some(solver)) => {
-                let both = problems[0].with_penalty(ElasticNet { l2: lambda, l1: settings.risk.l1 });
+                let both = problems[0].with_penalty(ElasticNet { l2: lambda, l1: settings.l1 });
                 vec![judge.penalised(&both, back(solver.solve(&both, begin[0], &controls[0])))]
             }
             _ => unreachable!("a solver is picked among those that are offered"),
@@ -449,7 +325,7 @@ fn train_by<L: Offered>(
     loss: L,
     data: &Dataset,
     validation: Option<&Dataset>,
-    settings: &Settings,
+    settings: &Risk,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let goal = Goal::new(L::NAME, data, settings)?;
@@ -470,7 +346,7 @@ fn train_by<L: Offered>(
         return Err(super::geometry::overflow());
     }
     weights.fold_back(&scaling.factors);
-    if !scaling.factors.is_empty() && settings.learner != Learner::MaxMargin {
+    if !scaling.factors.is_empty() && settings.criterion != Criterion::MaxMargin {
         let minimised = (L::NAME, lambda);
         known =
             by_the_model(known, &weights, &starts, (&goal, minimised), (data, &scaling.factors), settings)?;
@@ -488,6 +364,7 @@ fn train_by<L: Offered>(
         _ => None,
     };
     let mut risk = report(L::NAME, lambda, solver, why, known, data, settings);
+    risk.validation_error = validation_error;
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
     let stopped = match (&risk.obstacle, interrupted) {
         (_, true) => Stopped::Interrupted,
@@ -510,9 +387,9 @@ fn train_by<L: Offered>(
     add("train_error", train_error);
     add("validation_error", validation_error);
     let about = About {
-        learner: settings.learner.name().to_owned(),
+        learner: settings.criterion.name().name().to_owned(),
         settings: describe(settings, &goal, &risk, data),
-        seed: settings.seed,
+        seed: settings.shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
         data_hash,
@@ -530,22 +407,11 @@ fn train_by<L: Offered>(
     }
     Ok(Fit {
         model,
-        stopped,
-        trace: Vec::new(),
-        epoch: 0,
-        mistakes: 0,
-        updates: 0,
-        train_error,
-        validation_error,
-        progressive_error: None,
-        geometry: None,
-        separation: None,
-        margin_upper: None,
-        promise: None,
-        witness: None,
+        learner: settings.clone().into(),
         scheme: goal.scheme,
-        report: None,
-        risk: Some(risk),
+        stopped,
+        train_error,
+        details: Details::Risk(Box::new(risk)),
     })
 }
 
@@ -557,7 +423,7 @@ fn by_the_model(
     starts: &[Start],
     (goal, minimised): (&Goal, (LossName, f64)),
     (data, factors): (&Dataset, &[f64]),
-    settings: &Settings,
+    settings: &Risk,
 ) -> Result<Vec<Known>> {
     let none = Labels::default();
     let labels = goal.classes.as_ref().map_or(&none, |classes| &classes.labels);
@@ -589,11 +455,11 @@ struct Scaling {
 }
 
 impl Scaling {
-    fn new(data: &Dataset, settings: &Settings) -> Self {
-        if settings.risk.scale == Scale::None {
+    fn new(data: &Dataset, settings: &Risk) -> Self {
+        if settings.scale == Scale::None {
             return Self { factors: Vec::new(), scaled: None };
         }
-        let factors = data.factors(settings.risk.scale);
+        let factors = data.factors(settings.scale);
         if factors.is_empty() {
             return Self { factors, scaled: None };
         }
@@ -615,11 +481,11 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(rows: &'a Matrix, lambda: f64, settings: &Settings) -> Self {
-        let penalised = lambda > 0.0 || settings.risk.l1 > 0.0;
+    fn new(rows: &'a Matrix, lambda: f64, settings: &Risk) -> Self {
+        let penalised = lambda > 0.0 || settings.l1 > 0.0;
         let conditioned = Conditioned::of(rows, Allowed::by(settings.bias, penalised));
         let sizes = Sizes::of(conditioned.as_ref().map_or(rows, Conditioned::rows));
-        Self { rows, conditioned, sizes, tolerance: settings.risk.tolerance }
+        Self { rows, conditioned, sizes, tolerance: settings.tolerance }
     }
 
     /// Without an ℓ1 penalty.
@@ -776,14 +642,16 @@ fn proved_margins<L: Loss>(
 
 /// How classes are told apart: two by one weight vector, more by one each, which only the logistic loss
 /// learns jointly.
-fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme> {
-    let joint = loss == LossName::Logistic && settings.risk.l1 == 0.0;
-    match settings.multiclass {
+fn scheme(loss: LossName, classes: usize, settings: &Risk) -> Result<Scheme> {
+    let joint = loss == LossName::Logistic && settings.l1 == 0.0;
+    match settings.shared.multiclass {
         Some(Scheme::OneVsRest) if classes > 2 => Ok(Scheme::OneVsRest),
         _ if classes > 2 && joint => Ok(Scheme::Joint),
         Some(Scheme::Joint) if classes > 2 => {
-            let what =
-                format!("{} learns classes one against the rest, not jointly", settings.learner.name());
+            let what = format!(
+                "{} learns classes one against the rest, not jointly",
+                settings.criterion.name().name()
+            );
             Err(Error::usage(what).hint("use --multiclass one-vs-rest"))
         }
         _ if classes == 2 => Ok(Scheme::Two),
@@ -791,31 +659,31 @@ fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme>
     }
 }
 
-fn lambda(settings: &Settings, goal: &Goal, columns: usize) -> Result<f64> {
+fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64> {
     let total = goal.total;
     let positive = |what: &str, x: f64| {
         let fine = x.is_finite() && x >= 0.0;
         if fine { Ok(x) } else { Err(Error::usage(format!("{what} must be a number from 0, not {x}"))) }
     };
-    positive("--l1", settings.risk.l1)?;
-    let tolerance = settings.risk.tolerance;
+    positive("--l1", settings.l1)?;
+    let tolerance = settings.tolerance;
     if !(tolerance.is_finite() && tolerance > 0.0) {
         return Err(Error::usage(format!("--tolerance must be a positive number, not {tolerance}")));
     }
-    match settings.risk.strength {
+    match settings.strength {
         Some(Strength::Lambda(lambda)) => positive("--lambda", lambda),
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
         Some(Strength::Cost(cost)) => {
             Err(Error::usage(format!("--cost must be a positive number, not {cost}")))
         }
-        None if settings.risk.l1 > 0.0 => Ok(0.0),
-        None => match settings.learner {
-            Learner::Boosting | Learner::LeastSquares => Ok(0.0),
+        None if settings.l1 > 0.0 => Ok(0.0),
+        None => match settings.criterion {
+            Criterion::Boosting | Criterion::Loss(LossName::Squared) => Ok(0.0),
             // A linear program where its vertices are small enough to be factorised.
-            Learner::LeastAbsolute if columns <= FEW_AT_A_VERTEX => Ok(0.0),
+            Criterion::Loss(LossName::Absolute) if columns <= FEW_AT_A_VERTEX => Ok(0.0),
             // Else as little as the solver can do with: next to nothing beside losses as large as the
             // targets.
-            Learner::LeastAbsolute => {
+            Criterion::Loss(LossName::Absolute) => {
                 let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
                 Ok(1e-6 / mean.clamp(1e-100, 1e100))
             }
@@ -831,14 +699,10 @@ const FEW_AT_A_VERTEX: usize = 500;
 const FEW_COLUMNS: usize = 2048;
 
 /// The solver, and why if it was not asked for.
-fn pick<L: Offered>(
-    data: &Dataset,
-    lambda: f64,
-    settings: &Settings,
-) -> Result<(SolverName, Option<String>)> {
-    let l1 = settings.risk.l1 > 0.0;
+fn pick<L: Offered>(data: &Dataset, lambda: f64, settings: &Risk) -> Result<(SolverName, Option<String>)> {
+    let l1 = settings.l1 > 0.0;
     let works = |solver: SolverName| {
-        if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver, &settings.risk).is_some() }
+        if l1 { L::with_l1(solver).is_some() } else { L::with_l2(solver, settings).is_some() }
     };
     let offered: Vec<&str> =
         SolverName::ALL.into_iter().filter(|s| works(*s)).map(SolverName::name).collect();
@@ -852,8 +716,8 @@ fn pick<L: Offered>(
     let unsuited = |solver: SolverName| {
         if needs_l2(solver) { lambda == 0.0 } else { solver == SolverName::Simplex && lambda > 0.0 }
     };
-    let asked = match (settings.risk.solver, settings.learner) {
-        (SolverName::Auto, Learner::Boosting) => SolverName::Boosting,
+    let asked = match (settings.solver, settings.criterion) {
+        (SolverName::Auto, Criterion::Boosting) => SolverName::Boosting,
         (asked, _) => asked,
     };
     if asked != SolverName::Auto {
@@ -909,8 +773,8 @@ fn pick<L: Offered>(
 }
 
 /// Classes are learned jointly by Newton's method alone.
-fn pick_jointly(settings: &Settings) -> Result<(SolverName, Option<String>)> {
-    match settings.risk.solver {
+fn pick_jointly(settings: &Risk) -> Result<(SolverName, Option<String>)> {
+    match settings.solver {
         SolverName::Auto => Ok((SolverName::Newton, Some("all classes at once".to_owned()))),
         SolverName::Newton => Ok((SolverName::Newton, None)),
         other => {
@@ -968,7 +832,7 @@ fn report(
     why: Option<String>,
     outputs: Vec<Known>,
     data: &Dataset,
-    settings: &Settings,
+    settings: &Risk,
 ) -> RiskFit {
     let objective: f64 = outputs.iter().map(|output| output.gap.objective).sum();
     let dual = outputs.iter().map(|output| output.gap.dual).sum::<Option<f64>>();
@@ -982,13 +846,13 @@ fn report(
     let arrived = match margin {
         Some(_) => outputs.iter().all(|output| output.ended == Ended::Arrived),
         None if outputs.iter().any(|output| output.ended == Ended::Diverging) => false,
-        None => met || relative_gap.is_some_and(|gap| gap <= settings.risk.tolerance),
+        None => met || relative_gap.is_some_and(|gap| gap <= settings.tolerance),
     };
     let obstacle = (!arrived).then(|| obstacle(&outputs, data, settings));
     RiskFit {
         loss,
         lambda,
-        l1: settings.risk.l1,
+        l1: settings.l1,
         solver,
         why,
         objective,
@@ -1006,11 +870,12 @@ fn report(
         regression: None,
         margin,
         duals: Vec::new(),
+        validation_error: None,
     }
 }
 
 /// The largest obstacle to convergence, and what would help.
-fn obstacle(outputs: &[Known], data: &Dataset, settings: &Settings) -> String {
+fn obstacle(outputs: &[Known], data: &Dataset, settings: &Risk) -> String {
     let hopeless =
         outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -1036,7 +901,7 @@ fn obstacle(outputs: &[Known], data: &Dataset, settings: &Settings) -> String {
         return format!("the largest column is {spread} times the smallest: try --scale unit-variance");
     }
     if outputs.iter().any(|output| output.ended == Ended::OutOfSteps) {
-        let steps = settings.risk.steps.map_or(String::new(), |steps| format!(" {steps}"));
+        let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
         return format!("the{steps} steps allowed were too few: try more --epochs, or a larger --tolerance");
     }
     "the last steps made nothing better: this is as far as double precision goes; try a larger --tolerance or --lambda".into()
@@ -1053,7 +918,7 @@ fn column_spread(data: &Dataset) -> f64 {
 }
 
 fn describe(
-    settings: &Settings,
+    settings: &Risk,
     goal: &Goal,
     risk: &RiskFit,
     data: &Dataset,
@@ -1063,7 +928,7 @@ fn describe(
         ("loss".to_owned(), json!(risk.loss)),
         ("solver".to_owned(), json!(risk.solver)),
         ("lambda".to_owned(), json!(risk.lambda)),
-        ("tolerance".to_owned(), json!(settings.risk.tolerance)),
+        ("tolerance".to_owned(), json!(settings.tolerance)),
     ]);
     let mut add = |name: &str, value| drop(all.insert(name.to_owned(), value));
     if goal.classes.is_some() {
@@ -1072,34 +937,19 @@ fn describe(
     if risk.l1 > 0.0 {
         add("l1", json!(risk.l1));
     }
-    if settings.risk.scale != Scale::None {
-        add("scale", json!(settings.risk.scale));
+    if settings.scale != Scale::None {
+        add("scale", json!(settings.scale));
         if let Some(columns) = data.scaled_columns() {
             add("scaled_columns", json!(columns));
         }
     }
-    if let (ClassWeight::Balanced, Some(classes)) = (&settings.class_weight, &goal.classes) {
+    if let (ClassWeight::Balanced, Some(classes)) = (&settings.shared.class_weight, &goal.classes) {
         // What was made of the rows, so that the objective is known without them.
         let weights = data.balanced_weights(&classes.labels);
         add("class_weights", json!(classes.labels.names().iter().zip(weights).collect::<Vec<_>>()));
     }
-    super::describe_class_weight(settings, &mut all);
+    super::describe_class_weight(&settings.shared.class_weight, &mut all);
     all
-}
-
-/// The loss that a batch learner minimises.
-pub(super) fn loss_of(learner: Learner) -> Option<LossName> {
-    match learner {
-        Learner::Svm | Learner::MaxMargin => Some(LossName::Hinge),
-        Learner::SquaredSvm => Some(LossName::SquaredHinge),
-        Learner::Logistic => Some(LossName::Logistic),
-        Learner::Exponential | Learner::Boosting => Some(LossName::Exponential),
-        Learner::LeastSquares => Some(LossName::Squared),
-        Learner::LeastAbsolute => Some(LossName::Absolute),
-        Learner::HingeAtZero => Some(LossName::HingeAtZero),
-        Learner::Perceptron | Learner::Averaged | Learner::Voted | Learner::PassiveAggressive => None,
-        Learner::Bayes | Learner::Network => None,
-    }
 }
 
 /// Rows to learn from with one penalty after the other, and rows to measure on.
@@ -1113,12 +963,11 @@ pub(super) struct Path<'a> {
 /// The error on the rows held back for each penalty, each fit starting from the last; for numbers the mean
 /// squared error.
 pub(super) fn held_out_errors<'a>(
-    loss: LossName,
     path: &Path<'_>,
-    settings: &Settings,
+    settings: &Risk,
     watch: &'a Watch<'a>,
 ) -> Result<Vec<f64>> {
-    match loss {
+    match settings.criterion.loss() {
         LossName::Hinge => errors_by(Hinge, path, settings, watch),
         LossName::SquaredHinge => errors_by(SquaredHinge, path, settings, watch),
         LossName::Logistic => errors_by(Logistic, path, settings, watch),
@@ -1132,7 +981,7 @@ pub(super) fn held_out_errors<'a>(
 fn errors_by<'a, L: Offered>(
     loss: L,
     path: &Path<'_>,
-    settings: &Settings,
+    settings: &Risk,
     watch: &'a Watch<'a>,
 ) -> Result<Vec<f64>> {
     let (data, held) = (&path.training, &path.held);

@@ -1,14 +1,16 @@
 //! Training on a stream.
 
 use super::classes::{Classes, check_class_weights, check_size, given_weight, weightless};
+use super::fit::{Details, Fit, StreamDetails};
 use super::geometry::overflow;
-use super::{ClassWeight, Fit, Learner, Settings, describe, keep};
+use super::learner::{ClassWeight, Learner, Shared};
+use super::run::Corrections;
 use crate::control::{Flow, Observer, Progress};
 use crate::data::{Fingerprint, Row};
 use crate::error::{Error, Result};
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
-use crate::online::rule::{Rule, Tie};
+use crate::online::rule::Rule;
 use crate::online::{Order, Stopped, Stream, Streamed};
 use crate::read::{Reader, pipeline::Outcome};
 use serde_json::{Value, json};
@@ -48,13 +50,15 @@ pub(super) struct Learned {
 /// Weights that are corrected on mistakes.
 pub(super) struct Corrected<'a, R> {
     stream: Stream<R>,
-    settings: &'a Settings,
+    corrections: &'a Corrections,
+    learner: &'a Learner,
 }
 
 impl<'a, R: Rule> Corrected<'a, R> {
-    pub(super) fn new(rule: R, settings: &'a Settings) -> Result<Self> {
-        refuse_for_streams(settings)?;
-        Ok(Self { stream: Stream::new(rule, settings.bias, keep(settings.learner)), settings })
+    pub(super) fn new(rule: R, corrections: &'a Corrections, learner: &'a Learner) -> Result<Self> {
+        refuse_one_vs_rest(learner.shared())?;
+        let stream = Stream::new(rule, corrections.bias, corrections.returned);
+        Ok(Self { stream, corrections, learner })
     }
 }
 
@@ -78,7 +82,7 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
         if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
             return Err(overflow());
         }
-        let mut settings = describe(self.settings, scheme);
+        let mut settings = self.corrections.describe(self.learner, scheme);
         settings.insert("order".into(), json!(Order::Given));
         settings.insert("epochs".into(), json!(1));
         Ok(Learned {
@@ -93,13 +97,14 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
 }
 
 pub(super) fn train_stream(
-    mut learner: impl Streaming,
+    mut streaming: impl Streaming,
     reader: Reader,
-    settings: &Settings,
+    learner: &Learner,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    refuse_balanced(settings)?;
-    let given = match &settings.class_weight {
+    let shared = learner.shared();
+    refuse_balanced(shared)?;
+    let given = match &shared.class_weight {
         ClassWeight::Given(given) => given.as_slice(),
         _ => &[],
     };
@@ -113,7 +118,7 @@ pub(super) fn train_stream(
         check_size(features, chunk.labels.len())?;
         for label in &chunk.labels.names()[class_weights.len()..] {
             class_weights.push(given_weight(given, label));
-            learner.welcome(label)?;
+            streaming.welcome(label)?;
         }
         let mut flow = Flow::Continue;
         for r in 0..chunk.batch.rows() {
@@ -121,10 +126,10 @@ pub(super) fn train_stream(
             fingerprint.row(row, Some(class), weight);
             let weight = weight * class_weights[class as usize];
             // A class is there from its first row on, however the stream comes in parts.
-            learner.expect(features, class as usize + 1);
-            learner.learn(row, class, weight)?;
+            streaming.expect(features, class as usize + 1);
+            streaming.learn(row, class, weight)?;
             weightless &= weight == 0.0;
-            let (rows, errors, mistakes) = learner.tally();
+            let (rows, errors, mistakes) = streaming.tally();
             if rows == next_report {
                 next_report *= 2;
                 if observer.observe(Progress::Stream { rows, errors, mistakes }) == Flow::Stop {
@@ -141,11 +146,11 @@ pub(super) fn train_stream(
     if weightless {
         return Err(self::weightless());
     }
-    let classes = Classes::new(&end.labels, settings)?;
-    let (rows, wrong, _) = learner.tally();
+    let classes = Classes::new(&end.labels, shared)?;
+    let (rows, wrong, _) = streaming.tally();
     let features = end.features.unwrap_or(features).max(features);
     check_size(features, classes.labels.len())?;
-    let learned = learner.finish(&classes, features)?;
+    let learned = streaming.finish(&classes, features)?;
     let progressive_error = wrong as f64 / rows.max(1) as f64;
     let stopped = if end.outcome == Outcome::Stopped { Stopped::Interrupted } else { Stopped::EndOfStream };
     let results = BTreeMap::from([
@@ -156,65 +161,45 @@ pub(super) fn train_stream(
         ("stopped".to_owned(), json!(stopped)),
     ]);
     let about = About {
-        learner: settings.learner.name().to_owned(),
+        learner: learner.name().name().to_owned(),
         settings: learned.settings,
-        seed: settings.seed,
+        seed: shared.seed,
         features: features as u64,
         rows,
         data_hash: fingerprint.finish(features, &end.labels, &end.schema),
         results,
     };
     let Learned { scorer, probabilities, .. } = learned;
-    Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
-        stopped,
-        trace: Vec::new(),
-        epoch: 1,
+    let details = StreamDetails {
         mistakes: learned.mistakes,
         updates: learned.updates,
-        train_error: None,
-        progressive_error: Some(progressive_error),
-        geometry: None,
-        separation: None,
-        margin_upper: None,
-        promise: None,
-        witness: None,
+        progressive_error,
+        report: end.report,
+    };
+    Ok(Fit {
+        model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
+        learner: learner.clone(),
         scheme: learned.scheme,
-        report: Some(end.report),
-        validation_error: None,
-        risk: None,
+        stopped,
+        train_error: None,
+        details: Details::Stream(Box::new(details)),
     })
 }
 
-fn refuse_balanced(settings: &Settings) -> Result<()> {
-    if settings.class_weight == ClassWeight::Balanced {
+fn refuse_balanced(shared: &Shared) -> Result<()> {
+    if shared.class_weight == ClassWeight::Balanced {
         let error = Error::usage("balanced class weights need the counts of the whole stream");
         return Err(error.hint("give them: --class-weight LABEL=WEIGHT,…"));
     }
     Ok(())
 }
 
-pub(super) fn refuse_for_streams(settings: &Settings) -> Result<()> {
-    let refuse = |what: &str, hint: &str| Err(Error::usage(what).hint(hint));
-    if settings.learner == Learner::Voted {
-        return refuse(
-            "voting keeps the rows of all mistakes, and a stream is not stored",
-            "use --learner averaged with --online",
-        );
-    }
-    if settings.learner != Learner::PassiveAggressive && settings.tie != Tie::Mistake {
-        let hint = "use --tie mistake with --online";
-        return refuse(
-            "which label is the positive one, and wins ties, is not known before a stream shows both",
-            hint,
-        );
-    }
-    if settings.multiclass == Some(Scheme::OneVsRest) {
-        let hint = "use --multiclass joint with --online";
-        return refuse(
-            "one-vs-rest needs every class from the first row on, and a stream shows them as they come",
-            hint,
-        );
+/// Classes turn up as the stream goes on, and are learned jointly.
+pub(super) fn refuse_one_vs_rest(shared: &Shared) -> Result<()> {
+    if shared.multiclass == Some(Scheme::OneVsRest) {
+        let what =
+            "one-vs-rest needs every class from the first row on, and a stream shows them as they come";
+        return Err(Error::usage(what).hint("use --multiclass joint with --online"));
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last,
 //! folds in parallel. For bayes it is the smoothing that is chosen, by one count of each fold's rows.
 
+use super::learner::{Learner, NaiveBayes, Risk, Strength};
 use super::mapped::tune_mapped;
 use super::risk::{Path, held_out_errors};
-use super::{Fit, Learner, Settings, Strength, bayes, train_as_given};
+use super::{Fit, bayes, train_as_given};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -49,58 +50,38 @@ pub struct Tuned {
 /// learns from all rows with the best.
 ///
 /// ```
-/// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Learner, Settings, tune}};
+/// use novikoff::{LinearSvm, data::generate::Recipe};
 /// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
-/// let settings = Settings { learner: Learner::Svm, ..Settings::default() };
-/// let tuned = tune(&data, &settings, 5, Some(vec![1e-3, 10.0]), &mut Unwatched)?;
+/// let tuned = LinearSvm::new().tune(&data, 5, Some(vec![1e-3, 10.0]))?;
 /// assert_eq!(tuned.path.len(), 2);
 /// assert!(tuned.path[0].value > tuned.path[1].value);
-/// assert_eq!(tuned.fit.risk.unwrap().lambda, tuned.path[tuned.best].value);
+/// assert_eq!(tuned.fit.risk().unwrap().lambda, tuned.path[tuned.best].value);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn tune(
     data: &Dataset,
-    settings: &Settings,
+    learner: &Learner,
     folds: usize,
     values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
-    match settings.map {
-        Some(map) => tune_mapped(map, data, settings, folds, values, observer),
-        None => tune_as_given(data, settings, folds, values, observer),
+    match learner.shared().map {
+        Some(map) => tune_mapped(map, data, learner, folds, values, observer),
+        None => tune_as_given(data, learner, folds, values, observer),
     }
 }
 
 /// Tunes on rows that no map is to be applied to, or has been.
 pub(super) fn tune_as_given(
     data: &Dataset,
-    settings: &Settings,
+    learner: &Learner,
     folds: usize,
     values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
-    let (parameter, loss) = match (settings.learner, settings.learner.loss()) {
-        (Learner::Bayes, _) => (Parameter::Smoothing, None),
-        (_, Some(loss)) => (Parameter::Lambda, Some(loss)),
-        (Learner::Network, None) => {
-            let error = Error::usage("tune does not choose the λ of a network");
-            return Err(
-                error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2")
-            );
-        }
-        (learner, None) => {
-            let error = Error::usage(format!("{} has no λ to choose", learner.name()));
-            return Err(error.hint(
-                "tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty",
-            ));
-        }
-    };
+    let parameter = parameter(learner)?;
     let symbol = if parameter == Parameter::Lambda { "λ" } else { "smoothing" };
-    if settings.risk.strength.is_some() {
-        return Err(Error::usage("λ is what tune chooses")
-            .hint("leave out --lambda and --cost, or give a path by --lambdas"));
-    }
-    let mut values = values.unwrap_or_else(|| default_path(data, settings));
+    let mut values = values.unwrap_or_else(|| default_path(data, learner));
     if let Some(wrong) = values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
         return Err(Error::usage(format!("every {symbol} of a path must be a positive number, not {wrong}")));
     }
@@ -108,17 +89,19 @@ pub(super) fn tune_as_given(
         return Err(Error::usage(format!("a path needs one {symbol} at least")));
     }
     values.sort_by(|a, b| b.total_cmp(a));
-    let dealt = if settings.predicts_numbers() {
-        Folds::deal(Strata::Targets(&data.targets()?), folds, settings.seed)?
+    let seed = learner.shared().seed;
+    let dealt = if learner.predicts_numbers() {
+        Folds::deal(Strata::Targets(&data.targets()?), folds, seed)?
     } else {
-        Folds::deal(Strata::Classes(&data.labels), folds, settings.seed)?
+        Folds::deal(Strata::Classes(&data.labels), folds, seed)?
     };
     let watch = Watch::new(observer);
     let one = |fold: usize| {
         let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
-        match loss {
-            Some(loss) => held_out_errors(loss, &Path { training, held, lambdas: &values }, settings, &watch),
-            None => bayes::held_out_errors(&training, &held, &values, settings),
+        match learner {
+            Learner::Risk(risk) => held_out_errors(&Path { training, held, lambdas: &values }, risk, &watch),
+            Learner::Bayes(own) => bayes::held_out_errors(&training, &held, &values, own),
+            Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Network(_) => Ok(Vec::new()),
         }
     };
     let errors: Vec<Result<Vec<f64>>> = (0..folds).into_par_iter().map(one).collect();
@@ -129,13 +112,38 @@ pub(super) fn tune_as_given(
     let path: Vec<Tried> =
         values.iter().enumerate().map(|(at, &value)| summary(value, errors.iter().map(|e| e[at]))).collect();
     let best = (0..path.len()).min_by(|&a, &b| path[a].error.total_cmp(&path[b].error)).unwrap_or(0);
-    let mut chosen = settings.clone();
-    match parameter {
-        Parameter::Lambda => chosen.risk.strength = Some(Strength::Lambda(path[best].value)),
-        Parameter::Smoothing => chosen.bayes.smoothing = path[best].value,
-    }
+    let chosen = with_value(learner, path[best].value);
     let fit = train_as_given(data, None, &chosen, observer)?;
     Ok(Tuned { parameter, path, best, fit, folds })
+}
+
+/// What cross-validation chooses for this learner.
+fn parameter(learner: &Learner) -> Result<Parameter> {
+    match learner {
+        Learner::Bayes(_) => Ok(Parameter::Smoothing),
+        Learner::Risk(Risk { strength: Some(_), .. }) => Err(Error::usage("λ is what tune chooses")
+            .hint("leave out --lambda and --cost, or give a path by --lambdas")),
+        Learner::Risk(_) => Ok(Parameter::Lambda),
+        Learner::Network(_) => {
+            let error = Error::usage("tune does not choose the λ of a network");
+            Err(error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2"))
+        }
+        Learner::Perceptron(_) | Learner::PassiveAggressive(_) => {
+            let error = Error::usage(format!("{} has no λ to choose", learner.name().name()));
+            Err(error.hint(
+                "tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty",
+            ))
+        }
+    }
+}
+
+/// The learner with what was chosen.
+fn with_value(learner: &Learner, value: f64) -> Learner {
+    match learner.clone() {
+        Learner::Risk(risk) => Learner::Risk(Risk { strength: Some(Strength::Lambda(value)), ..risk }),
+        Learner::Bayes(bayes) => Learner::Bayes(NaiveBayes { smoothing: value, ..bayes }),
+        other => other,
+    }
 }
 
 fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
@@ -147,12 +155,12 @@ fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
 
 /// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square.
 /// Smoothing from 10 to a ten-thousandth: bags of words like little of it.
-fn default_path(data: &Dataset, settings: &Settings) -> Vec<f64> {
+fn default_path(data: &Dataset, learner: &Learner) -> Vec<f64> {
     let steps = (0..13).map(|step| 10f64.powf(3.0 - 0.5 * f64::from(step)));
-    if settings.learner == Learner::Bayes {
+    if matches!(learner, Learner::Bayes(_)) {
         return (0..11).map(|step| 10f64.powf(1.0 - 0.5 * f64::from(step))).collect();
     }
-    if settings.predicts_numbers() {
+    if learner.predicts_numbers() {
         let squares = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).sum::<f64>();
         let mean = (squares / data.len() as f64 / data.rows.columns().max(1) as f64).max(f64::MIN_POSITIVE);
         return steps.map(|step| 1e-3 * step * mean).collect();

@@ -1,7 +1,8 @@
 //! Bayes' rule from bytes to posteriors: priors, weights, hashed features, streams of many blocks, and what
 //! is refused.
 
-use novikoff::bayes::{Bayes, Likelihood, Priors};
+use crate::with::{Own, With};
+use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
@@ -9,7 +10,7 @@ use novikoff::model::Model;
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{ClassWeight, Learner, Parameter, Settings, train, train_online, tune};
+use novikoff::train::{ClassWeight, Learner, NaiveBayes, Parameter, train, train_online, tune};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -28,12 +29,11 @@ fn read(text: &str, format: Format, hash_bits: Option<u8>) -> Dataset {
         .unwrap()
 }
 
-fn settings(likelihood: Likelihood) -> Settings {
-    let bayes = Bayes { likelihood, smoothing: 0.5, ..Bayes::default() };
-    Settings { learner: Learner::Bayes, bayes, ..Settings::default() }
+fn settings(likelihood: Likelihood) -> Learner {
+    NaiveBayes::new().likelihood(likelihood).smoothing(0.5).into()
 }
 
-fn learned(data: &Dataset, settings: &Settings) -> Model {
+fn learned(data: &Dataset, settings: &Learner) -> Model {
     train(data, None, settings, &mut Unwatched).unwrap().model
 }
 
@@ -79,7 +79,7 @@ fn priors_are_what_they_are_given_as() {
     for likelihood in [Likelihood::Multinomial, Likelihood::Bernoulli] {
         let with = |priors: Priors| {
             let mut settings = settings(likelihood);
-            settings.bayes.priors = priors;
+            settings.own_bayes().priors = priors;
             posteriors(&learned(&data, &settings), &data)
         };
         let named =
@@ -99,42 +99,47 @@ fn priors_are_what_they_are_given_as() {
 #[test]
 fn what_cannot_work_is_refused_with_a_reason() {
     let data = read(THREE, Format::Svmlight, None);
-    let refused = |change: &dyn Fn(&mut Settings), part: &str| {
+    let refused = |change: &dyn Fn(&mut Learner), part: &str| {
         let mut settings = settings(Likelihood::Multinomial);
         change(&mut settings);
         let error = train(&data, None, &settings, &mut Unwatched).unwrap_err();
         assert!(error.what().contains(part), "{error}, not {part}");
         let reader =
             Reader::open_stream(&input(THREE), &options(Format::Svmlight, None), &Purpose::Training).unwrap();
-        let streamed =
-            train_online(reader, &Settings { calibrate: None, ..settings.clone() }, &mut Unwatched);
+        let streamed = train_online(reader, &settings.clone().with_calibrate(None), &mut Unwatched);
         assert!(
-            settings.calibrate.is_some() || streamed.is_err_and(|error| error.what().contains(part)),
+            settings.shared().calibrate.is_some() || streamed.is_err_and(|error| error.what().contains(part)),
             "{part}"
         );
     };
     let given = |pairs: &[(&str, f64)]| {
         Priors::Given(pairs.iter().map(|(label, p)| ((*label).to_owned(), *p)).collect())
     };
-    refused(&|s| s.bayes.smoothing = 0.0, "impossible");
-    refused(&|s| s.bayes.smoothing = -1.0, "must be a positive number");
-    refused(&|s| s.bayes.smoothing = f64::NAN, "must be a positive number");
-    refused(&|s| s.bayes.smoothing = 1e308, "no finite numbers");
-    refused(&|s| s.multiclass = Some(Scheme::OneVsRest), "all classes apart at once");
-    refused(&|s| s.calibrate = Some(novikoff::evaluate::CalibrationMethod::Platt), "calibrated alone");
-    refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.5)]), "\"c\" has no prior");
-    refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.1), ("d", 0.1)]), "no label \"d\"");
-    refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.3)]), "sum to");
+    refused(&|s| s.own_bayes().smoothing = 0.0, "impossible");
+    refused(&|s| s.own_bayes().smoothing = -1.0, "must be a positive number");
+    refused(&|s| s.own_bayes().smoothing = f64::NAN, "must be a positive number");
+    refused(&|s| s.own_bayes().smoothing = 1e308, "no finite numbers");
+    refused(&|s| s.shared_mut().multiclass = Some(Scheme::OneVsRest), "all classes apart at once");
     refused(
-        &|s| s.bayes.priors = given(&[("a", 1.5), ("b", -0.3), ("c", -0.2)]),
+        &|s| s.shared_mut().calibrate = Some(novikoff::evaluate::CalibrationMethod::Platt),
+        "calibrated alone",
+    );
+    refused(&|s| s.own_bayes().priors = given(&[("a", 0.5), ("b", 0.5)]), "\"c\" has no prior");
+    refused(
+        &|s| s.own_bayes().priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.1), ("d", 0.1)]),
+        "no label \"d\"",
+    );
+    refused(&|s| s.own_bayes().priors = given(&[("a", 0.5), ("b", 0.3), ("c", 0.3)]), "sum to");
+    refused(
+        &|s| s.own_bayes().priors = given(&[("a", 1.5), ("b", -0.3), ("c", -0.2)]),
         "must be a positive number",
     );
-    refused(&|s| s.bayes.priors = given(&[("a", 0.5), ("b", 0.2), ("c", 0.2), ("a", 0.1)]), "two priors");
     refused(
-        &|s| {
-            s.bayes =
-                Bayes { likelihood: Likelihood::Complement, priors: given(&[("a", 1.0)]), smoothing: 1.0 }
-        },
+        &|s| s.own_bayes().priors = given(&[("a", 0.5), ("b", 0.2), ("c", 0.2), ("a", 0.1)]),
+        "two priors",
+    );
+    refused(
+        &|s| *s = NaiveBayes::new().likelihood(Likelihood::Complement).priors(given(&[("a", 1.0)])).into(),
         "no use for priors",
     );
 }
@@ -172,8 +177,7 @@ fn weights_count_as_rows_would() {
         let mut weighed = data.clone();
         weighed.row_weights = data.labels.iter().map(|&label| if label == 1 { 2.0 } else { 1.0 }).collect();
         assert_close(&posteriors(&learned(&weighed, &settings(likelihood)), &data), &repeated, 1e-13);
-        let by_class =
-            Settings { class_weight: ClassWeight::Given(vec![("b".into(), 2.0)]), ..settings(likelihood) };
+        let by_class = settings(likelihood).with_class_weight(ClassWeight::Given(vec![("b".into(), 2.0)]));
         assert_close(&posteriors(&learned(&data, &by_class), &data), &repeated, 1e-13);
     }
 }
@@ -234,7 +238,7 @@ fn tune_chooses_the_smoothing_with_the_least_error() {
     let least = tuned.path.iter().map(|tried| tried.error).fold(f64::INFINITY, f64::min);
     assert_eq!(tuned.path[tuned.best].error, least);
     let mut chosen = settings(Likelihood::Multinomial);
-    chosen.bayes.smoothing = tuned.path[tuned.best].value;
+    chosen.own_bayes().smoothing = tuned.path[tuned.best].value;
     assert_eq!(tuned.fit.model, learned(&data, &chosen));
     assert!(tune(&data, &settings(Likelihood::Multinomial), 4, Some(vec![0.0]), &mut Unwatched).is_err());
 }
@@ -252,5 +256,5 @@ fn a_class_of_one_row_can_be_tuned_with() {
 fn bayes_has_no_certificate() {
     let (data, settings) = (read(THREE, Format::Svmlight, None), settings(Likelihood::Multinomial));
     let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
-    assert!(fit.certificate(&data, &settings).unwrap_err().advice().is_some());
+    assert!(fit.certificate(&data).unwrap_err().advice().is_some());
 }

@@ -1,6 +1,7 @@
 //! Certificates of fits: they hold, they say what is true, and changed ones are refused.
 
 use super::differential::canonical;
+use crate::with::With;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use novikoff::certificate::file::{Certificate, Claim};
@@ -19,7 +20,7 @@ use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{ClassWeight, Fit, Learner, Risk, Settings, Strength, train};
+use novikoff::train::{ClassWeight, Fit, Learner, LearnerName, Risk, Strength, train};
 use novikoff_checker::Rows;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -55,7 +56,7 @@ fn rows(count: usize, features: usize, classes: usize, noise: f64, seed: u64, we
     }
 }
 
-fn fitted(data: &Dataset, settings: &Settings) -> Fit {
+fn fitted(data: &Dataset, settings: &Learner) -> Fit {
     train(data, None, settings, &mut Unwatched).unwrap()
 }
 
@@ -119,20 +120,20 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
 }
 
 const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
-const LEARNERS: [Learner; 7] = [
-    Learner::Svm,
-    Learner::SquaredSvm,
-    Learner::Logistic,
-    Learner::Exponential,
-    Learner::HingeAtZero,
-    Learner::LeastSquares,
-    Learner::LeastAbsolute,
+const LEARNERS: [LearnerName; 7] = [
+    LearnerName::Svm,
+    LearnerName::SquaredSvm,
+    LearnerName::Logistic,
+    LearnerName::Exponential,
+    LearnerName::HingeAtZero,
+    LearnerName::LeastSquares,
+    LearnerName::LeastAbsolute,
 ];
 
 #[derive(Clone, Debug)]
 struct Case {
     data: Dataset,
-    settings: Settings,
+    settings: Learner,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -155,19 +156,27 @@ fn cases() -> impl Strategy<Value = Case> {
             let data = rows(count, features, if numbers { 1 } else { classes }, noise, seed, weighted);
             let sparse = matches!(
                 learner,
-                Learner::SquaredSvm | Learner::Logistic | Learner::Exponential | Learner::LeastSquares
+                LearnerName::SquaredSvm
+                    | LearnerName::Logistic
+                    | LearnerName::Exponential
+                    | LearnerName::LeastSquares
             );
             let risk = Risk {
                 strength: Some(Strength::Lambda(lambda)),
                 l1: if sparse { l1 } else { 0.0 },
                 scale,
                 tolerance: 1e-6,
-                ..Risk::default()
+                ..Risk::of(LossName::Logistic)
             };
             let class_weight = if balanced && !numbers { ClassWeight::Balanced } else { ClassWeight::Equal };
             Case {
                 data,
-                settings: Settings { learner, bias, multiclass, class_weight, risk, ..Settings::default() },
+                settings: learner
+                    .learner()
+                    .with_bias(bias)
+                    .with_multiclass(multiclass)
+                    .with_class_weight(class_weight)
+                    .with_risk(risk),
             }
         },
     )
@@ -179,7 +188,7 @@ proptest! {
     #[test]
     fn every_fit_s_certificate_holds(Case { data, settings } in cases()) {
         let fit = fitted(&data, &settings);
-        let certificate = fit.certificate(&data, &settings).unwrap();
+        let certificate = fit.certificate(&data).unwrap();
         let again = Certificate::from_text(&certificate.to_text()).unwrap();
         prop_assert_eq!(&again, &certificate);
         for claim in again.check(&data) {
@@ -210,7 +219,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let fit = fitted(&data, &settings);
-        let text = fit.certificate(&data, &settings).unwrap().to_text();
+        let text = fit.certificate(&data).unwrap().to_text();
         let mut random = Random::new(seed);
         for (at, byte) in &changes {
             let mut bytes = text.clone().into_bytes();
@@ -241,9 +250,9 @@ proptest! {
 #[test]
 fn a_certificate_is_of_one_model() {
     let data = rows(60, 3, 2, 1.0, 1, false);
-    let settings = Settings { learner: Learner::Logistic, ..Settings::default() };
+    let settings = LearnerName::Logistic.learner();
     let fit = fitted(&data, &settings);
-    let certificate = fit.certificate(&data, &settings).unwrap();
+    let certificate = fit.certificate(&data).unwrap();
     let named = |model| checksum(&to_bytes(model).unwrap());
     assert!(certificate.check_model(&fit.model, &named(&fit.model), &data).holds);
     // Another model, by its checksum.
@@ -271,7 +280,7 @@ fn confirmed(certificate: &Certificate, model: &Model, data: &Dataset) -> [bool;
 #[test]
 fn an_objective_is_the_one_of_its_model() {
     let data = rows(60, 3, 2, 1.0, 1, true);
-    let risk = |scale: Scale, l1: f64| Risk { scale, l1, ..Risk::default() };
+    let risk = |scale: Scale, l1: f64| Risk { scale, l1, ..Risk::of(LossName::Logistic) };
     let given = ClassWeight::Given(vec![("1".into(), 2.5)]);
     for (class_weight, risk, bias) in [
         (ClassWeight::Equal, risk(Scale::None, 0.0), Bias::Free),
@@ -279,9 +288,9 @@ fn an_objective_is_the_one_of_its_model() {
         (given, risk(Scale::UnitVariance, 0.0), Bias::Penalised),
     ] {
         let settings =
-            Settings { learner: Learner::Logistic, class_weight, risk, bias, ..Settings::default() };
+            LearnerName::Logistic.learner().with_class_weight(class_weight).with_risk(risk).with_bias(bias);
         let fit = fitted(&data, &settings);
-        let certificate = fit.certificate(&data, &settings).unwrap();
+        let certificate = fit.certificate(&data).unwrap();
         assert_eq!(confirmed(&certificate, &fit.model, &data), [true; 2], "{settings:?}");
         let changes: [fn(&mut Objective); 7] = [
             |objective| objective.lambda += 1.0,
@@ -311,10 +320,14 @@ fn the_exact_checker_confirms_certificates_of_fits_that_are_far_from_done() {
         let far = 1e9 * (1.0 + 0.00148 * f64::from(k));
         let data =
             signed(&[[0.0, 0.0, 1.0], [0.0, far, 0.0], [0.0, 0.0, f64::from(k % 3)]], &[true, false, false]);
-        for learner in [Learner::SquaredSvm, Learner::Logistic, Learner::Exponential] {
-            let risk = Risk { strength: Some(Strength::Lambda(3e-6)), steps: Some(2), ..Risk::default() };
-            let settings = Settings { learner, bias, risk, ..Settings::default() };
-            let Ok(certificate) = fitted(&data, &settings).certificate(&data, &settings) else { continue };
+        for learner in [LearnerName::SquaredSvm, LearnerName::Logistic, LearnerName::Exponential] {
+            let risk = Risk {
+                strength: Some(Strength::Lambda(3e-6)),
+                steps: Some(2),
+                ..Risk::of(LossName::Logistic)
+            };
+            let settings = learner.learner().with_bias(bias).with_risk(risk);
+            let Ok(certificate) = fitted(&data, &settings).certificate(&data) else { continue };
             let rows = Rows::from_canonical(&canonical(&data)).unwrap();
             let exact = novikoff_checker::check(&certificate.to_text(), &rows, None).unwrap();
             assert!(exact.iter().all(|verdict| verdict.holds), "{far} {learner:?} {bias:?}: {exact:?}");
@@ -330,10 +343,10 @@ fn columns_that_are_not_scaled_are_part_of_the_objective() {
     let input = Input::Bytes { name: "mail.tsv".into(), bytes: text.into() };
     let options = Options { format: Some(Format::Text), ..Options::default() };
     let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
-    let risk = Risk { scale: Scale::MaxAbs, ..Risk::default() };
-    let settings = Settings { learner: Learner::Logistic, risk, ..Settings::default() };
+    let risk = Risk { scale: Scale::MaxAbs, ..Risk::of(LossName::Logistic) };
+    let settings = LearnerName::Logistic.learner().with_risk(risk);
     let fit = fitted(&data, &settings);
-    let certificate = fit.certificate(&data, &settings).unwrap();
+    let certificate = fit.certificate(&data).unwrap();
     assert_eq!(confirmed(&certificate, &fit.model, &data), [true; 2]);
     let mut other = certificate;
     let Claim::NearOptimal { objective, .. } = &mut other.claims[0] else { panic!() };
@@ -347,8 +360,8 @@ fn columns_that_are_not_scaled_are_part_of_the_objective() {
 fn a_label_that_is_weighed_twice_is_refused() {
     let data = rows(60, 3, 3, 1.0, 1, false);
     let class_weight = ClassWeight::Balanced;
-    let settings = Settings { learner: Learner::Svm, class_weight, ..Settings::default() };
-    let mut certificate = fitted(&data, &settings).certificate(&data, &settings).unwrap();
+    let settings = LearnerName::Svm.learner().with_class_weight(class_weight);
+    let mut certificate = fitted(&data, &settings).certificate(&data).unwrap();
     assert!(certificate.check(&data).iter().all(|claim| claim.holds));
     let Claim::NearOptimal { objective, .. } = &mut certificate.claims[0] else { panic!() };
     let first = objective.class_weights[0].clone();
@@ -375,16 +388,17 @@ fn bounds_that_runs_reach_are_not_rounded_below_them() {
                 let rows = [a, b, c].map(|place: usize| places[place].map(|x| x * size));
                 let data = signed(&rows, &signs);
                 let bias = if (a + b) % 2 == 0 { Bias::None } else { Bias::Free };
-                let learner = [Learner::Perceptron, Learner::Averaged, Learner::Voted][(a + c) % 3];
-                let fit = fitted(&data, &Settings { learner, bias, epochs: 50, ..Settings::default() });
-                let Some(promise) = &fit.promise else { continue };
+                let learner =
+                    [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::Voted][(a + c) % 3];
+                let fit = fitted(&data, &learner.learner().with_bias(bias).with_epochs(50));
+                let Some(promise) = &fit.run().unwrap().promise else { continue };
                 for bound in [Some(promise.bound), promise.forever].into_iter().flatten() {
                     assert!(
-                        fit.mistakes <= bound.floor() as u64,
+                        fit.history().unwrap().mistakes <= bound.floor() as u64,
                         "{} {promise:?} {rows:?} {signs:?} {bias:?}",
-                        fit.mistakes
+                        fit.history().unwrap().mistakes
                     );
-                    reached += u32::from(fit.mistakes == bound.floor() as u64);
+                    reached += u32::from(fit.history().unwrap().mistakes == bound.floor() as u64);
                     runs += 1;
                 }
             }
@@ -429,9 +443,9 @@ fn plain(value: Value) -> Value {
 #[test]
 fn long_lists_are_packed_and_plain_ones_refused() {
     let data = rows(400, 300, 2, 1.0, 5, false);
-    let settings = Settings { learner: Learner::Svm, ..Settings::default() };
+    let settings = LearnerName::Svm.learner();
     let fit = fitted(&data, &settings);
-    let certificate = fit.certificate(&data, &settings).unwrap();
+    let certificate = fit.certificate(&data).unwrap();
     let text = certificate.to_text();
     let unpacked = plain(serde_json::from_str(&text).unwrap());
     let claim = &unpacked["claims"][0]["near-optimal"];
@@ -460,9 +474,9 @@ fn long_lists_are_packed_and_plain_ones_refused() {
 #[test]
 fn a_claim_without_any_penalty_speaks_of_weights_up_to_a_length() {
     let data = rows(80, 3, 1, 0.5, 3, false);
-    let risk = Risk { strength: Some(Strength::Lambda(0.0)), ..Risk::default() };
-    let settings = Settings { learner: Learner::LeastSquares, risk, ..Settings::default() };
-    let certificate = fitted(&data, &settings).certificate(&data, &settings).unwrap();
+    let risk = Risk { strength: Some(Strength::Lambda(0.0)), ..Risk::of(LossName::Logistic) };
+    let settings = LearnerName::LeastSquares.learner().with_risk(risk);
+    let certificate = fitted(&data, &settings).certificate(&data).unwrap();
     let [Claim::NearOptimal { value, lower_bound: Some(least), within: Some(_), .. }] =
         &certificate.claims[..]
     else {
@@ -490,7 +504,7 @@ proptest! {
         classes in 2..5usize,
         noise in 0.05..2.0f64,
         seed in any::<u64>(),
-        learner in prop::sample::select(Learner::ONLINE.to_vec()),
+        learner in prop::sample::select(LearnerName::ONLINE.to_vec()),
         bias in prop::sample::select(BIASES.to_vec()),
         multiclass in prop::sample::select(vec![None, Some(Scheme::OneVsRest)]),
         unit in any::<bool>(),
@@ -499,29 +513,19 @@ proptest! {
         epochs in prop::sample::select(vec![1usize, 3, 30]),
     ) {
         let data = rows(count.max(classes), features, classes, noise, seed, false);
-        let perceptron = learner != Learner::PassiveAggressive;
-        let settings = Settings {
-            learner,
-            bias,
-            multiclass,
-            length: if unit && perceptron { Length::Unit } else { Length::AsGiven },
-            own_feature: own.filter(|_| perceptron && !unit),
-            aggressiveness,
-            epochs,
-            seed,
-            ..Settings::default()
-        };
+        let perceptron = learner != LearnerName::PassiveAggressive;
+        let settings = learner.learner().with_bias(bias).with_multiclass(multiclass).with_length(if unit && perceptron { Length::Unit } else { Length::AsGiven }).with_own_feature(own.filter(|_| perceptron && !unit)).with_aggressiveness(aggressiveness).with_epochs(epochs).with_seed(seed);
         let fit = fitted(&data, &settings);
         if perceptron {
-            prop_assert!(fit.promise.is_some() || fit.mistakes == 0, "{fit:?}");
+            prop_assert!(fit.run().unwrap().promise.is_some() || fit.history().unwrap().mistakes == 0, "{fit:?}");
         }
-        if let Some(promise) = &fit.promise {
-            prop_assert!(fit.mistakes as f64 <= promise.bound, "{} {:?} {:?}", fit.mistakes, promise, settings);
-            if let (Some(upper), Some(geometry)) = (fit.margin_upper, fit.geometry) {
+        if let Some(promise) = &fit.run().unwrap().promise {
+            prop_assert!(fit.history().unwrap().mistakes as f64 <= promise.bound, "{} {:?} {:?}", fit.history().unwrap().mistakes, promise, settings);
+            if let (Some(upper), Some(geometry)) = (fit.run().unwrap().margin_upper, fit.run().unwrap().geometry) {
                 prop_assert!(geometry.margin <= upper * (1.0 + 1e-12), "{geometry:?} {upper}");
             }
         }
-        let Ok(certificate) = fit.certificate(&data, &settings) else { return Ok(()) };
+        let Ok(certificate) = fit.certificate(&data) else { return Ok(()) };
         let again = Certificate::from_text(&certificate.to_text()).unwrap();
         for claim in again.check(&data) {
             prop_assert!(claim.holds, "{:?}: {:?}", settings, claim);
@@ -535,11 +539,11 @@ proptest! {
             });
             let claimed: Vec<u64> = claimed.collect();
             if !claimed.is_empty() {
-                prop_assert!(fit.mistakes <= claimed.iter().sum(), "{} {:?}", fit.mistakes, claimed);
+                prop_assert!(fit.history().unwrap().mistakes <= claimed.iter().sum(), "{} {:?}", fit.history().unwrap().mistakes, claimed);
             }
         }
-        if let Some(promise) = &fit.promise {
-            prop_assert!(promise.forever.is_none_or(|bound| fit.mistakes as f64 <= bound && promise.bound <= bound * (1.0 + 1e-9)));
+        if let Some(promise) = &fit.run().unwrap().promise {
+            prop_assert!(promise.forever.is_none_or(|bound| fit.history().unwrap().mistakes as f64 <= bound && promise.bound <= bound * (1.0 + 1e-9)));
         }
     }
 
@@ -548,7 +552,7 @@ proptest! {
     fn own_features_are_columns_of_their_own(
         raw in prop::collection::vec(prop::collection::vec(-3..4i32, 2), 2..12),
         positive in prop::collection::vec(any::<bool>(), 12),
-        learner in prop::sample::select(vec![Learner::Perceptron, Learner::Averaged, Learner::Voted]),
+        learner in prop::sample::select(vec![LearnerName::Perceptron, LearnerName::Averaged, LearnerName::Voted]),
         own in prop::sample::select(vec![1.0, 2.0]),
     ) {
         let make = |more: usize| {
@@ -569,16 +573,16 @@ proptest! {
             }
         };
         let (plain, wide) = (make(0), make(raw.len()));
-        let settings = Settings { learner, epochs: 10_000, ..Settings::default() };
-        let offered = fitted(&plain, &Settings { own_feature: Some(own), ..settings.clone() });
+        let settings = learner.learner().with_epochs(10_000);
+        let offered = fitted(&plain, &settings.clone().with_own_feature(Some(own)));
         let explicit = fitted(&wide, &settings);
-        prop_assert_eq!(offered.mistakes, explicit.mistakes);
+        prop_assert_eq!(offered.history().unwrap().mistakes, explicit.history().unwrap().mistakes);
         prop_assert_eq!(offered.stopped, Stopped::Separated);
         if let (Scorer::Linear(a), Scorer::Linear(b)) = (&offered.model.scorer, &explicit.model.scorer) {
             prop_assert_eq!(&a.values[..], &b.values[..2]);
             prop_assert_eq!(&a.bias, &b.bias);
         }
-        prop_assert!(offered.mistakes as f64 <= offered.promise.unwrap().bound);
+        prop_assert!(offered.history().unwrap().mistakes as f64 <= offered.run().unwrap().promise.as_ref().unwrap().bound);
     }
 }
 
@@ -588,8 +592,8 @@ fn a_bound_of_one_pass_bounds_one_pass() {
     let data =
         Recipe { rows: 2000, features: 5, margin: 0.2, noise: 0.05, seed: 4, ..Recipe::default() }.generate();
     let bound = |epochs: usize| {
-        let settings = Settings { learner: Learner::Averaged, epochs, ..Settings::default() };
-        let promise = fitted(&data, &settings).promise.unwrap();
+        let settings = LearnerName::Averaged.learner().with_epochs(epochs);
+        let promise = fitted(&data, &settings).run().unwrap().promise.clone().unwrap();
         (promise.bound, promise.unseen.unwrap())
     };
     let (once, unseen) = bound(1);

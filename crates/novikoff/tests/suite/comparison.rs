@@ -9,10 +9,10 @@ use novikoff::features::Schema;
 use novikoff::kernel::Kernel;
 use novikoff::model::{Scorer, Scratch};
 use novikoff::multiclass::Scheme;
-use novikoff::online::Order;
+use novikoff::online::{Keep, Order};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{Learner, Settings, train};
+use novikoff::train::{LearnerName, Perceptron};
 use proptest::prelude::*;
 
 /// Rows of small integers around a corner for each class, and some of them anywhere.
@@ -35,8 +35,10 @@ fn rows(classes: usize, count: usize, features: usize, seed: u64) -> Dataset {
     Dataset { rows, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report }
 }
 
-fn settings(seed: u64, bias: Bias, multiclass: Option<Scheme>) -> Settings {
-    Settings { seed, bias, multiclass, ..Settings::default() }
+fn settings(seed: u64, bias: Bias, multiclass: Option<Scheme>) -> Perceptron {
+    let mut perceptron = Perceptron::new().seed(seed).bias(bias);
+    perceptron.shared.multiclass = multiclass;
+    perceptron
 }
 
 fn compared(data: &Dataset, test: &Dataset, comparison: &Comparison) -> Compared {
@@ -85,21 +87,26 @@ proptest! {
         };
         let base = settings(seed, bias, scheme);
         let comparison =
-            Comparison { kernels: vec![(kernel, 3.0)], epochs: vec![1.0, 2.0, 3.0], others: Vec::new(), settings: base.clone() };
+            Comparison { kernels: vec![(kernel, 3.0)], epochs: vec![1.0, 2.0, 3.0], others: Vec::new(), perceptron: base.clone() };
         let all = compared(&data, &test, &comparison);
         for epochs in 1..=3 {
-            for learner in [Learner::Perceptron, Learner::Averaged, Learner::Voted] {
-                let fit = train(&data, None, &Settings { learner, kernel, epochs, ..base.clone() }, &mut Unwatched).unwrap();
+            for (learner, returned) in [
+                (LearnerName::Perceptron, Keep::Last),
+                (LearnerName::Averaged, Keep::Average),
+                (LearnerName::Voted, Keep::Mistakes),
+            ] {
+                let perceptron = Perceptron { returned, ..base.clone() }.kernel(kernel).epochs(epochs);
+                let fit = perceptron.fit(&data).unwrap();
                 // A run that ends because nothing is mistaken has fewer rounds; its average and votes have
                 // too.
-                prop_assume!(learner == Learner::Perceptron || fit.trace.len() == epochs);
+                prop_assume!(learner == LearnerName::Perceptron || fit.history().unwrap().epochs.len() == epochs);
                 let entry = find(&all.entries, learner.name(), false, epochs as f64);
                 let classes: Vec<u32> = test.labels.clone();
                 let error = novikoff::evaluate::error(&fit.model.scorer, &test, &classes);
                 // Averages are rounded: sums in another order may break their ties another way.
-                let ties = if learner == Learner::Averaged { ties(&fit.model.scorer, &test) as f64 / test.len() as f64 } else { 0.0 };
+                let ties = if learner == LearnerName::Averaged { ties(&fit.model.scorer, &test) as f64 / test.len() as f64 } else { 0.0 };
                 prop_assert!((entry.test_error - error).abs() <= ties + 1e-12, "{learner:?} {epochs}: {} and not {error}", entry.test_error);
-                prop_assert_eq!(entry.mistakes, Some(fit.mistakes));
+                prop_assert_eq!(entry.mistakes, Some(fit.history().unwrap().mistakes));
                 prop_assert!(entry.train_error.is_some());
             }
         }
@@ -119,8 +126,8 @@ proptest! {
         let comparison = Comparison {
             kernels: vec![(Kernel::Linear, 2.0), (kernel, 1.5)][..if kernel == Kernel::Linear { 1 } else { 2 }].to_vec(),
             epochs: vec![0.3, 1.0, 2.0],
-            others: vec![Learner::Logistic],
-            settings: settings(seed, Bias::Free, None),
+            others: vec![LearnerName::Logistic],
+            perceptron: settings(seed, Bias::Free, None),
         };
         let whole = compared(&data, &test, &comparison);
         let mut text = State::default().to_text();
@@ -159,12 +166,12 @@ fn timeless(entries: &[Entry]) -> Vec<Entry> {
 fn random_and_normalised_forms_are_those_of_the_paper() {
     for seed in 0..40 {
         let (data, test) = (rows(3, 60, 3, seed), rows(3, 40, 3, seed + 1000));
-        let settings = Settings { order: Order::Given, ..settings(seed, Bias::Free, None) };
+        let settings = settings(seed, Bias::Free, None).order(Order::Given);
         let comparison = Comparison {
             kernels: vec![(Kernel::Linear, 2.0)],
             epochs: vec![0.5, 1.0, 2.0],
             others: Vec::new(),
-            settings,
+            perceptron: settings,
         };
         let all = compared(&data, &test, &comparison);
         let history = history(&data, 2);
@@ -282,7 +289,7 @@ fn a_state_of_other_rows_or_of_nonsense_is_refused() {
         kernels: vec![(Kernel::Polynomial(2), 1.0)],
         epochs: vec![1.0],
         others: Vec::new(),
-        settings: settings(seed, Bias::Free, None),
+        perceptron: settings(seed, Bias::Free, None),
     };
     let mut state = State::default();
     compare(&data, &test, &comparison(0), &mut state, &mut StopAfter(1), &mut |_| Ok(())).unwrap();
@@ -315,8 +322,8 @@ fn what_does_not_apply_is_left_out_and_said() {
     let comparison = Comparison {
         kernels: Vec::new(),
         epochs: vec![1.0],
-        others: vec![Learner::Bayes, Learner::Svm],
-        settings: settings(0, Bias::Free, None),
+        others: vec![LearnerName::Bayes, LearnerName::Svm],
+        perceptron: settings(0, Bias::Free, None),
     };
     let all = compared(&data, &test, &comparison);
     assert_eq!(all.left_out.len(), 1, "negative counts");

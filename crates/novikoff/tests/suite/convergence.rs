@@ -1,6 +1,7 @@
 //! What fits say of themselves: "converged" where they are, whatever the columns' units and offsets, and no
 //! dual above a minimum.
 
+use crate::with::With;
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
@@ -10,7 +11,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
-use novikoff::train::{Fit, Learner, Risk, RiskFit, Settings, SolverName, Strength, train};
+use novikoff::train::{Fit, LearnerName, Risk, RiskFit, SolverName, Strength, train};
 
 fn dataset(rows: &[Vec<f64>], targets: &[f64]) -> Dataset {
     let mut builder = Builder::new(Layout::Dense { columns: rows[0].len() });
@@ -29,7 +30,7 @@ fn dataset(rows: &[Vec<f64>], targets: &[f64]) -> Dataset {
 }
 
 fn fit(
-    learner: Learner,
+    learner: LearnerName,
     lambda: f64,
     solver: SolverName,
     bias: Bias,
@@ -41,14 +42,14 @@ fn fit(
         strength: Some(Strength::Lambda(lambda)),
         solver,
         steps: slow.then_some(300),
-        ..Risk::default()
+        ..Risk::of(LossName::Logistic)
     };
-    let settings = Settings { learner, bias, risk, ..Settings::default() };
+    let settings = learner.learner().with_bias(bias).with_risk(risk);
     train(&dataset(rows, targets), None, &settings, &mut Unwatched).unwrap()
 }
 
 fn risk(fit: &Fit) -> &RiskFit {
-    fit.risk.as_ref().unwrap()
+    fit.risk().unwrap()
 }
 
 /// Ten rows that follow one another closely, far from zero, and their classes.
@@ -62,7 +63,7 @@ fn a_tiny_column_is_fitted_by_least_absolute_deviations() {
     for scale in [1e-150, 1e-12, 1e-10, 1.0, 1e12] {
         let (rows, targets): (Vec<_>, Vec<_>) =
             (1..6).map(|i| (vec![f64::from(i) * scale], f64::from(i))).unzip();
-        let fit = fit(Learner::LeastAbsolute, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
+        let fit = fit(LearnerName::LeastAbsolute, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::Converged, "{scale}");
         assert!(risk(&fit).objective < 1e-12 && risk(&fit).dual.unwrap() < 1e-12, "{scale} {:?}", risk(&fit));
     }
@@ -73,15 +74,15 @@ fn times_and_millionths_do_not_pass_for_arrival() {
     let (far, targets) = times();
     let small: Vec<Vec<f64>> = (0..10).map(|i| vec![f64::from(i) * 1e-6]).collect();
     for rows in [&far, &small] {
-        let newton = fit(Learner::Logistic, 0.0, SolverName::Newton, Bias::Free, rows, &targets);
+        let newton = fit(LearnerName::Logistic, 0.0, SolverName::Newton, Bias::Free, rows, &targets);
         assert_eq!(newton.stopped, Stopped::Converged);
         let least = risk(&newton).objective;
         assert!(least < 0.55 && risk(&newton).steps > 1, "{:?}", risk(&newton));
-        let gradient = fit(Learner::Logistic, 0.0, SolverName::Gradient, Bias::Free, rows, &targets);
+        let gradient = fit(LearnerName::Logistic, 0.0, SolverName::Gradient, Bias::Free, rows, &targets);
         assert!(gradient.stopped != Stopped::Converged || risk(&gradient).objective <= least * (1.0 + 1e-4));
-        let boosting = fit(Learner::Boosting, 0.0, SolverName::Auto, Bias::Free, rows, &targets);
-        let best =
-            risk(&fit(Learner::Exponential, 0.0, SolverName::Newton, Bias::Free, rows, &targets)).objective;
+        let boosting = fit(LearnerName::Boosting, 0.0, SolverName::Auto, Bias::Free, rows, &targets);
+        let best = risk(&fit(LearnerName::Exponential, 0.0, SolverName::Newton, Bias::Free, rows, &targets))
+            .objective;
         assert!(boosting.stopped != Stopped::Converged || risk(&boosting).objective <= best * (1.0 + 1e-4));
     }
 }
@@ -92,7 +93,7 @@ fn classes_learned_jointly_find_the_minimum_in_any_units() {
     let mut objectives = Vec::new();
     for (scale, shift) in [(1.0, 0.0), (1e-6, 0.0), (1e6, 0.0), (1.0, 1.7e9)] {
         let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i) * scale + shift]).collect();
-        let fit = fit(Learner::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
+        let fit = fit(LearnerName::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
         assert_eq!(
             (fit.stopped, fit.scheme),
             (Stopped::Converged, Scheme::Joint),
@@ -109,10 +110,10 @@ fn separable_rows_have_no_minimum_and_are_said_to_have_none() {
     let rows: Vec<Vec<f64>> = [-3.0, -2.0, -1.0, 1.0, 2.5].iter().map(|x| vec![*x]).collect();
     let targets = [-1.0, -1.0, -1.0, 1.0, 1.0];
     for (learner, solver) in [
-        (Learner::Boosting, SolverName::Auto),
-        (Learner::Exponential, SolverName::Newton),
-        (Learner::Logistic, SolverName::Newton),
-        (Learner::Logistic, SolverName::Gradient),
+        (LearnerName::Boosting, SolverName::Auto),
+        (LearnerName::Exponential, SolverName::Newton),
+        (LearnerName::Logistic, SolverName::Newton),
+        (LearnerName::Logistic, SolverName::Gradient),
     ] {
         let fit = fit(learner, 0.0, solver, Bias::None, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::NotConverged, "{learner:?} {solver:?}");
@@ -120,11 +121,11 @@ fn separable_rows_have_no_minimum_and_are_said_to_have_none() {
         assert!(why.contains("separable") && why.contains("--lambda"), "{why}");
     }
     let three = [0.0, 0.0, 1.0, 2.0, 2.0];
-    let joint = fit(Learner::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &three);
+    let joint = fit(LearnerName::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &three);
     assert_eq!(joint.stopped, Stopped::NotConverged);
     assert!(risk(&joint).obstacle.as_deref().unwrap().contains("separable"));
     // A squared hinge is zero from a margin of 1 on: there is a minimum.
-    let hinge = fit(Learner::SquaredSvm, 0.0, SolverName::Newton, Bias::None, &rows, &targets);
+    let hinge = fit(LearnerName::SquaredSvm, 0.0, SolverName::Newton, Bias::None, &rows, &targets);
     assert_eq!((hinge.stopped, risk(&hinge).objective), (Stopped::Converged, 0.0));
 }
 
@@ -133,16 +134,16 @@ fn newton_knows_the_minimum_when_it_is_there() {
     let (rows, targets) = times();
     let rows: Vec<Vec<f64>> = rows.iter().map(|row| vec![row[0] - 1.7e9]).collect();
     for lambda in [0.0, 1e-8, 0.1] {
-        for learner in [Learner::Logistic, Learner::Exponential, Learner::SquaredSvm] {
+        for learner in [LearnerName::Logistic, LearnerName::Exponential, LearnerName::SquaredSvm] {
             let risk = Risk {
                 strength: Some(Strength::Lambda(lambda)),
                 solver: SolverName::Newton,
                 tolerance: 1e-11,
-                ..Risk::default()
+                ..Risk::of(LossName::Logistic)
             };
-            let settings = Settings { learner, risk, ..Settings::default() };
+            let settings = learner.learner().with_risk(risk);
             let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
-            assert_eq!(fit.stopped, Stopped::Converged, "{learner:?} {lambda} {:?}", fit.risk);
+            assert_eq!(fit.stopped, Stopped::Converged, "{learner:?} {lambda} {:?}", fit.risk());
         }
     }
 }
@@ -156,13 +157,16 @@ fn several_classes_converge_when_their_gap_says_so() {
     let targets: Vec<f64> =
         (0..60).map(|i| if i >= 50 { 2.0 } else { f64::from(u8::from(i % 20 + i * 7 % 3 > 9)) }).collect();
     for steps in 1..60 {
-        for learner in [Learner::Svm, Learner::SquaredSvm, Learner::Logistic] {
-            let risk =
-                Risk { steps: Some(steps), tolerance: 1e-2, solver: SolverName::DualCd, ..Risk::default() };
-            let settings =
-                Settings { learner, risk, multiclass: Some(Scheme::OneVsRest), ..Settings::default() };
+        for learner in [LearnerName::Svm, LearnerName::SquaredSvm, LearnerName::Logistic] {
+            let risk = Risk {
+                steps: Some(steps),
+                tolerance: 1e-2,
+                solver: SolverName::DualCd,
+                ..Risk::of(LossName::Logistic)
+            };
+            let settings = learner.learner().with_risk(risk).with_multiclass(Some(Scheme::OneVsRest));
             let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
-            let close = fit.risk.as_ref().unwrap().relative_gap.unwrap() <= 1e-2;
+            let close = fit.risk().unwrap().relative_gap.unwrap() <= 1e-2;
             assert_eq!(fit.stopped == Stopped::Converged, close, "{learner:?} after {steps} steps");
         }
     }
@@ -351,24 +355,24 @@ fn solve(mut lines: Vec<Vec<f64>>) -> Vec<f64> {
     found
 }
 
-const LEARNERS: [(Learner, LossName, &[SolverName]); 7] = {
+const LEARNERS: [(LearnerName, LossName, &[SolverName]); 7] = {
     use SolverName::*;
     [
-        (Learner::Svm, LossName::Hinge, &[Augmented, DualCd, Gradient, Stochastic]),
-        (Learner::SquaredSvm, LossName::SquaredHinge, &[Newton, Augmented, DualCd, Gradient, Coordinate]),
+        (LearnerName::Svm, LossName::Hinge, &[Augmented, DualCd, Gradient, Stochastic]),
+        (LearnerName::SquaredSvm, LossName::SquaredHinge, &[Newton, Augmented, DualCd, Gradient, Coordinate]),
         (
-            Learner::Logistic,
+            LearnerName::Logistic,
             LossName::Logistic,
             &[Newton, Augmented, DualCd, Gradient, Stochastic, Coordinate],
         ),
-        (Learner::Exponential, LossName::Exponential, &[Newton, Gradient, Coordinate]),
-        (Learner::Boosting, LossName::Exponential, &[Boosting]),
+        (LearnerName::Exponential, LossName::Exponential, &[Newton, Gradient, Coordinate]),
+        (LearnerName::Boosting, LossName::Exponential, &[Boosting]),
         (
-            Learner::LeastSquares,
+            LearnerName::LeastSquares,
             LossName::Squared,
             &[LeastSquares, Newton, Augmented, DualCd, Gradient, Coordinate],
         ),
-        (Learner::LeastAbsolute, LossName::Absolute, &[Simplex, Augmented, DualCd, Gradient]),
+        (LearnerName::LeastAbsolute, LossName::Absolute, &[Simplex, Augmented, DualCd, Gradient]),
     ]
 };
 
@@ -397,9 +401,14 @@ fn converged_is_said_only_of_minima() {
                 for &solver in solvers {
                     let steps =
                         matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200);
-                    let risk =
-                        Risk { strength: Some(Strength::Lambda(l2)), l1, solver, steps, ..Risk::default() };
-                    let settings = Settings { learner, bias, risk, ..Settings::default() };
+                    let risk = Risk {
+                        strength: Some(Strength::Lambda(l2)),
+                        l1,
+                        solver,
+                        steps,
+                        ..Risk::of(LossName::Logistic)
+                    };
+                    let settings = learner.learner().with_bias(bias).with_risk(risk);
                     let Ok(fit) = train(&dataset(&rows, targets), None, &settings, &mut Unwatched) else {
                         continue;
                     };
@@ -408,7 +417,7 @@ fn converged_is_said_only_of_minima() {
                     );
                     let weights = fit.model.scorer.weights().unwrap();
                     let own = task.objective(&weights.values, weights.bias[0]);
-                    let found = fit.risk.as_ref().unwrap();
+                    let found = fit.risk().unwrap();
                     let converged = fit.stopped == Stopped::Converged;
                     assert!((own - found.objective).abs() <= 1e-6 * own + 1e-9, "{what}: {own} is {found:?}");
                     // A ball that holds the weights of the other minimum.
@@ -464,11 +473,12 @@ fn rows_of_enormous_values_are_part_of_the_objective() {
     let rows: Vec<Vec<f64>> =
         enormous.into_iter().chain([1.0, 2.0, -1.0].map(|x| vec![0.0, 0.0, x])).collect();
     let targets = [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0];
-    let settings = |solver| Settings {
-        learner: Learner::SquaredSvm,
-        bias: Bias::None,
-        risk: Risk { strength: Some(Strength::Lambda(0.1)), solver, ..Risk::default() },
-        ..Settings::default()
+    let settings = |solver| {
+        LearnerName::SquaredSvm.learner().with_bias(Bias::None).with_risk(Risk {
+            strength: Some(Strength::Lambda(0.1)),
+            solver,
+            ..Risk::of(LossName::Logistic)
+        })
     };
     for solver in [SolverName::Newton, SolverName::DualCd, SolverName::Augmented] {
         let Ok(fit) = train(&dataset(&rows, &targets), None, &settings(solver), &mut Unwatched) else {
@@ -496,10 +506,10 @@ fn an_objective_that_underflows_is_no_minimum() {
         (0.0, SolverName::Auto),
         (0.0, SolverName::Newton),
     ] {
-        let fit = fit(Learner::LeastSquares, lambda, solver, Bias::Free, &rows, &targets);
+        let fit = fit(LearnerName::LeastSquares, lambda, solver, Bias::Free, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::NotConverged, "{lambda} {solver:?} {:?}", risk(&fit));
     }
-    let met = fit(Learner::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &[0.0; 3]);
+    let met = fit(LearnerName::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &[0.0; 3]);
     assert_eq!(met.stopped, Stopped::Converged);
 }
 
@@ -510,11 +520,10 @@ fn margins_are_bounded_in_spite_of_rounding() {
         let places = [(-2.1, -1.0), (-3.7, -1.0), (1.3, 1.0), (2.9, 1.0), (1.9, 1.0)];
         let (rows, targets): (Vec<_>, Vec<f64>) = places.into_iter().map(|(x, y)| (vec![at + x], y)).unzip();
         let widest = ((at + 1.3) - (at - 2.1)) / 2.0;
-        let risk = Risk { tolerance, ..Risk::default() };
-        let settings =
-            Settings { learner: Learner::MaxMargin, bias: Bias::Free, risk, ..Settings::default() };
+        let risk = Risk { tolerance, ..Risk::of(LossName::Logistic) };
+        let settings = LearnerName::MaxMargin.learner().with_bias(Bias::Free).with_risk(risk);
         let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
-        let (lower, upper) = fit.risk.as_ref().unwrap().margin.unwrap();
+        let (lower, upper) = fit.risk().unwrap().margin.unwrap();
         assert!(lower <= widest && widest <= upper, "{at}: {lower} {widest} {upper}");
         assert!(
             fit.stopped != Stopped::Converged || widest - lower <= tolerance * widest,

@@ -8,7 +8,7 @@ use novikoff::features::text::{Counting, Lengths, TextRecipe};
 use novikoff::model::{self, About, Model, Scorer, Scratch, Weights, explain};
 use novikoff::multiclass::decide;
 use novikoff::read::{Format, Input, Options, Purpose, Reader, TableOptions};
-use novikoff::train::{Learner, Settings, train, train_online};
+use novikoff::train::{LearnerName, train, train_online};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -371,7 +371,7 @@ fn models_of_documents_come_back_as_they_were() {
     ] {
         let data =
             Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
-        let settings = Settings { learner: Learner::SquaredSvm, ..Settings::default() };
+        let settings = LearnerName::SquaredSvm.learner();
         let model = train(&data, None, &settings, &mut Unwatched).unwrap().model;
         let bytes = model::to_bytes(&model).unwrap();
         let again = model::from_bytes(&bytes, "it").unwrap();
@@ -395,8 +395,12 @@ fn words_and_classes_are_learned_as_they_come() {
     for bits in [None, Some(0)] {
         let options = Options { hash_bits: bits, ..options(Format::Text, &TextRecipe::stream()) };
         let reader = Reader::open_stream(&input(text.clone()), &options, &Purpose::Training).unwrap();
-        let fit = train_online(reader, &Settings::default(), &mut Unwatched).unwrap();
-        assert!(fit.progressive_error.unwrap() < 0.1, "{:?}", fit.progressive_error);
+        let fit = train_online(reader, &LearnerName::Averaged.learner(), &mut Unwatched).unwrap();
+        assert!(
+            fit.stream().map(|stream| stream.progressive_error).unwrap() < 0.1,
+            "{:?}",
+            fit.stream().map(|stream| stream.progressive_error)
+        );
         let model = model::from_bytes(&model::to_bytes(&fit.model).unwrap(), "it").unwrap();
         let purpose =
             Purpose::Evaluation { labels: &model.labels, schema: &model.schema, features: model.features() };

@@ -1,13 +1,16 @@
 //! Batch learners: solvers agree with one another and with objectives computed naively, gaps hold, and
 //! nothing that data can be leads to a wrong answer without a word.
 
+use crate::with::With;
 use novikoff::certificate::{gap, joint_gap};
 use novikoff::control::{Flow, Unwatched, Watch};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Matrix, Report};
 use novikoff::features::Schema;
-use novikoff::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, Squared, SquaredHinge};
+use novikoff::loss::{
+    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+};
 use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
@@ -15,7 +18,7 @@ use novikoff::risk::{Joint, Point, Problem};
 use novikoff::solver::{
     Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial,
 };
-use novikoff::train::{Learner, Risk, Settings, Strength, train, tune};
+use novikoff::train::{Learner, LearnerName, Risk, Strength, train, tune};
 use proptest::prelude::*;
 
 fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
@@ -196,12 +199,12 @@ fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Datase
     }
 }
 
-fn settings(learner: Learner) -> Settings {
-    Settings {
-        learner,
-        risk: Risk { tolerance: 1e-10, steps: Some(100_000), ..Risk::default() },
-        ..Settings::default()
-    }
+fn settings(learner: LearnerName) -> Learner {
+    learner.learner().with_risk(Risk {
+        tolerance: 1e-10,
+        steps: Some(100_000),
+        ..Risk::of(LossName::Logistic)
+    })
 }
 
 fn weights(scorer: &Scorer) -> Vec<f64> {
@@ -210,8 +213,13 @@ fn weights(scorer: &Scorer) -> Vec<f64> {
         .map_or_else(Vec::new, |weights| weights.values.iter().chain(&weights.bias).copied().collect())
 }
 
-const MINIMISERS: [Learner; 5] =
-    [Learner::Svm, Learner::SquaredSvm, Learner::Logistic, Learner::Exponential, Learner::HingeAtZero];
+const MINIMISERS: [LearnerName; 5] = [
+    LearnerName::Svm,
+    LearnerName::SquaredSvm,
+    LearnerName::Logistic,
+    LearnerName::Exponential,
+    LearnerName::HingeAtZero,
+];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
@@ -233,7 +241,7 @@ proptest! {
         for learner in MINIMISERS {
             let once = train(&dataset(&rows, &labels, row_weights.clone()), None, &settings(learner), &mut Unwatched).unwrap();
             let twice = train(&dataset(&twice.0, &twice.1, Vec::new()), None, &settings(learner), &mut Unwatched).unwrap();
-            let (a, b) = (once.risk.unwrap(), twice.risk.unwrap());
+            let (a, b) = (once.risk().unwrap(), twice.risk().unwrap());
             prop_assert!((a.objective - b.objective).abs() <= 1e-9 * (1.0 + a.objective), "{learner:?}: {} {}", a.objective, b.objective);
             prop_assert_eq!(a.lambda, b.lambda);
         }
@@ -265,9 +273,9 @@ proptest! {
         };
         let rows: Vec<Vec<f64>> = rows.into_iter().map(|row| row.into_iter().map(|x| scale * x).collect()).collect();
         let data = dataset(&rows, &labels, Vec::new());
-        for learner in Learner::BATCH {
-            let risk = Risk { strength: Some(Strength::Lambda(lambda)), tolerance: 1e-6, steps: Some(2000), ..Risk::default() };
-            let fit = match train(&data, None, &Settings { learner, bias, risk, ..Settings::default() }, &mut Unwatched) {
+        for learner in LearnerName::BATCH {
+            let risk = Risk { strength: Some(Strength::Lambda(lambda)), tolerance: 1e-6, steps: Some(2000), ..Risk::of(LossName::Logistic) };
+            let fit = match train(&data, None, &learner.learner().with_bias(bias).with_risk(risk), &mut Unwatched) {
                 Ok(fit) => fit,
                 Err(error) => {
                     prop_assert!(lambda == 0.0, "{learner:?}: {error}");
@@ -275,7 +283,7 @@ proptest! {
                 }
             };
             prop_assert!(weights(&fit.model.scorer).iter().all(|w| w.is_finite()));
-            let risk = fit.risk.unwrap();
+            let risk = fit.risk().unwrap();
             match fit.stopped {
                 Stopped::Converged => prop_assert!(risk.obstacle.is_none()),
                 Stopped::NotConverged => prop_assert!(risk.obstacle.is_some()),
@@ -284,11 +292,11 @@ proptest! {
             // At scales that are not extreme, all but the limit without a penalty must get there.
             let usual = scale == 1.0 && lambda == 1e-3 && kind != 6;
             // One weight at a time creeps where columns are collinear.
-            let creeps = learner == Learner::Boosting && kind <= 1;
-            if usual && learner != Learner::MaxMargin && !creeps {
+            let creeps = learner == LearnerName::Boosting && kind <= 1;
+            if usual && learner != LearnerName::MaxMargin && !creeps {
                 prop_assert_eq!(fit.stopped, Stopped::Converged, "{:?} kind {}: {:?}", learner, kind, risk.obstacle);
             }
-            if let (Some(dual), true) = (risk.dual, learner != Learner::MaxMargin) {
+            if let (Some(dual), true) = (risk.dual, learner != LearnerName::MaxMargin) {
                 prop_assert!(dual <= risk.objective * (1.0 + 1e-9) + 1e-12);
             }
         }
@@ -299,8 +307,8 @@ proptest! {
 #[test]
 fn the_largest_margin_of_two_points_is_half_their_distance() {
     let data = dataset(&[vec![0.0, 0.0], vec![3.0, 4.0]], &[0, 1], Vec::new());
-    let fit = train(&data, None, &settings(Learner::MaxMargin), &mut Unwatched).unwrap();
-    let (lower, upper) = fit.risk.as_ref().unwrap().margin.unwrap();
+    let fit = train(&data, None, &settings(LearnerName::MaxMargin), &mut Unwatched).unwrap();
+    let (lower, upper) = fit.risk().unwrap().margin.unwrap();
     assert!((lower - 2.5).abs() < 1e-8 && (upper - 2.5).abs() < 1e-8, "{lower} {upper}");
     let found = weights(&fit.model.scorer);
     for (w, expected) in found.iter().zip([0.24, 0.32, -1.0]) {
@@ -311,10 +319,10 @@ fn the_largest_margin_of_two_points_is_half_their_distance() {
 #[test]
 fn rows_that_cannot_be_separated_are_said_to_be() {
     let data = dataset(&[vec![1.0], vec![1.0], vec![2.0], vec![-1.0]], &[0, 1, 1, 0], Vec::new());
-    let fit = train(&data, None, &settings(Learner::MaxMargin), &mut Unwatched).unwrap();
+    let fit = train(&data, None, &settings(LearnerName::MaxMargin), &mut Unwatched).unwrap();
     assert_eq!(fit.stopped, Stopped::NotConverged);
-    let risk = fit.risk.unwrap();
-    assert!(risk.obstacle.unwrap().contains("none was found that separates the rows"));
+    let risk = fit.risk().unwrap();
+    assert!(risk.obstacle.as_ref().unwrap().contains("none was found that separates the rows"));
     assert!(risk.margin.unwrap().1 < 1e-6);
 }
 
@@ -322,7 +330,7 @@ fn rows_that_cannot_be_separated_are_said_to_be() {
 #[test]
 fn a_bias_alone_is_the_log_of_the_odds() {
     let data = dataset(&vec![vec![0.0]; 10], &[0, 0, 0, 0, 0, 0, 0, 1, 1, 1], Vec::new());
-    let fit = train(&data, None, &settings(Learner::Logistic), &mut Unwatched).unwrap();
+    let fit = train(&data, None, &settings(LearnerName::Logistic), &mut Unwatched).unwrap();
     let found = weights(&fit.model.scorer);
     // A relative gap of 1e-10, where the objective bends by 0.2, leaves the bias within the root of that.
     assert!((found[1] - (3.0f64 / 7.0).ln()).abs() < 3e-5, "{found:?}");
@@ -337,11 +345,8 @@ fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
         (0..90).map(|i| vec![(f64::from(i) * 0.7).sin(), (f64::from(i) * 1.3).cos(), 1.0]).collect();
     let labels: Vec<usize> = (0..90).map(|i| (i * i) % 7 % 3).collect();
     let data = dataset(&rows, &labels, Vec::new());
-    let settings = Settings {
-        learner: Learner::Logistic,
-        risk: Risk { tolerance: 1e-9, ..Risk::default() },
-        ..Settings::default()
-    };
+    let settings =
+        LearnerName::Logistic.learner().with_risk(Risk { tolerance: 1e-9, ..Risk::of(LossName::Logistic) });
     let path =
         |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
     let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
@@ -411,9 +416,8 @@ fn threads_do_not_change_a_byte() {
     let labels: Vec<usize> =
         (0..9000).map(|i| usize::from(rows[i][0] + 0.4 * rows[i][2] > 0.3 * rows[i][4])).collect();
     let data = dataset(&rows, &labels, Vec::new());
-    for learner in Learner::BATCH {
-        let settings =
-            Settings { learner, risk: Risk { steps: Some(50), ..Risk::default() }, ..Settings::default() };
+    for learner in LearnerName::BATCH {
+        let settings = learner.learner().with_risk(Risk { steps: Some(50), ..Risk::of(LossName::Logistic) });
         let model = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| to_bytes(&train(&data, None, &settings, &mut Unwatched).unwrap().model).unwrap())
@@ -427,7 +431,7 @@ fn a_solver_that_is_stopped_returns_what_it_has() {
     let rows: Vec<Vec<f64>> = (0..200).map(|i| vec![(i as f64).sin(), (i as f64 * 0.3).cos()]).collect();
     let labels: Vec<usize> = (0..200).map(|i| i % 2).collect();
     // The hinge at zero has its minimum at zero, where solvers begin.
-    for learner in Learner::BATCH.into_iter().filter(|learner| *learner != Learner::HingeAtZero) {
+    for learner in LearnerName::BATCH.into_iter().filter(|learner| *learner != LearnerName::HingeAtZero) {
         let mut seen = 0;
         let fit = train(&dataset(&rows, &labels, Vec::new()), None, &settings(learner), &mut |_| {
             seen += 1;
@@ -487,7 +491,7 @@ proptest! {
 
 #[test]
 fn a_solver_that_is_stopped_among_some_rows_returns_what_it_has() {
-    for learner in [Learner::Svm, Learner::SquaredSvm, Learner::Logistic] {
+    for learner in [LearnerName::Svm, LearnerName::SquaredSvm, LearnerName::Logistic] {
         let fit = train(&many_rows(1, 0.1), None, &settings(learner), &mut |_| Flow::Stop).unwrap();
         assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
         let Scorer::Linear(weights) = &fit.model.scorer else { panic!("not linear") };

@@ -1,5 +1,6 @@
 //! Least absolute deviations: the simplex method against every vertex there is.
 
+use crate::with::With;
 use novikoff::certificate::file::Claim;
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
@@ -8,7 +9,7 @@ use novikoff::features::Schema;
 use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{Learner, Settings, SolverName, train};
+use novikoff::train::{Learner, LearnerName, SolverName, train};
 use proptest::prelude::*;
 
 fn dataset(rows: &[Vec<f64>], targets: &[f64], row_weights: Vec<f64>) -> Dataset {
@@ -71,8 +72,8 @@ fn least(rows: &[Vec<f64>], targets: &[f64], weights: &[f64]) -> f64 {
     best
 }
 
-fn settings(bias: Bias) -> Settings {
-    Settings { learner: Learner::LeastAbsolute, bias, ..Settings::default() }
+fn settings(bias: Bias) -> Learner {
+    LearnerName::LeastAbsolute.learner().with_bias(bias)
 }
 
 proptest! {
@@ -93,7 +94,7 @@ proptest! {
         let weights: Vec<f64> = (0..rows.len()).map(|i| if weighted { [1.0, 2.0, 0.0, 0.5][i % 4] } else { 1.0 }).collect();
         let data = dataset(&rows, &targets, if weighted { weights.clone() } else { Vec::new() });
         let fit = train(&data, None, &settings(bias), &mut Unwatched).unwrap();
-        let risk = fit.risk.as_ref().unwrap();
+        let risk = fit.risk().unwrap();
         prop_assert_eq!(risk.solver, SolverName::Simplex);
         let wide: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().copied().chain((bias == Bias::Free).then_some(1.0)).collect()).collect();
@@ -101,7 +102,7 @@ proptest! {
         prop_assert!((risk.objective - expected).abs() <= 1e-10 * (expected + scale), "{} {}", risk.objective, expected);
         prop_assert_eq!(fit.stopped, Stopped::Converged);
         // The certificate says so too, but for rounding.
-        let certificate = fit.certificate(&data, &settings(bias)).unwrap();
+        let certificate = fit.certificate(&data).unwrap();
         prop_assert!(certificate.check(&data).iter().all(|claim| claim.holds));
         let [Claim::NearOptimal { value, lower_bound: Some(least), .. }] = &certificate.claims[..] else { panic!() };
         prop_assert!(value - least <= 1e-8 * (expected + scale) + 1e-12, "{value} {least}");
@@ -126,7 +127,7 @@ fn thousands_of_rows_end_at_a_vertex() {
     let data = dataset(&rows, &targets, Vec::new());
     let fit = train(&data, None, &settings(Bias::Free), &mut Unwatched).unwrap();
     assert_eq!(fit.stopped, Stopped::Converged);
-    let gap = fit.risk.as_ref().unwrap().relative_gap.unwrap();
+    let gap = fit.risk().unwrap().relative_gap.unwrap();
     assert!(gap < 1e-6, "{gap}");
     let novikoff::model::Scorer::Linear(weights) = &fit.model.scorer else { panic!() };
     let met = (0..3000)

@@ -21,3 +21,4 @@ mod probabilities;
 mod proofs;
 mod reading;
 mod targets;
+mod with;

@@ -1,6 +1,7 @@
 //! Feature maps before learners: models, streams, certificates. The maps themselves are tested in
 //! `src/features/map.rs`.
 
+use crate::with::{Own, With};
 use novikoff::certificate::file::Certificate;
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
@@ -12,7 +13,7 @@ use novikoff::model::{Scorer, explain, from_bytes, to_bytes};
 use novikoff::online::Order;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{Learner, Settings, train, train_online, tune};
+use novikoff::train::{Learner, LearnerName, train, train_online, tune};
 
 const POLY: Map = Map::Poly { degree: 2 };
 const FOURIER: Map = Map::Fourier { count: 60, gamma: 0.7, seed: 3 };
@@ -33,20 +34,20 @@ fn rings(count: usize) -> Dataset {
     Dataset { rows, labels, names, row_weights: Vec::new(), schema: Schema::one_based(), report }
 }
 
-fn settings(learner: Learner, map: Map) -> Settings {
-    Settings { learner, map: Some(map), epochs: 300, ..Settings::default() }
+fn settings(learner: LearnerName, map: Map) -> Learner {
+    learner.learner().with_map(Some(map)).with_epochs(300)
 }
 
-const LEARNERS: [Learner; 9] = [
-    Learner::Perceptron,
-    Learner::Averaged,
-    Learner::Voted,
-    Learner::PassiveAggressive,
-    Learner::Svm,
-    Learner::SquaredSvm,
-    Learner::Logistic,
-    Learner::MaxMargin,
-    Learner::Network,
+const LEARNERS: [LearnerName; 9] = [
+    LearnerName::Perceptron,
+    LearnerName::Averaged,
+    LearnerName::Voted,
+    LearnerName::PassiveAggressive,
+    LearnerName::Svm,
+    LearnerName::SquaredSvm,
+    LearnerName::Logistic,
+    LearnerName::MaxMargin,
+    LearnerName::Network,
 ];
 
 #[test]
@@ -55,7 +56,9 @@ fn every_learner_learns_circles_through_a_map() {
     for map in [POLY, FOURIER] {
         for learner in LEARNERS {
             let mut settings = settings(learner, map);
-            settings.risk.strength = learner.loss().map(|_| novikoff::train::Strength::Cost(1000.0));
+            if learner.loss().is_some() {
+                settings.own_risk().strength = Some(novikoff::train::Strength::Cost(1000.0));
+            }
             let fit = train(&data, Some(&unseen), &settings, &mut Unwatched).unwrap();
             let error = evaluate(&fit.model, &unseen).unwrap().error().unwrap();
             assert!(error < 0.03, "{} {map}: {error}", learner.name());
@@ -78,10 +81,10 @@ fn a_mapped_model_is_a_model_of_mapped_rows() {
     let data = rings(200);
     for map in [POLY, FOURIER] {
         let mapped = data.mapped(&Mapper::new(map, 2).unwrap()).unwrap();
-        for learner in [Learner::Averaged, Learner::Logistic, Learner::Voted] {
+        for learner in [LearnerName::Averaged, LearnerName::Logistic, LearnerName::Voted] {
             let settings = settings(learner, map);
             let through = train(&data, None, &settings, &mut Unwatched).unwrap();
-            let behind = train(&mapped, None, &Settings { map: None, ..settings }, &mut Unwatched).unwrap();
+            let behind = train(&mapped, None, &settings.with_map(None), &mut Unwatched).unwrap();
             assert_eq!(through.model.scorer.behind_map(), &behind.model.scorer);
             assert_eq!(score_all(&through.model.scorer, &data), score_all(&behind.model.scorer, &mapped));
         }
@@ -92,12 +95,16 @@ fn a_mapped_model_is_a_model_of_mapped_rows() {
 fn certificates_speak_of_mapped_rows_and_say_so() {
     let data = rings(120);
     for map in [POLY, FOURIER] {
-        for learner in
-            [Learner::Perceptron, Learner::Averaged, Learner::Svm, Learner::Logistic, Learner::MaxMargin]
-        {
+        for learner in [
+            LearnerName::Perceptron,
+            LearnerName::Averaged,
+            LearnerName::Svm,
+            LearnerName::Logistic,
+            LearnerName::MaxMargin,
+        ] {
             let settings = settings(learner, map);
             let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
-            let certificate = fit.certificate(&data, &settings).unwrap();
+            let certificate = fit.certificate(&data).unwrap();
             let read = Certificate::from_text(&certificate.to_text()).unwrap();
             assert_eq!(read.map, Some(map));
             let checked = read.check(&data);
@@ -131,8 +138,8 @@ fn a_stream_is_mapped_as_rows_in_memory_are() {
     let options = Options { format: Some(Format::Svmlight), ..Options::default() };
     let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
     for map in [POLY, FOURIER] {
-        for learner in [Learner::Perceptron, Learner::Averaged, Learner::PassiveAggressive] {
-            let settings = Settings { epochs: 1, order: Order::Given, ..settings(learner, map) };
+        for learner in [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::PassiveAggressive] {
+            let settings = settings(learner, map).with_epochs(1).with_order(Order::Given);
             let stream = Reader::open_stream(&input, &options, &Purpose::Training).unwrap();
             let streamed = train_online(stream, &settings, &mut Unwatched).unwrap();
             let stored = train(&data, None, &settings, &mut Unwatched).unwrap();
@@ -150,10 +157,10 @@ fn a_stream_is_mapped_as_rows_in_memory_are() {
 #[test]
 fn calibration_and_tuning_see_mapped_rows() {
     let data = rings(200);
-    let calibrated = Settings { calibrate: Some(CalibrationMethod::Platt), ..settings(Learner::Svm, POLY) };
+    let calibrated = settings(LearnerName::Svm, POLY).with_calibrate(Some(CalibrationMethod::Platt));
     let fit = train(&data, None, &calibrated, &mut Unwatched).unwrap();
     assert!(fit.model.probabilities.is_some() && fit.train_error == Some(0.0));
-    let tuned = tune(&data, &settings(Learner::Logistic, POLY), 4, None, &mut Unwatched).unwrap();
+    let tuned = tune(&data, &settings(LearnerName::Logistic, POLY), 4, None, &mut Unwatched).unwrap();
     assert!(tuned.path[tuned.best].error < 0.02);
     assert_eq!(tuned.fit.model.scorer.map(), Some(POLY));
 }
@@ -161,7 +168,7 @@ fn calibration_and_tuning_see_mapped_rows() {
 #[test]
 fn what_products_add_is_explained_by_their_names() {
     let data = rings(100);
-    let model = train(&data, None, &settings(Learner::Logistic, POLY), &mut Unwatched).unwrap().model;
+    let model = train(&data, None, &settings(LearnerName::Logistic, POLY), &mut Unwatched).unwrap().model;
     let names: Vec<String> = (0..5).map(|j| model.feature_name(j)).collect();
     assert_eq!(names, ["1", "1²", "2", "1·2", "2²"]);
     let row = data.rows.row(0);
@@ -173,14 +180,14 @@ fn what_products_add_is_explained_by_their_names() {
 
 #[test]
 fn bayes_refuses_what_is_negative_and_counts_products() {
-    let error = train(&rings(20), None, &settings(Learner::Bayes, POLY), &mut Unwatched).unwrap_err();
+    let error = train(&rings(20), None, &settings(LearnerName::Bayes, POLY), &mut Unwatched).unwrap_err();
     assert!(error.what().contains("not negative"), "{error}");
     let mut data = rings(20);
     let (mapper, mut builder) = (Mapper::new(POLY, 2).unwrap(), Builder::new(Layout::Sparse));
     (0..20u32).for_each(|i| builder.push(&[i % 2], &[1.0]));
     data.rows = builder.finish();
     data.rows.widen(2);
-    let fit = train(&data, None, &settings(Learner::Bayes, POLY), &mut Unwatched).unwrap();
+    let fit = train(&data, None, &settings(LearnerName::Bayes, POLY), &mut Unwatched).unwrap();
     assert_eq!(fit.train_error, Some(0.0));
     let Scorer::Mapped(mapped) = &fit.model.scorer else { panic!("mapped") };
     assert_eq!(mapped.mapper, mapper);

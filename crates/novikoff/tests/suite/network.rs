@@ -1,6 +1,7 @@
 //! Networks: what no hyperplane can do, numbers, and what is refused. Gradients are in
 //! `src/network/tests.rs`.
 
+use crate::with::{Own, With};
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
@@ -10,7 +11,7 @@ use novikoff::loss::LossName;
 use novikoff::model::{Activation, Scorer, from_bytes, to_bytes};
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
-use novikoff::train::{HiddenLayer, Learner, Settings, train};
+use novikoff::train::{Learner, LearnerName, MultilayerPerceptron, train};
 
 fn dataset(layout: Layout, rows: &[Vec<f64>], labels: &[String]) -> Dataset {
     let mut builder = Builder::new(layout);
@@ -47,21 +48,22 @@ fn quarters(count: usize, layout: Layout, size: f64) -> Dataset {
     dataset(layout, &rows, &labels)
 }
 
-fn settings(network: HiddenLayer, epochs: usize) -> Settings {
-    Settings { learner: Learner::Network, network, epochs, ..Settings::default() }
+fn settings(network: MultilayerPerceptron, epochs: usize) -> Learner {
+    network.epochs(epochs).into()
 }
 
 #[test]
 fn a_hidden_layer_tells_apart_what_no_hyperplane_can() {
     let data = quarters(400, Layout::Sparse, 1.0);
-    let linear = Settings { learner: Learner::Logistic, ..Settings::default() };
+    let linear = LearnerName::Logistic.learner();
     assert!(train(&data, None, &linear, &mut Unwatched).unwrap().train_error.unwrap() > 0.3);
     for activation in Activation::ALL {
         // From small weights, a tangent is nearly a line: with losses as flat as the squared hinge it may
         // stay one.
         let losses = [LossName::Logistic, LossName::Hinge, LossName::SquaredHinge, LossName::Exponential];
         for loss in losses.into_iter().take(if activation == Activation::Tanh { 2 } else { 4 }) {
-            let layer = HiddenLayer { activation, loss, step: 0.02, ..HiddenLayer::default() };
+            let layer =
+                MultilayerPerceptron { activation, loss, step: 0.02, ..MultilayerPerceptron::default() };
             let fit = train(&data, None, &settings(layer, 30), &mut Unwatched).unwrap();
             assert!(fit.train_error.unwrap() <= 0.02, "{activation:?} {loss:?}: {:?}", fit.train_error);
             assert_eq!(fit.model.probabilities.is_some(), loss == LossName::Logistic);
@@ -71,10 +73,10 @@ fn a_hidden_layer_tells_apart_what_no_hyperplane_can() {
 
 #[test]
 fn storage_and_size_of_values_do_not_matter() {
-    let layer = HiddenLayer { units: 20, ..HiddenLayer::default() };
+    let layer = MultilayerPerceptron { units: 20, ..MultilayerPerceptron::default() };
     let errors = |data: &Dataset| {
-        let fit = train(data, None, &settings(layer, 5), &mut Unwatched).unwrap();
-        fit.trace.iter().map(|epoch| epoch.mistakes).collect::<Vec<_>>()
+        let fit = train(data, None, &settings(layer.clone(), 5), &mut Unwatched).unwrap();
+        fit.history().unwrap().epochs.iter().map(|epoch| epoch.mistakes).collect::<Vec<_>>()
     };
     let expected = errors(&quarters(300, Layout::Sparse, 1.0));
     assert_eq!(errors(&quarters(300, Layout::Dense { columns: 2 }, 1.0)), expected);
@@ -92,13 +94,14 @@ fn numbers_are_learned_whatever_their_size() {
             let targets: Vec<String> =
                 rows.iter().map(|x| (middle + spread * (x[0] * x[0])).to_string()).collect();
             let data = dataset(Layout::Dense { columns: 1 }, &rows, &targets);
-            let layer = HiddenLayer { loss, step: 0.02, ..HiddenLayer::default() };
+            let layer = MultilayerPerceptron { loss, step: 0.02, ..MultilayerPerceptron::default() };
             let fit = train(&data, Some(&data), &settings(layer, 40), &mut Unwatched).unwrap();
             let Evaluation::Numbers(measured) = evaluate(&fit.model, &data).unwrap() else {
                 panic!("numbers")
             };
             assert!(measured.r2.unwrap() > 0.99, "{middle} {spread} {loss:?}: {measured:?}");
-            let best = fit.trace[fit.epoch - 1].validation_error.unwrap();
+            let best =
+                fit.history().unwrap().epochs[fit.history().unwrap().best - 1].validation_error.unwrap();
             assert!(
                 (best - (1.0 - measured.r2.unwrap())).abs() < 1e-9,
                 "the share of variance that is left: {best}"
@@ -112,7 +115,7 @@ fn numbers_are_learned_whatever_their_size() {
 fn columns_that_no_row_has_weigh_nothing() {
     let mut data = quarters(100, Layout::Sparse, 1.0);
     data.rows.widen(4);
-    let fit = train(&data, None, &settings(HiddenLayer::default(), 2), &mut Unwatched).unwrap();
+    let fit = train(&data, None, &settings(MultilayerPerceptron::default(), 2), &mut Unwatched).unwrap();
     let Scorer::Network(network) = &fit.model.scorer else { panic!("a network") };
     assert!((2..4).all(|j| network.weights_of(j).iter().all(|w| *w == 0.0)));
     assert!((0..2).all(|j| network.weights_of(j).iter().all(|w| *w != 0.0)));
@@ -122,8 +125,8 @@ fn columns_that_no_row_has_weigh_nothing() {
 fn a_penalty_makes_weights_shorter() {
     let data = quarters(400, Layout::Sparse, 1.0);
     let square = |lambda: f64| {
-        let mut settings = settings(HiddenLayer::default(), 10);
-        settings.risk.strength = Some(novikoff::train::Strength::Lambda(lambda));
+        let mut settings = settings(MultilayerPerceptron::default(), 10);
+        settings.own_network().strength = Some(novikoff::train::Strength::Lambda(lambda));
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
         let Scorer::Network(network) = fit.model.scorer else { panic!("a network") };
         network.first.as_flattened().iter().map(|&w| f64::from(w * w)).sum::<f64>()
@@ -134,18 +137,20 @@ fn a_penalty_makes_weights_shorter() {
 #[test]
 fn what_cannot_work_is_refused_with_a_hint() {
     let data = quarters(40, Layout::Sparse, 1.0);
-    let refused = |settings: &Settings| train(&data, None, settings, &mut Unwatched).unwrap_err();
+    let refused = |settings: &Learner| train(&data, None, settings, &mut Unwatched).unwrap_err();
     assert!(
-        refused(&settings(HiddenLayer { step: f64::NAN, ..HiddenLayer::default() }, 1))
+        refused(&settings(MultilayerPerceptron { step: f64::NAN, ..MultilayerPerceptron::default() }, 1))
             .what()
             .contains("--step")
     );
-    let wide = refused(&settings(HiddenLayer { units: 1 << 40, ..HiddenLayer::default() }, 1));
+    let wide =
+        refused(&settings(MultilayerPerceptron { units: 1 << 40, ..MultilayerPerceptron::default() }, 1));
     assert!(wide.advice().unwrap().contains("--hidden"), "{wide}");
-    let hinge = settings(HiddenLayer { loss: LossName::Hinge, ..HiddenLayer::default() }, 1);
-    let joint = refused(&Settings { multiclass: Some(Scheme::Joint), ..hinge });
+    let hinge =
+        settings(MultilayerPerceptron { loss: LossName::Hinge, ..MultilayerPerceptron::default() }, 1);
+    let joint = refused(&hinge.with_multiclass(Some(Scheme::Joint)));
     assert!(joint.advice().unwrap().contains("one-vs-rest"), "{joint}");
-    let plain = settings(HiddenLayer::default(), 1);
+    let plain = settings(MultilayerPerceptron::default(), 1);
     let fit = train(&data, None, &plain, &mut Unwatched).unwrap();
-    assert!(fit.certificate(&data, &plain).unwrap_err().what().contains("not convex"));
+    assert!(fit.certificate(&data).unwrap_err().what().contains("not convex"));
 }

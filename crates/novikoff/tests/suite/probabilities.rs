@@ -7,14 +7,14 @@ use novikoff::evaluate::{
     CalibrationMethod, Classification, Evaluation, Folds, Strata, calibrate, cross_fit, evaluate,
 };
 use novikoff::model::{Calibration, Model, Scorer, from_bytes, to_bytes};
-use novikoff::train::{Fit, Learner, Settings, train};
+use novikoff::train::{Fit, LearnerName, train};
 
 fn noisy(rows: usize, seed: u64) -> Dataset {
     Recipe { rows, features: 5, margin: 0.01, noise: 0.15, seed, ..Recipe::default() }.generate()
 }
 
-fn fit(learner: Learner, data: &Dataset) -> Fit {
-    train(data, None, &Settings { learner, ..Settings::default() }, &mut Unwatched).unwrap()
+fn fit(learner: LearnerName, data: &Dataset) -> Fit {
+    train(data, None, &learner.learner(), &mut Unwatched).unwrap()
 }
 
 fn measured(model: &Model, data: &Dataset) -> Classification {
@@ -44,9 +44,9 @@ fn the_log_loss_of_logistic_regression_is_what_it_minimised() {
         for (data, meaning) in
             [(noisy(600, seed), Calibration::Logistic), (three_classes(seed), Calibration::Softmax)]
         {
-            let fit = fit(Learner::Logistic, &data);
+            let fit = fit(LearnerName::Logistic, &data);
             assert_eq!(fit.model.probabilities, Some(meaning));
-            let (risk, Scorer::Linear(weights)) = (fit.risk.as_ref().unwrap(), &fit.model.scorer) else {
+            let (risk, Scorer::Linear(weights)) = (fit.risk().unwrap(), &fit.model.scorer) else {
                 panic!("weights")
             };
             let penalty = risk.lambda / 2.0 * weights.values.iter().map(|w| w * w).sum::<f64>();
@@ -65,10 +65,11 @@ fn cross_fitted_probabilities_hold_on_rows_that_nobody_saw() {
     for seed in 0..3 {
         // Many rows: steps fitted to few say "never" too easily, and each such row costs 34.
         let (data, held) = noisy(5000, seed).split(0.4, seed);
-        let mut model = fit(Learner::Averaged, &data).model;
+        let mut model = fit(LearnerName::Averaged, &data).model;
         let before = measured(&model, &held);
         let folds = Folds::deal(Strata::Classes(&data.labels), 5, seed).unwrap();
-        let scores = cross_fit(&data, &folds, |part| Ok(fit(Learner::Averaged, part).model.scorer)).unwrap();
+        let scores =
+            cross_fit(&data, &folds, |part| Ok(fit(LearnerName::Averaged, part).model.scorer)).unwrap();
         for method in [CalibrationMethod::Platt, CalibrationMethod::Isotonic] {
             model.probabilities = Some(calibrate(method, &scores, 1, &data.labels, &[]).unwrap());
             let after = measured(&from_bytes(&to_bytes(&model).unwrap(), "model").unwrap(), &held);
@@ -91,7 +92,7 @@ fn a_model_learned_on_scaled_rows_applies_to_raw_ones() {
     for scale in [Scale::UnitVariance, Scale::MaxAbs] {
         let factors = scale.factors(&huge.rows, &huge.row_weights);
         let level = Dataset { rows: huge.rows.scaled(&factors), ..huge.clone() };
-        let mut model = fit(Learner::Svm, &level).model;
+        let mut model = fit(LearnerName::Svm, &level).model;
         let expected = measured(&model, &level);
         let Scorer::Linear(weights) = &mut model.scorer else { panic!("weights") };
         weights.fold_back(&factors);

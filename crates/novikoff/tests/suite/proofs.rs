@@ -1,6 +1,7 @@
 //! Separability and margins: answers against an oracle in exact arithmetic, and certificates that somebody
 //! has changed.
 
+use crate::with::With;
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::Sides;
 use novikoff::control::{Flow, Progress, Unwatched};
@@ -11,7 +12,7 @@ use novikoff::features::Schema;
 use novikoff::margin::{Margin, Separable, Settings, margin};
 use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
-use novikoff::train::{Learner, train};
+use novikoff::train::{LearnerName, train};
 use proptest::prelude::*;
 
 fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
@@ -221,10 +222,10 @@ proptest! {
     ) {
         let data = Recipe { rows: 60, features, margin: gap, seed, ..Recipe::default() }.generate();
         let found = bracket(&data, bias);
-        let settings = novikoff::train::Settings { learner: Learner::Perceptron, bias, epochs: 100_000, ..Default::default() };
+        let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000);
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
         prop_assert_eq!(fit.stopped, Stopped::Separated);
-        prop_assert!(fit.mistakes as f64 <= found.mistake_bound().1.floor(), "{} {:?}", fit.mistakes, found.mistake_bound());
+        prop_assert!(fit.history().unwrap().mistakes as f64 <= found.mistake_bound().1.floor(), "{} {:?}", fit.history().unwrap().mistakes, found.mistake_bound());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every learner in every form, and the data they are tried on.
 
-use novikoff::bayes::{Bayes, Likelihood};
+use crate::with::{Own, With};
+use novikoff::bayes::Likelihood;
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
@@ -14,57 +15,48 @@ use novikoff::multiclass::{Scheme, decide};
 use novikoff::online::rule::Length;
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{Fit, HiddenLayer, Learner, Settings, train};
+use novikoff::train::{Fit, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, train};
 use std::fmt;
 
 /// A learner in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Case {
-    pub settings: Settings,
+    pub settings: Learner,
     pub scheme: Scheme,
     pub classes: usize,
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { learner, bias, length, bayes, .. } = &self.settings;
-        if *learner == Learner::Bayes {
-            return write!(f, "bayes {} {:?} of {}", bayes.likelihood.name(), self.scheme, self.classes);
+        let (scheme, classes) = (self.scheme, self.classes);
+        if let Learner::Bayes(bayes) = &self.settings {
+            return write!(f, "bayes {} {scheme:?} of {classes}", bayes.likelihood.name());
         }
-        let kernel = self.settings.kernel;
-        write!(
-            f,
-            "{} {kernel} {:?} of {}, bias {bias:?}, rows {length:?}",
-            learner.name(),
-            self.scheme,
-            self.classes
-        )
-    }
-}
-
-/// Why a form of a learner does not exist.
-pub fn no_such_form(settings: &Settings) -> Option<&'static str> {
-    match (settings.learner, settings.length) {
-        (Learner::PassiveAggressive, Length::Unit) => Some("its steps do not depend on a row's length"),
-        _ => None,
+        let (kernel, length) = (self.settings.kernel(), self.settings.length());
+        let (name, bias) = (self.settings.name().name(), self.settings.bias());
+        write!(f, "{name} {kernel} {scheme:?} of {classes}, bias {bias:?}, rows {length:?}")
     }
 }
 
 /// Every learner × scheme × bias × length.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for learner in Learner::ONLINE {
+    for learner in LearnerName::ONLINE {
         for (scheme, classes) in
             [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3), (Scheme::OneVsRest, 3)]
         {
             for bias in [Bias::Free, Bias::None] {
                 for length in [Length::AsGiven, Length::Unit] {
                     let multiclass = (scheme != Scheme::Two).then_some(scheme);
-                    let settings =
-                        Settings { learner, bias, length, multiclass, epochs: 2000, ..Settings::default() };
-                    match no_such_form(&settings) {
-                        Some(why) => println!("skipped: {} with {length:?} rows: {why}", learner.name()),
-                        None => cases.push(Case { settings, scheme, classes }),
+                    let settings = learner
+                        .learner()
+                        .with_bias(bias)
+                        .with_length(length)
+                        .with_multiclass(multiclass)
+                        .with_epochs(2000);
+                    // Passive-aggressive steps do not depend on a row's length.
+                    if settings.length() == length {
+                        cases.push(Case { settings, scheme, classes });
                     }
                 }
             }
@@ -80,8 +72,8 @@ pub fn bayes_cases() -> Vec<Case> {
     for likelihood in Likelihood::ALL {
         for (scheme, classes) in [(Scheme::Two, 2), (Scheme::Joint, 2), (Scheme::Joint, 3)] {
             let multiclass = (scheme != Scheme::Two).then_some(scheme);
-            let bayes = Bayes { likelihood, ..Bayes::default() };
-            let settings = Settings { learner: Learner::Bayes, bayes, multiclass, ..Settings::default() };
+            let bayes: Learner = NaiveBayes::new().likelihood(likelihood).into();
+            let settings = bayes.with_multiclass(multiclass);
             cases.push(Case { settings, scheme, classes });
         }
     }
@@ -93,7 +85,8 @@ pub fn bayes_cases() -> Vec<Case> {
 pub fn kernel_cases() -> Vec<Case> {
     let mut cases = cases();
     for (i, case) in cases.iter_mut().enumerate() {
-        case.settings.kernel = [Kernel::Polynomial(2), Kernel::Polynomial(3), Kernel::Rbf(0.5)][i % 3];
+        let kernel = [Kernel::Polynomial(2), Kernel::Polynomial(3), Kernel::Rbf(0.5)][i % 3];
+        case.settings = case.settings.clone().with_kernel(kernel);
     }
     cases
 }
@@ -111,15 +104,8 @@ pub fn network_cases() -> Vec<Case> {
     ] {
         for (activation, bias) in [(Activation::Relu, Bias::Free), (Activation::Tanh, Bias::None)] {
             let multiclass = (scheme != Scheme::Two).then_some(scheme);
-            let network = HiddenLayer { units: 8, activation, loss, step: 0.02, ..HiddenLayer::default() };
-            let settings = Settings {
-                learner: Learner::Network,
-                network,
-                bias,
-                multiclass,
-                epochs: 60,
-                ..Settings::default()
-            };
+            let network = MultilayerPerceptron::new().units(8).activation(activation).loss(loss).step(0.02);
+            let settings = Learner::from(network.bias(bias).epochs(60)).with_multiclass(multiclass);
             cases.push(Case { settings, scheme, classes });
         }
     }
@@ -138,7 +124,7 @@ pub fn every_case() -> Vec<Case> {
 
 /// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
 pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
-    if case.settings.learner == Learner::Bayes {
+    if case.settings.name() == LearnerName::Bayes {
         counts(case.classes, rows, seed)
     } else {
         separable(case.classes, rows, seed)
@@ -147,7 +133,7 @@ pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
 
 /// Rows that come once with every label.
 pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
-    if case.settings.learner != Learner::Bayes {
+    if case.settings.name() != LearnerName::Bayes {
         return inseparable(case.classes, rows, seed);
     }
     let mut data = counts(case.classes, rows, seed);
@@ -174,7 +160,7 @@ pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset {
 
 /// Cases that keep their weights, for claims about weights.
 pub fn linear_cases() -> Vec<Case> {
-    let votes = |case: &Case| case.settings.learner == Learner::Voted;
+    let votes = |case: &Case| case.settings.name() == LearnerName::Voted;
     println!("skipped: voted: it keeps votes, not weights");
     cases().into_iter().filter(|case| !votes(case)).collect()
 }

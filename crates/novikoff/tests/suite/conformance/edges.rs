@@ -1,16 +1,17 @@
 //! Odd data: an error or a finite model, never a panic, never NaN.
 
 use super::cases::{Case, confusing_rows_for, dataset, every_case, numbers, rows_for};
+use crate::with::{Own, With};
 use novikoff::ErrorKind;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
 use novikoff::kernel::Kernel;
 use novikoff::model::{from_bytes, to_bytes};
-use novikoff::train::{ClassWeight, Fit, Learner, Settings, train};
+use novikoff::train::{ClassWeight, Fit, LearnerName, train};
 
 fn attempt(case: &Case, data: &Dataset) -> novikoff::Result<Fit> {
-    train(data, None, &Settings { epochs: 20, ..case.settings.clone() }, &mut Unwatched)
+    train(data, None, &case.settings.clone().with_epochs(20), &mut Unwatched)
 }
 
 /// The first labels of the case, in turn.
@@ -19,12 +20,12 @@ fn labels(case: &Case, rows: usize) -> Vec<&'static str> {
 }
 
 fn finite(case: &Case, what: &str, data: &Dataset, fit: &Fit) {
+    let geometry = fit.run().and_then(|run| run.geometry);
     assert!(numbers(&fit.model.scorer).iter().all(|x| x.is_finite()), "{case}, {what}");
     assert!(score_all(&fit.model.scorer, data).iter().all(|x| x.is_finite()), "{case}, {what}");
     assert!(
-        fit.geometry.is_none_or(|g| !g.margin.is_nan() && !g.radius.is_nan()),
-        "{case}, {what}: {:?}",
-        fit.geometry
+        geometry.is_none_or(|g| !g.margin.is_nan() && !g.radius.is_nan()),
+        "{case}, {what}: {geometry:?}"
     );
     from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap_or_else(|e| panic!("{case}, {what}: {e}"));
 }
@@ -50,7 +51,7 @@ fn odd_rows_give_finite_models() {
         ];
         for (what, rows) in odd {
             let data = dataset(&rows, &labels(&case, rows.len()));
-            if case.settings.learner == Learner::Bayes && rows.iter().flatten().any(|x| *x < 0.0) {
+            if case.settings.name() == LearnerName::Bayes && rows.iter().flatten().any(|x| *x < 0.0) {
                 let error = attempt(&case, &data).unwrap_err();
                 assert!(
                     error.what().contains("a count is not negative") && error.advice().is_some(),
@@ -91,7 +92,7 @@ fn scales_far_from_one_give_a_finite_model_or_an_error_with_a_hint() {
                 Err(error) => {
                     errors += 1;
                     // Of a polynomial kernel, powers must be finite too.
-                    let most = if matches!(case.settings.kernel, Kernel::Polynomial(_)) { 99 } else { 100 };
+                    let most = if matches!(case.settings.kernel(), Kernel::Polynomial(_)) { 99 } else { 100 };
                     assert!(exponent > most, "{case}, values of 1e{exponent}: {error}");
                     assert_eq!(error.kind(), ErrorKind::Input, "{case}: {error}");
                     assert!(error.advice().unwrap_or_default().contains("scale"), "{case}: {error}");
@@ -127,7 +128,7 @@ fn rows_that_all_weigh_nothing_are_an_error() {
         assert!(error.what().contains("weight"), "{case}: {error}");
         let nothing = data.names.names().iter().map(|name| (name.clone(), 0.0)).collect();
         data.row_weights.clear();
-        let settings = Settings { class_weight: ClassWeight::Given(nothing), ..case.settings.clone() };
+        let settings = case.settings.clone().with_class_weight(ClassWeight::Given(nothing));
         assert!(train(&data, None, &settings, &mut Unwatched).is_err(), "{case}");
     }
 }
@@ -142,7 +143,7 @@ fn rows_that_weigh_nothing_are_not_learned_from() {
         for i in (1..120).step_by(2) {
             doubled.labels[i] = (doubled.labels[i] + 1) % case.classes as u32;
         }
-        let given = Settings { order: novikoff::online::Order::Given, epochs: 5, ..case.settings.clone() };
+        let given = case.settings.clone().with_order(novikoff::online::Order::Given).with_epochs(5);
         let model = |data: &Dataset| train(data, None, &given, &mut Unwatched).unwrap().model;
         assert_eq!(numbers(&model(&doubled).scorer), numbers(&model(&data).scorer), "{case}");
     }
@@ -154,7 +155,7 @@ fn numbers_that_are_no_classes_are_refused_with_a_hint() {
     let attempt = |labels: Vec<String>| {
         let rows: Vec<Vec<f64>> = (0..labels.len()).map(|i| vec![i as f64]).collect();
         let data = dataset(&rows, &labels.iter().map(String::as_str).collect::<Vec<_>>());
-        train(&data, None, &Settings { epochs: 1, ..Settings::default() }, &mut Unwatched)
+        train(&data, None, &LearnerName::Averaged.learner().with_epochs(1), &mut Unwatched)
     };
     let fractions = (0..300).map(|i| format!("{}.5", i % 30)).collect();
     let few = (0..40).map(|i| i.to_string()).collect();

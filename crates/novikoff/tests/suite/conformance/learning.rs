@@ -1,9 +1,10 @@
 //! What is learned.
 
 use super::cases::{
-    Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, no_such_form, numbers,
-    predictions, renamed, rows_for, separable, truths,
+    Case, bayes_cases, cases, confusing_rows_for, every_case, fit, linear_cases, numbers, predictions,
+    renamed, rows_for, separable, truths,
 };
+use crate::with::{Own, With};
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
@@ -11,21 +12,24 @@ use novikoff::model::{from_bytes, to_bytes};
 use novikoff::multiclass::Scheme;
 use novikoff::online::Stopped;
 use novikoff::online::rule::Length;
-use novikoff::train::{Learner, Settings, train};
+use novikoff::train::{Fit, LearnerName, train};
 
 #[test]
 fn every_learner_separates_separable_rows_and_says_so() {
     for case in cases() {
         let data = separable(case.classes, 120, 3);
         let fit = fit(&case, &data);
-        assert_eq!(fit.stopped, Stopped::Separated, "{case}: {:?}", fit.trace.last());
+        assert_eq!(fit.stopped, Stopped::Separated, "{case}: {:?}", fit.history().unwrap().epochs.last());
         assert_eq!(fit.scheme, case.scheme, "{case}");
         // The average, or the majority, of a run that ends in a separating vector need not separate by
         // itself.
-        let most =
-            if matches!(case.settings.learner, Learner::Averaged | Learner::Voted) { 0.02 } else { 0.0 };
+        let most = if matches!(case.settings.name(), LearnerName::Averaged | LearnerName::Voted) {
+            0.02
+        } else {
+            0.0
+        };
         assert!(fit.train_error.unwrap() <= most, "{case}: {:?}", fit.train_error);
-        let last = fit.trace.last().unwrap();
+        let last = fit.history().unwrap().epochs.last().unwrap();
         assert_eq!((last.mistakes, last.updates), (0, 0), "{case}");
     }
 }
@@ -34,8 +38,7 @@ fn every_learner_separates_separable_rows_and_says_so() {
 fn train_error_is_the_share_of_rows_predicted_wrongly() {
     for case in every_case() {
         let data = confusing_rows_for(&case, 60, 4);
-        let fit =
-            fit(&Case { settings: Settings { epochs: 2, ..case.settings.clone() }, ..case.clone() }, &data);
+        let fit = fit(&Case { settings: case.settings.clone().with_epochs(2), ..case.clone() }, &data);
         let wrong = predictions(&fit.model, &data).iter().zip(truths(&data)).filter(|(p, t)| *p != t).count();
         assert_eq!(fit.train_error, Some(wrong as f64 / data.len() as f64), "{case}");
     }
@@ -74,12 +77,13 @@ fn names_of_labels_do_not_matter() {
 fn the_positive_label_decides_the_sign_of_scores_and_no_prediction() {
     for case in linear_cases().into_iter().chain(bayes_cases()).filter(|case| case.scheme == Scheme::Two) {
         let data = rows_for(&case, 80, 8);
-        let flipped = Settings { positive: Some("-1".into()), ..case.settings.clone() };
+        let flipped = case.settings.clone().with_positive(Some("-1".into()));
         let (usual, flipped) = (fit(&case, &data), train(&data, None, &flipped, &mut Unwatched).unwrap());
         assert_eq!(flipped.model.labels.names(), ["1", "-1"], "{case}");
         let negated: Vec<f64> = numbers(&flipped.model.scorer).iter().map(|w| -w).collect();
         assert_eq!(numbers(&usual.model.scorer), negated, "{case}");
-        assert_eq!((usual.mistakes, usual.updates), (flipped.mistakes, flipped.updates), "{case}");
+        let counts = |fit: &Fit| fit.history().map(|history| (history.mistakes, history.updates));
+        assert_eq!(counts(&usual), counts(&flipped), "{case}");
         assert_eq!(predictions(&usual.model, &data), predictions(&flipped.model, &data), "{case}");
     }
 }
@@ -89,7 +93,7 @@ fn the_positive_label_decides_the_sign_of_scores_and_no_prediction() {
 fn the_positive_label_does_not_change_what_separated_rows_are_predicted_as() {
     for case in every_case().into_iter().filter(|case| case.classes == 2) {
         let data = rows_for(&case, 80, 9);
-        let settings = Settings { positive: Some("-1".into()), ..case.settings.clone() };
+        let settings = case.settings.clone().with_positive(Some("-1".into()));
         let flipped = train(&data, None, &settings, &mut Unwatched).unwrap();
         let differing = predictions(&flipped.model, &data)
             .iter()
@@ -104,7 +108,7 @@ fn the_positive_label_does_not_change_what_separated_rows_are_predicted_as() {
 fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
     for case in every_case() {
         let data = rows_for(&case, 30, 1);
-        let positive = |name: &str| Settings { positive: Some(name.into()), ..case.settings.clone() };
+        let positive = |name: &str| case.settings.clone().with_positive(Some(name.into()));
         let error = train(&data, None, &positive("spam"), &mut Unwatched).unwrap_err();
         assert!(error.what().contains("spam") && error.advice().unwrap().contains('1'), "{case}: {error}");
         if case.classes > 2 {
@@ -114,29 +118,23 @@ fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
     }
 }
 
-#[test]
-fn a_form_that_a_learner_does_not_have_is_refused_with_a_hint() {
-    for learner in Learner::ONLINE {
-        let settings = Settings { learner, length: Length::Unit, ..Settings::default() };
-        let answer = train(&separable(2, 30, 1), None, &settings, &mut Unwatched);
-        assert_eq!(answer.is_err(), no_such_form(&settings).is_some(), "{}", learner.name());
-        if let Err(error) = answer {
-            assert!(error.advice().is_some(), "{error}");
-        }
-    }
-}
-
 /// Novikoff's theorem, for the very numbers that are printed. Joint classes: the same, for differences of two
 /// classes.
 #[test]
 fn the_mistake_bound_is_never_below_the_mistakes_counted() {
-    for case in cases().into_iter().filter(|case| Learner::ONLINE.contains(&case.settings.learner)) {
+    for case in cases().into_iter().filter(|case| LearnerName::ONLINE.contains(&case.settings.name())) {
         for seed in 0..20 {
             let data = separable(case.classes, 40 + 10 * seed as usize, seed);
             let fit = fit(&case, &data);
-            let Some(promise) = &fit.promise else { panic!("{case}: no theorem speaks of it") };
-            assert!(promise.bound >= fit.mistakes as f64, "{case}: {promise:?}, {}", fit.mistakes);
-            assert!(fit.mistakes > 0, "{case}");
+            let Some(promise) = &fit.run().unwrap().promise else {
+                panic!("{case}: no theorem speaks of it")
+            };
+            assert!(
+                promise.bound >= fit.history().unwrap().mistakes as f64,
+                "{case}: {promise:?}, {}",
+                fit.history().unwrap().mistakes
+            );
+            assert!(fit.history().unwrap().mistakes > 0, "{case}");
         }
     }
 }
@@ -148,18 +146,18 @@ fn margin_and_radius_are_those_of_the_definition() {
         let data = separable(2, 60, 2);
         let fit = fit(&case, &data);
         let all = numbers(&fit.model.scorer);
-        let extra = case.settings.bias.coordinate();
+        let extra = case.settings.bias().coordinate();
         let norm = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>().sqrt();
         let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
         for (i, label) in truths(&data).iter().enumerate() {
             let mut row = dense(&data, i);
             row.push(extra);
-            let length = if case.settings.length == Length::Unit { norm(&row) } else { 1.0 };
+            let length = if case.settings.length() == Length::Unit { norm(&row) } else { 1.0 };
             let score: f64 = row.iter().zip(&all).map(|(x, w)| x * w).sum();
             margin = margin.min(if label == "1" { score } else { -score } / norm(&all) / length);
             radius = radius.max(norm(&row) / length);
         }
-        let geometry = fit.geometry.unwrap();
+        let geometry = fit.run().unwrap().geometry.unwrap();
         assert!(
             (geometry.margin - margin).abs() < 1e-12 && (geometry.radius - radius).abs() < 1e-12,
             "{case}: {geometry:?}"

@@ -1,8 +1,8 @@
-//! The conformance suite: what every online learner must do, run for each of [`Learner::ONLINE`], so that a
+//! The conformance suite: what every online learner must do, run for each of [`LearnerName::ONLINE`], so that a
 //! new one is held to it by being added there. Where something does not apply to a learner, the skip says
 //! why.
 //!
-//! [`Learner::ONLINE`]: novikoff::train::Learner::ONLINE
+//! [`LearnerName::ONLINE`]: novikoff::train::LearnerName::ONLINE
 
 // A skip says why.
 #![allow(clippy::print_stdout)]

@@ -3,13 +3,13 @@
 use super::cases::{
     Case, bayes_cases, cases, counts, every_case, fit, predictions, rows_for, separable, svmlight, truths,
 };
+use crate::with::With;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::model::to_bytes;
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::Settings;
 use std::fmt::Write;
 
 fn bytes(case: &Case, data: &Dataset) -> Vec<u8> {
@@ -30,7 +30,7 @@ fn the_number_of_threads_that_learn_changes_no_byte() {
     let (one, three) = (pool(1), pool(3));
     for case in every_case() {
         let (data, held) = rows_for(&case, 1500, 2).split(0.5, 1);
-        let settings = Settings { epochs: 3, ..case.settings.clone() };
+        let settings = case.settings.clone().with_epochs(3);
         let train = || {
             let fit = novikoff::train::train(&data, Some(&held), &settings, &mut Unwatched).unwrap();
             to_bytes(&fit.model).unwrap()
@@ -45,7 +45,7 @@ fn a_thread_that_copies_rows_changes_no_byte() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let (one, two) = (pool(1), pool(2));
     for case in cases() {
-        let case = Case { settings: Settings { epochs: 3, ..case.settings.clone() }, ..case };
+        let case = Case { settings: case.settings.clone().with_epochs(3), ..case };
         let data = rows_for(&case, 9_000, 2);
         assert!(one.install(|| bytes(&case, &data)) == two.install(|| bytes(&case, &data)), "{case}");
     }
@@ -77,7 +77,7 @@ fn a_thread_that_goes_ahead_changes_no_byte() {
         let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let (one, two) = (pool(1), pool(2));
         for case in cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
-            let case = Case { settings: Settings { epochs: 4, ..case.settings.clone() }, ..case };
+            let case = Case { settings: case.settings.clone().with_epochs(4), ..case };
             assert!(one.install(|| bytes(&case, &data)) == two.install(|| bytes(&case, &data)), "{case}");
         }
     }
@@ -98,7 +98,7 @@ fn read_by_threads(text: &str, cases: Vec<Case>) {
     };
     let (one, two, five) = (read(1), read(2), read(5));
     for case in cases.into_iter().filter(|case| case.classes == 2) {
-        let case = Case { settings: Settings { epochs: 1, ..case.settings.clone() }, ..case };
+        let case = Case { settings: case.settings.clone().with_epochs(1), ..case };
         let expected = bytes(&case, &one);
         assert!(bytes(&case, &two) == expected && bytes(&case, &five) == expected, "{case}");
     }
@@ -109,14 +109,14 @@ fn another_seed_gives_a_model_as_good() {
     let mut differing = 0;
     for case in every_case() {
         let data = rows_for(&case, 120, 4);
-        let other = Case { settings: Settings { seed: 1, ..case.settings.clone() }, ..case.clone() };
+        let other = Case { settings: case.settings.clone().with_seed(1), ..case.clone() };
         for case in [&case, &other] {
             let wrong = predictions(&fit(case, &data).model, &data)
                 .iter()
                 .zip(truths(&data))
                 .filter(|(p, t)| *p != t)
                 .count();
-            assert!(wrong <= 2, "{case}, seed {}: {wrong} wrong", case.settings.seed);
+            assert!(wrong <= 2, "{case}, seed {}: {wrong} wrong", case.settings.shared().seed);
         }
         differing += usize::from(bytes(&case, &data) != bytes(&other, &data));
     }

@@ -1,15 +1,14 @@
 //! When training ends, and which model it returns then.
 
 use super::cases::{Case, dataset, epoch_cases, every_case, fit, inseparable, numbers, rows_for, separable};
+use crate::with::With;
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::online::Stopped;
-use novikoff::train::{Settings, train};
+use novikoff::train::{Learner, train};
 
-fn with(case: &Case, change: impl FnOnce(&mut Settings)) -> Case {
-    let mut case = case.clone();
-    change(&mut case.settings);
-    case
+fn with(case: &Case, change: impl FnOnce(Learner) -> Learner) -> Case {
+    Case { settings: change(case.settings.clone()), ..case.clone() }
 }
 
 #[test]
@@ -17,9 +16,9 @@ fn an_observer_that_stops_at_once_gets_a_usable_model() {
     for case in epoch_cases() {
         let data = inseparable(case.classes, 3000, 1);
         let fit = train(&data, None, &case.settings, &mut |_| Flow::Stop).unwrap();
-        assert_eq!((fit.stopped, fit.trace.len()), (Stopped::Interrupted, 1), "{case}");
+        assert_eq!((fit.stopped, fit.history().unwrap().epochs.len()), (Stopped::Interrupted, 1), "{case}");
         assert!(numbers(&fit.model.scorer).iter().all(|x| x.is_finite()), "{case}");
-        assert!(fit.mistakes < 3000 * case.classes as u64, "{case}: not the whole epoch");
+        assert!(fit.history().unwrap().mistakes < 3000 * case.classes as u64, "{case}: not the whole epoch");
         from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap();
     }
 }
@@ -34,8 +33,8 @@ fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
             if epochs == 2 { Flow::Stop } else { Flow::Continue }
         };
         let stopped = train(&data, None, &case.settings, &mut watch).unwrap();
-        assert_eq!((stopped.stopped, stopped.epoch), (Stopped::Interrupted, 2), "{case}");
-        let two = fit(&with(&case, |s| s.epochs = 2), &data);
+        assert_eq!((stopped.stopped, stopped.history().unwrap().best), (Stopped::Interrupted, 2), "{case}");
+        let two = fit(&with(&case, |s| s.with_epochs(2)), &data);
         assert_eq!(two.stopped, Stopped::OutOfEpochs, "{case}");
         assert_eq!(numbers(&stopped.model.scorer), numbers(&two.model.scorer), "{case}");
     }
@@ -48,11 +47,15 @@ fn if_no_epoch_is_better_than_the_first_its_model_is_returned() {
     for case in epoch_cases() {
         let (data, held) = (inseparable(case.classes, 60, 3), inseparable(case.classes, 12, 4));
         for patience in [1, 4] {
-            let case = with(&case, |s| s.patience = patience);
+            let case = with(&case, |s| s.with_patience(patience));
             let watched = train(&data, Some(&held), &case.settings, &mut Unwatched).unwrap();
-            assert_eq!((watched.stopped, watched.epoch), (Stopped::ValidationError, 1), "{case}");
-            assert_eq!(watched.trace.len(), 1 + patience, "{case}");
-            let one = fit(&with(&case, |s| s.epochs = 1), &data);
+            assert_eq!(
+                (watched.stopped, watched.history().unwrap().best),
+                (Stopped::ValidationError, 1),
+                "{case}"
+            );
+            assert_eq!(watched.history().unwrap().epochs.len(), 1 + patience, "{case}");
+            let one = fit(&with(&case, |s| s.with_epochs(1)), &data);
             assert_eq!(numbers(&watched.model.scorer), numbers(&one.model.scorer), "{case}");
         }
     }
@@ -68,21 +71,26 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
             for i in (0..data.len()).step_by(7) {
                 data.labels[i] = (data.labels[i] + 1) % case.classes as u32;
             }
-            let case = with(&case, |s| (s.patience, s.epochs) = (3, 30));
+            let case = with(&case, |s| s.with_patience(3).with_epochs(30));
             let watched = train(&data, Some(&held), &case.settings, &mut Unwatched).unwrap();
-            let errors: Vec<f64> = watched.trace.iter().map(|e| e.validation_error.unwrap()).collect();
+            let errors: Vec<f64> =
+                watched.history().unwrap().epochs.iter().map(|e| e.validation_error.unwrap()).collect();
             let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
             assert_eq!(
-                Some(watched.epoch - 1),
+                Some(watched.history().unwrap().best - 1),
                 errors.iter().position(|&e| e == least),
                 "{case}: {errors:?}"
             );
             if watched.stopped == Stopped::ValidationError {
-                assert_eq!(watched.trace.len(), watched.epoch + 3, "{case}: {errors:?}");
+                assert_eq!(
+                    watched.history().unwrap().epochs.len(),
+                    watched.history().unwrap().best + 3,
+                    "{case}: {errors:?}"
+                );
             }
-            let same = fit(&with(&case, |s| s.epochs = watched.epoch), &data);
+            let same = fit(&with(&case, |s| s.with_epochs(watched.history().unwrap().best)), &data);
             assert_eq!(numbers(&watched.model.scorer), numbers(&same.model.scorer), "{case}");
-            later += usize::from(watched.epoch > 1);
+            later += usize::from(watched.history().unwrap().best > 1);
         }
     }
     assert!(later > 20, "{later}: nothing was tested");
@@ -91,10 +99,22 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
 #[test]
 fn epochs_are_counted_and_run_out() {
     for case in epoch_cases() {
-        let fit = fit(&with(&case, |s| s.epochs = 4), &inseparable(case.classes, 30, 5));
-        assert_eq!((fit.stopped, fit.trace.len(), fit.epoch), (Stopped::OutOfEpochs, 4, 4), "{case}");
-        assert_eq!(fit.mistakes, fit.trace.iter().map(|e| e.mistakes).sum::<u64>(), "{case}");
-        assert_eq!(fit.updates, fit.trace.iter().map(|e| e.updates).sum::<u64>(), "{case}");
+        let fit = fit(&with(&case, |s| s.with_epochs(4)), &inseparable(case.classes, 30, 5));
+        assert_eq!(
+            (fit.stopped, fit.history().unwrap().epochs.len(), fit.history().unwrap().best),
+            (Stopped::OutOfEpochs, 4, 4),
+            "{case}"
+        );
+        assert_eq!(
+            fit.history().unwrap().mistakes,
+            fit.history().unwrap().epochs.iter().map(|e| e.mistakes).sum::<u64>(),
+            "{case}"
+        );
+        assert_eq!(
+            fit.history().unwrap().updates,
+            fit.history().unwrap().epochs.iter().map(|e| e.updates).sum::<u64>(),
+            "{case}"
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Learning from a stream: one pass, nothing stored.
 
 use super::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
+use crate::with::{Own, With};
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::data::{Dataset, Labels};
 use novikoff::model::{from_bytes, to_bytes};
@@ -8,7 +9,7 @@ use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::Length;
 use novikoff::online::{Order, Stopped};
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{ClassWeight, Learner, Settings, train, train_online};
+use novikoff::train::{ClassWeight, Learner, LearnerName, train, train_online};
 
 fn stream(text: &str) -> Reader {
     let input = Input::Bytes { name: "memory".into(), bytes: text.as_bytes().into() };
@@ -22,8 +23,8 @@ fn in_memory(text: &str) -> Dataset {
 
 /// Why a form of a learner cannot learn from a stream.
 fn cannot_stream(case: &Case) -> Option<&'static str> {
-    match (case.settings.learner, case.scheme, case.classes) {
-        (Learner::Voted, ..) => Some("voting keeps the rows of mistakes"),
+    match (case.settings.name(), case.scheme, case.classes) {
+        (LearnerName::Voted, ..) => Some("voting keeps the rows of mistakes"),
         (_, Scheme::OneVsRest, _) => Some("one-vs-rest needs every class from the first row on"),
         (_, Scheme::Joint, 2) => Some("a stream of two classes has one weight vector until a third turns up"),
         _ => None,
@@ -65,7 +66,10 @@ fn a_stream_that_is_counted_gives_the_model_of_its_rows_in_memory() {
                 "{case}"
             );
             assert!(
-                streamed.progressive_error.is_some_and(|error| error > 0.0 && error < 0.1),
+                streamed
+                    .stream()
+                    .map(|stream| stream.progressive_error)
+                    .is_some_and(|error| error > 0.0 && error < 0.1),
                 "{case}: {streamed:?}"
             );
         }
@@ -84,14 +88,15 @@ fn a_stream_is_one_epoch_in_the_order_given() {
             let start = data.labels.iter().position(|&label| label == first_label).unwrap();
             let text = svmlight(&data.select(&(start..400).collect::<Vec<_>>()));
             let streamed = train_online(stream(&text), &case.settings, &mut Unwatched).unwrap();
-            let once = Settings { order: Order::Given, epochs: 1, ..case.settings.clone() };
+            let once = case.settings.clone().with_order(Order::Given).with_epochs(1);
             let stored = train(&in_memory(&text), None, &once, &mut Unwatched).unwrap();
             assert_eq!(numbers(&streamed.model.scorer), numbers(&stored.model.scorer), "{case}");
             assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
-            assert_eq!((streamed.mistakes, streamed.updates), (stored.mistakes, stored.updates), "{case}");
+            let (stream, history) = (streamed.stream().unwrap(), stored.history().unwrap());
+            assert_eq!((stream.mistakes, stream.updates), (history.mistakes, history.updates), "{case}");
             // A score of 0, as of the first row, is predicted as the second label of the stream, whatever its
             // name.
-            let wrong = (stored.trace[0].progressive_error - streamed.progressive_error.unwrap())
+            let wrong = (history.epochs[0].progressive_error - stream.progressive_error)
                 * streamed.model.about.rows as f64;
             assert!(wrong.abs() < 1.5, "{case}: {wrong}");
             assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
@@ -103,7 +108,7 @@ fn a_stream_is_one_epoch_in_the_order_given() {
 #[test]
 fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
     for case in cases() {
-        let refused = case.settings.learner == Learner::Voted || case.scheme == Scheme::OneVsRest;
+        let refused = case.settings.name() == LearnerName::Voted || case.scheme == Scheme::OneVsRest;
         let answer =
             train_online(stream(&svmlight(&separable(case.classes, 30, 1))), &case.settings, &mut Unwatched);
         assert_eq!(answer.is_err(), refused, "{case}");
@@ -116,7 +121,7 @@ fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
 /// Rows predicted wrongly before they are learned from, by weights kept as plain vectors. Classes are
 /// numbered as they turn up, and there are two from the start.
 fn naive_errors(case: &Case, data: &Dataset) -> u64 {
-    let (two, extra) = (case.scheme == Scheme::Two, case.settings.bias.coordinate());
+    let (two, extra) = (case.scheme == Scheme::Two, case.settings.bias().coordinate());
     let mut names = Labels::default();
     let mut weights: Vec<Vec<f64>> = vec![vec![0.0; data.rows.columns() + 1]; 2];
     let mut errors = 0;
@@ -132,10 +137,10 @@ fn naive_errors(case: &Case, data: &Dataset) -> u64 {
         let rival = best_except(&scores, class);
         // Two classes have the vectors −w and w: the margin is that of w.
         let margin = (scores[class] - scores[rival]) / if two { 2.0 } else { 1.0 };
-        let step = match case.settings.learner {
-            Learner::PassiveAggressive => ((1.0 - margin).max(0.0) / norm_sq).min(1.0),
+        let step = match case.settings.name() {
+            LearnerName::PassiveAggressive => ((1.0 - margin).max(0.0) / norm_sq).min(1.0),
             _ if margin > 0.0 => 0.0,
-            _ if case.settings.length == Length::Unit => 1.0 / norm_sq.sqrt(),
+            _ if case.settings.length() == Length::Unit => 1.0 / norm_sq.sqrt(),
             _ => 1.0,
         };
         weights[class].iter_mut().zip(&row).for_each(|(w, x)| *w += step * x);
@@ -147,7 +152,7 @@ fn naive_errors(case: &Case, data: &Dataset) -> u64 {
 #[test]
 fn progressive_error_counts_what_naive_learning_counts() {
     for case in streamable() {
-        if case.classes > 2 && case.settings.learner == Learner::PassiveAggressive {
+        if case.classes > 2 && case.settings.name() == LearnerName::PassiveAggressive {
             println!(
                 "skipped: {case}: the steps for two classes, until a third turns up, are not those for joint ones"
             );
@@ -161,7 +166,11 @@ fn progressive_error_counts_what_naive_learning_counts() {
             let text = svmlight(&data);
             let fit = train_online(stream(&text), &case.settings, &mut Unwatched).unwrap();
             let errors = naive_errors(&case, &data);
-            assert_eq!(fit.progressive_error, Some(errors as f64 / 301.0), "{case}");
+            assert_eq!(
+                fit.stream().map(|stream| stream.progressive_error),
+                Some(errors as f64 / 301.0),
+                "{case}"
+            );
             assert!(errors > 0, "{case}");
         }
     }
@@ -209,11 +218,12 @@ fn class_weights_count_in_streams_as_they_do_in_memory() {
         let data = rows_for(&case, 200, 2);
         let text = svmlight(&data);
         let name = truths(&data)[0].clone();
-        let weigh = |settings: &Settings| Settings {
-            class_weight: ClassWeight::Given(vec![(name.clone(), 3.0)]),
-            order: Order::Given,
-            epochs: 1,
-            ..settings.clone()
+        let weigh = |settings: &Learner| {
+            settings
+                .clone()
+                .with_class_weight(ClassWeight::Given(vec![(name.clone(), 3.0)]))
+                .with_order(Order::Given)
+                .with_epochs(1)
         };
         let streamed = train_online(stream(&text), &weigh(&case.settings), &mut Unwatched).unwrap();
         let stored = train(&in_memory(&text), None, &weigh(&case.settings), &mut Unwatched).unwrap();
@@ -224,7 +234,7 @@ fn class_weights_count_in_streams_as_they_do_in_memory() {
 #[test]
 fn a_class_weight_for_a_label_that_a_stream_never_showed_is_an_error() {
     let settings =
-        Settings { class_weight: ClassWeight::Given(vec![("spam".into(), 2.0)]), ..Settings::default() };
+        LearnerName::Averaged.learner().with_class_weight(ClassWeight::Given(vec![("spam".into(), 2.0)]));
     let error = train_online(stream("1 1:2\n2 1:3\n"), &settings, &mut Unwatched).unwrap_err();
     assert!(error.what().contains("spam") && error.advice().is_some(), "{error}");
 }

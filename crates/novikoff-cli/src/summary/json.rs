@@ -1,0 +1,188 @@
+//! What a training came to, as one JSON object with all keys, whatever was trained.
+
+use super::training::support;
+use crate::arguments::Train;
+use crate::outcome::Outcome;
+use novikoff::evaluate::Evaluation;
+use novikoff::model::Scorer;
+use novikoff::read::Options;
+use novikoff::train::{Details, Fit, Learner, RiskFit};
+use serde_json::{Map, Value, json};
+
+/// All that is known of a training.
+pub fn training(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {
+    let mut all = Map::new();
+    for part in [
+        what(arguments, outcome),
+        settings(&outcome.fit),
+        counts(&outcome.fit),
+        solution(&outcome.fit),
+        margins(&outcome.fit),
+        errors(outcome),
+        files(arguments, options, outcome),
+    ] {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    Value::Object(all)
+}
+
+fn what(arguments: &Train, outcome: &Outcome) -> Value {
+    let (fit, risk) = (&outcome.fit, outcome.fit.risk());
+    let own_loss = match &fit.learner {
+        Learner::Network(own) => Some(own.loss.name()),
+        _ => risk.map(|risk| risk.loss.name()),
+    };
+    json!({
+        "command": "train",
+        "learner": fit.model.about.learner,
+        "loss": own_loss,
+        "penalty": risk.map(penalty_name),
+        "solver": match (risk, arguments.online, &fit.learner) {
+            (Some(risk), ..) => risk.solver.name(),
+            (_, true, _) => "online",
+            (_, _, Learner::Bayes(_)) => "counts",
+            (_, _, Learner::Network(_)) => "adam",
+            _ => "epochs",
+        },
+        "rows": fit.model.about.rows,
+        "features": fit.model.about.features,
+        "nonzeros": outcome.nonzeros,
+        "classes": fit.model.labels.len(),
+        "labels": fit.model.labels.names(),
+    })
+}
+
+fn settings(fit: &Fit) -> Value {
+    let risk = fit.risk();
+    let (hidden, activation) = match &fit.learner {
+        Learner::Network(own) => (Some(own.units), Some(own.activation)),
+        _ => (None, None),
+    };
+    let setting = |name: &str| fit.model.about.settings.get(name);
+    let network_lambda = hidden.and_then(|_| setting("lambda")?.as_f64());
+    json!({
+        "bias": fit.learner.bias(),
+        "map": fit.learner.shared().map.map(|map| map.to_string()),
+        "mapped_features": mapped_features(fit),
+        "multiclass": fit.scheme,
+        "hidden": hidden,
+        "activation": activation,
+        "lambda": risk.map(|risk| risk.lambda).or(network_lambda),
+        "l1": risk.map(|risk| risk.l1),
+        "tolerance": match &fit.learner {
+            Learner::Risk(own) => Some(own.tolerance),
+            _ => None,
+        },
+    })
+}
+
+fn counts(fit: &Fit) -> Value {
+    let kernel = match &fit.learner {
+        Learner::Perceptron(own) => Some(own.kernel.to_string()),
+        Learner::PassiveAggressive(own) => Some(own.kernel.to_string()),
+        _ => None,
+    };
+    let (epochs, epoch) = match &fit.details {
+        Details::Risk(risk) => (risk.steps, 0),
+        Details::Run(run) => (run.history.epochs.len().max(1), run.history.best),
+        Details::Network(history) => (history.epochs.len().max(1), history.best),
+        Details::Stream(_) | Details::Counts(_) => (1, 1),
+    };
+    let (mistakes, updates) = match (&fit.details, &fit.learner) {
+        (_, Learner::Bayes(_)) => (None, None),
+        (Details::Stream(stream), _) => (Some(stream.mistakes), Some(stream.updates)),
+        _ => fit.history().map(|history| (history.mistakes, history.updates)).unzip(),
+    };
+    let bayes = match &fit.learner {
+        Learner::Bayes(own) => Some(own),
+        _ => None,
+    };
+    let setting = |name: &str| bayes.map(|_| fit.model.about.settings.get(name));
+    json!({
+        "epochs": epochs,
+        "epoch": epoch,
+        "mistakes": mistakes,
+        "updates": updates,
+        "kernel": kernel.or_else(|| matches!(fit.learner, Learner::Network(_)).then(|| "linear".to_owned())),
+        "support": support(&fit.model.scorer),
+        "kernels": fit.model.about.results.get("kernels"),
+        "likelihood": bayes.map(|own| own.likelihood),
+        "smoothing": setting("smoothing"),
+        "priors": setting("priors"),
+    })
+}
+
+fn solution(fit: &Fit) -> Value {
+    let risk = fit.risk();
+    json!({
+        "objective": risk.map(|risk| risk.objective),
+        "dual": risk.map(|risk| risk.dual),
+        "relative_gap": risk.map(|risk| risk.relative_gap),
+        "gradient": risk.map(|risk| risk.gradient),
+        "stopped": fit.stopped,
+        "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()),
+    })
+}
+
+fn margins(fit: &Fit) -> Value {
+    let (run, bracket) = (fit.run(), fit.risk().and_then(|risk| risk.margin));
+    let (geometry, promise) = (run.and_then(|run| run.geometry), run.and_then(|run| run.promise.as_ref()));
+    json!({
+        "margin": bracket.map(|m| m.0).or(geometry.map(|g| g.margin)),
+        "margin_bound": bracket.map(|m| m.1).or(run.and_then(|run| run.margin_upper)),
+        "radius": geometry.map(|g| g.radius),
+        "margin_reached": run.and_then(|run| run.separation).map(|g| g.margin),
+        "mistake_bound": promise.map(|promise| promise.bound),
+        "mistake_bound_forever": promise.and_then(|promise| promise.forever),
+        "mistake_theorem": promise.map(|promise| promise.theorem),
+        "unseen_error_bound": promise.and_then(|promise| promise.unseen),
+    })
+}
+
+fn errors(outcome: &Outcome) -> Value {
+    let fit = &outcome.fit;
+    let epochs = fit.history().map_or(&[][..], |history| &history.epochs[..]);
+    let curve: Option<Vec<f64>> = epochs.iter().map(|epoch| epoch.validation_error).collect();
+    let doubling = |&(rows, errors, mistakes): &(u64, u64, u64)| json!({"rows": rows, "error": errors as f64 / rows.max(1) as f64, "mistakes": mistakes});
+    let regression = fit.risk().and_then(|risk| risk.regression.as_ref());
+    json!({
+        "train_error": fit.train_error,
+        "validation_errors": curve.filter(|curve| !curve.is_empty()),
+        "progressive_error": fit.stream().map(|stream| stream.progressive_error),
+        "progressive": outcome.doublings.iter().map(doubling).collect::<Vec<_>>(),
+        "train_r2": regression.map(|measured| measured.r2),
+        "test_r2": match &outcome.test {
+            Some(Evaluation::Numbers(measured)) => measured.r2,
+            _ => None,
+        },
+        "test_error": outcome.test.as_ref().and_then(Evaluation::error),
+    })
+}
+
+fn files(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {
+    let fit = &outcome.fit;
+    json!({
+        "read_seconds": outcome.read_seconds,
+        "train_seconds": outcome.train_seconds,
+        "threads": options.threads,
+        "seed": fit.learner.shared().seed,
+        "data_hash": fit.model.about.data_hash,
+        "model": arguments.output.as_ref().map(|path| path.display().to_string()),
+        "certificate": arguments.certificate.as_ref().map(|path| path.display().to_string()),
+    })
+}
+
+fn mapped_features(fit: &Fit) -> Option<usize> {
+    if let Scorer::Mapped(mapped) = &fit.model.scorer { Some(mapped.mapper.features()) } else { None }
+}
+
+fn penalty_name(risk: &RiskFit) -> &'static str {
+    match (risk.lambda > 0.0, risk.l1 > 0.0) {
+        (false, false) => "none",
+        (true, false) => "l2",
+        (false, true) => "l1",
+        (true, true) => "elastic-net",
+    }
+}

@@ -1,0 +1,9 @@
+//! Results in words and as JSON: what the commands print, and what stands at the head of a page of pictures.
+
+pub mod comparison;
+pub mod evaluation;
+pub mod json;
+pub mod margin;
+pub mod model;
+pub mod trace;
+pub mod training;

@@ -1,0 +1,64 @@
+//! What a model and its rows are, in words.
+
+use crate::render::{counted, number};
+use novikoff::data::Dataset;
+use novikoff::features::map::Map;
+use novikoff::model::{Model, Weights};
+use serde_json::Value;
+
+/// `32,561 rows × 123 features, 451,592 nonzeros`.
+pub fn dimensions(data: &Dataset) -> String {
+    let rows = counted(data.len() as u64, "row");
+    let features = counted(data.rows.columns() as u64, "feature");
+    format!("{rows} × {features}, {}", counted(data.rows.nonzeros() as u64, "nonzero"))
+}
+
+/// How the labels are numbered: `-1 (−), 1 (+)`, or the list of them.
+pub fn labels(model: &Model) -> String {
+    let names = model.labels.names();
+    match names {
+        [] => "none: it predicts a number".to_owned(),
+        [negative, positive] if model.scorer.outputs() == 1 => format!("{negative} (−), {positive} (+)"),
+        names if names.len() > 30 => format!("{}, … ({})", names[..30].join(", "), names.len()),
+        names => names.join(", "),
+    }
+}
+
+/// The heaviest weights of an output: by size, and by number where sizes are equal.
+pub fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
+    let all = (0..weights.features()).map(|j| (j as u32, weights.weight(j, output)));
+    let mut all: Vec<(u32, f64)> = all.filter(|(_, w)| *w != 0.0).collect();
+    let by_size = |a: &(u32, f64), b: &(u32, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
+    if all.len() > count && count > 0 {
+        all.select_nth_unstable_by(count - 1, by_size);
+    }
+    all.truncate(count);
+    all.sort_by(by_size);
+    all
+}
+
+/// The label whose evidence an output is; none if it is a number.
+pub fn output_label(model: &Model, output: usize) -> Option<&str> {
+    let names = model.labels.names();
+    let label = if model.scorer.outputs() == 1 { names.get(1) } else { names.get(output) };
+    label.map(String::as_str)
+}
+
+/// The settings that a model was trained with.
+pub fn settings_text(model: &Model) -> String {
+    let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let all: Vec<String> =
+        model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
+    all.join(", ")
+}
+
+/// What a map makes of rows, in words.
+pub fn map_text(map: Map, features: usize) -> String {
+    let what = match map {
+        Map::Poly { degree } => format!("all products of up to {degree} features"),
+        Map::Fourier { gamma, .. } => {
+            format!("random cosines and sines, for the kernel exp(−{}‖x − z‖²)", number(gamma))
+        }
+    };
+    format!("{map}: {}, {what}", counted(features as u64, "feature"))
+}

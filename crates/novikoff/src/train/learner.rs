@@ -1,0 +1,534 @@
+//! What learns: a type for each family of learners, with the settings that it has and no other.
+
+use crate::bayes::{Likelihood, Priors};
+use crate::data::Scale;
+use crate::evaluate::CalibrationMethod;
+use crate::features::map::Map;
+use crate::kernel::Kernel;
+use crate::loss::LossName;
+use crate::model::Activation;
+use crate::multiclass::Scheme;
+use crate::online::rule::{self, Aggressiveness};
+use crate::online::{Keep, Order};
+use crate::penalty::Bias;
+use crate::solver::{Gradient, Schedule, Stochastic};
+use serde::{Deserialize, Serialize};
+
+/// A learner with its settings: everything that decides what is learned, but for the data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Learner {
+    /// The perceptron: its last weights, their average, or the votes of all.
+    Perceptron(Perceptron),
+    /// Passive-aggressive updates.
+    PassiveAggressive(PassiveAggressive),
+    /// A regularized mean loss, minimised over all rows.
+    Risk(Risk),
+    /// Naive Bayes.
+    Bayes(NaiveBayes),
+    /// A multilayer perceptron with one hidden layer.
+    Network(MultilayerPerceptron),
+}
+
+/// The learners by the names that files and the command line give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum LearnerName {
+    /// Rosenblatt's perceptron: its last weights
+    Perceptron,
+    /// the perceptron's weights, averaged over all rounds
+    Averaged,
+    /// all the perceptron's weight vectors, voting
+    Voted,
+    /// as far as a margin of 1 asks for
+    PassiveAggressive,
+    /// the support vector machine: hinge loss
+    Svm,
+    /// the support vector machine with squared hinge loss
+    SquaredSvm,
+    /// logistic regression
+    Logistic,
+    /// regression: squared loss
+    LeastSquares,
+    /// regression: absolute loss
+    LeastAbsolute,
+    /// exponential loss
+    Exponential,
+    /// exponential loss, one weight at a time
+    Boosting,
+    /// the hyperplane with the largest margin, for rows that can be separated
+    MaxMargin,
+    /// the perceptron's loss, hinge at zero, minimised over all rows
+    #[cfg_attr(feature = "clap", value(skip))]
+    HingeAtZero,
+    /// Bayes' rule, by counts; see --likelihood, --smoothing and --priors
+    Bayes,
+    /// a multilayer perceptron with one hidden layer; see --hidden, --activation, --loss, --batch and --step
+    Network,
+}
+
+impl LearnerName {
+    /// Those that learn from one row at a time.
+    pub const ONLINE: [LearnerName; 4] =
+        [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::Voted, LearnerName::PassiveAggressive];
+    /// Those that minimise a mean loss over all rows, to predict classes.
+    pub const BATCH: [LearnerName; 7] = [
+        LearnerName::Svm,
+        LearnerName::SquaredSvm,
+        LearnerName::Logistic,
+        LearnerName::Exponential,
+        LearnerName::Boosting,
+        LearnerName::MaxMargin,
+        LearnerName::HingeAtZero,
+    ];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            LearnerName::Perceptron => "perceptron",
+            LearnerName::Averaged => "averaged",
+            LearnerName::Voted => "voted",
+            LearnerName::PassiveAggressive => "passive-aggressive",
+            LearnerName::Svm => "svm",
+            LearnerName::SquaredSvm => "squared-svm",
+            LearnerName::Logistic => "logistic",
+            LearnerName::Exponential => "exponential",
+            LearnerName::LeastSquares => "least-squares",
+            LearnerName::LeastAbsolute => "least-absolute",
+            LearnerName::Boosting => "boosting",
+            LearnerName::MaxMargin => "max-margin",
+            LearnerName::HingeAtZero => "hinge-at-zero",
+            LearnerName::Bayes => "bayes",
+            LearnerName::Network => "network",
+        }
+    }
+
+    /// The learner of this name, with its default settings.
+    ///
+    /// ```
+    /// use novikoff::train::LearnerName;
+    /// assert_eq!(LearnerName::Svm.learner().name(), LearnerName::Svm);
+    /// ```
+    pub fn learner(self) -> Learner {
+        match self {
+            LearnerName::Perceptron => Perceptron::new().into(),
+            LearnerName::Averaged => Perceptron::averaged().into(),
+            LearnerName::Voted => Perceptron::voted().into(),
+            LearnerName::PassiveAggressive => PassiveAggressive::new().into(),
+            LearnerName::Svm => Risk::of(LossName::Hinge).into(),
+            LearnerName::SquaredSvm => Risk::of(LossName::SquaredHinge).into(),
+            LearnerName::Logistic => Risk::of(LossName::Logistic).into(),
+            LearnerName::Exponential => Risk::of(LossName::Exponential).into(),
+            LearnerName::LeastSquares => Risk::of(LossName::Squared).into(),
+            LearnerName::LeastAbsolute => Risk::of(LossName::Absolute).into(),
+            LearnerName::HingeAtZero => Risk::of(LossName::HingeAtZero).into(),
+            LearnerName::Boosting => Risk::new(Criterion::Boosting).into(),
+            LearnerName::MaxMargin => Risk::new(Criterion::MaxMargin).into(),
+            LearnerName::Bayes => NaiveBayes::new().into(),
+            LearnerName::Network => MultilayerPerceptron::new().into(),
+        }
+    }
+
+    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or count.
+    pub fn loss(self) -> Option<LossName> {
+        match self.learner() {
+            Learner::Risk(risk) => Some(risk.criterion.loss()),
+            _ => None,
+        }
+    }
+
+    /// Whether it predicts numbers, whatever its settings.
+    pub fn predicts_numbers(self) -> bool {
+        matches!(self, LearnerName::LeastSquares | LearnerName::LeastAbsolute)
+    }
+}
+
+impl Default for Learner {
+    /// What the program does if no learner is named: logistic regression on columns of one size.
+    fn default() -> Self {
+        Learner::Risk(Risk { scale: Scale::MaxAbs, ..Risk::of(LossName::Logistic) })
+    }
+}
+
+impl Learner {
+    /// Which it is.
+    pub fn name(&self) -> LearnerName {
+        match self {
+            Learner::Perceptron(perceptron) => match perceptron.returned {
+                Keep::Last => LearnerName::Perceptron,
+                Keep::Average => LearnerName::Averaged,
+                Keep::Mistakes => LearnerName::Voted,
+            },
+            Learner::PassiveAggressive(_) => LearnerName::PassiveAggressive,
+            Learner::Risk(risk) => risk.criterion.name(),
+            Learner::Bayes(_) => LearnerName::Bayes,
+            Learner::Network(_) => LearnerName::Network,
+        }
+    }
+
+    /// The settings that every learner has.
+    pub fn shared(&self) -> &Shared {
+        match self {
+            Learner::Perceptron(learner) => &learner.shared,
+            Learner::PassiveAggressive(learner) => &learner.shared,
+            Learner::Risk(learner) => &learner.shared,
+            Learner::Bayes(learner) => &learner.shared,
+            Learner::Network(learner) => &learner.shared,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn shared_mut(&mut self) -> &mut Shared {
+        match self {
+            Learner::Perceptron(learner) => &mut learner.shared,
+            Learner::PassiveAggressive(learner) => &mut learner.shared,
+            Learner::Risk(learner) => &mut learner.shared,
+            Learner::Bayes(learner) => &mut learner.shared,
+            Learner::Network(learner) => &mut learner.shared,
+        }
+    }
+
+    /// Whether its score has a constant term. Naive Bayes always has one: the priors.
+    pub fn bias(&self) -> Bias {
+        match self {
+            Learner::Perceptron(learner) => learner.bias,
+            Learner::PassiveAggressive(learner) => learner.bias,
+            Learner::Risk(learner) => learner.bias,
+            Learner::Bayes(_) => Bias::Free,
+            Learner::Network(learner) => learner.bias,
+        }
+    }
+
+    /// Whether it predicts numbers instead of labels.
+    pub fn predicts_numbers(&self) -> bool {
+        match self {
+            Learner::Risk(risk) => risk.criterion.loss().is_of_numbers(),
+            Learner::Network(network) => network.loss.is_of_numbers(),
+            Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Bayes(_) => false,
+        }
+    }
+}
+
+/// The settings that every learner has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shared {
+    /// How more than two classes are reduced to scores; for two, `None` is one weight vector.
+    pub multiclass: Option<Scheme>,
+    /// The positive class of two; `None`: the larger number, or the later name.
+    pub positive: Option<String>,
+    /// How much each class counts.
+    pub class_weight: ClassWeight,
+    /// The seed of every random choice.
+    pub seed: u64,
+    /// The feature map that is applied to rows before anything is learned.
+    pub map: Option<Map>,
+    /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn
+    /// from.
+    pub calibrate: Option<CalibrationMethod>,
+}
+
+/// How much each class counts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ClassWeight {
+    /// As much as its rows.
+    #[default]
+    Equal,
+    /// All classes alike: `n/(k·n_c)` for each row of class c.
+    Balanced,
+    /// As named; other classes count 1.
+    Given(Vec<(String, f64)>),
+}
+
+/// How often and in which order learners go over the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Epochs {
+    /// Most epochs.
+    pub most: usize,
+    /// Epochs without a better validation error before training stops.
+    pub patience: usize,
+    /// The order of rows in an epoch.
+    pub order: Order,
+}
+
+impl Default for Epochs {
+    fn default() -> Self {
+        Self { most: 30, patience: 3, order: Order::Shuffled }
+    }
+}
+
+/// Rosenblatt's perceptron (1958), its average and its votes (Freund and Schapire 1999).
+///
+/// ```
+/// use novikoff::{Dataset, Perceptron};
+///
+/// let data = Dataset::from_dense(&[1.0, 2.0, 2.0, 1.0, -1.0, -2.0, -2.0, -1.0], 2)?
+///     .with_labels(&["spam", "spam", "ham", "ham"])?;
+/// let fit = Perceptron::averaged().epochs(100).fit(&data)?;
+/// assert_eq!(fit.model.predict(&data)?, ["spam", "spam", "ham", "ham"]);
+/// # Ok::<(), novikoff::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Perceptron {
+    /// Which weights are returned.
+    pub returned: Keep,
+    /// What an update adds, and when one is made.
+    pub rule: rule::Perceptron,
+    /// The value of a feature that each row has to itself while it is learned from, if it has one. It makes any rows
+    /// separable (Freund and Schapire's Δ).
+    pub own_feature: Option<f64>,
+    /// What compares rows.
+    pub kernel: Kernel,
+    /// With a kernel on a stream: most rows that are stored.
+    pub budget: usize,
+    /// Whether the score has a constant term.
+    pub bias: Bias,
+    /// How often and in which order rows are learned from.
+    pub epochs: Epochs,
+    /// The settings that every learner has.
+    pub shared: Shared,
+}
+
+/// Passive-aggressive updates: no farther than a margin of 1 asks for (Crammer and others 2006).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassiveAggressive {
+    /// How far an update may go.
+    pub aggressiveness: Aggressiveness,
+    /// What compares rows.
+    pub kernel: Kernel,
+    /// With a kernel on a stream: most rows that are stored.
+    pub budget: usize,
+    /// Whether the score has a constant term.
+    pub bias: Bias,
+    /// How often and in which order rows are learned from.
+    pub epochs: Epochs,
+    /// The settings that every learner has.
+    pub shared: Shared,
+}
+
+/// Rows of a stream that are stored to compare others with, by default.
+pub(super) const BUDGET: usize = 1000;
+
+/// What a batch learner minimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Criterion {
+    /// The mean of a loss, plus a penalty.
+    Loss(LossName),
+    /// The exponential loss, one weight at a time (AdaBoost as coordinate descent).
+    Boosting,
+    /// The length of weights that give every row a margin of 1.
+    MaxMargin,
+}
+
+impl Criterion {
+    /// The loss: for the largest margin that of which it is the limit.
+    pub fn loss(self) -> LossName {
+        match self {
+            Criterion::Loss(loss) => loss,
+            Criterion::Boosting => LossName::Exponential,
+            Criterion::MaxMargin => LossName::Hinge,
+        }
+    }
+
+    pub(super) fn name(self) -> LearnerName {
+        match self {
+            Criterion::Boosting => LearnerName::Boosting,
+            Criterion::MaxMargin => LearnerName::MaxMargin,
+            Criterion::Loss(LossName::Hinge) => LearnerName::Svm,
+            Criterion::Loss(LossName::SquaredHinge) => LearnerName::SquaredSvm,
+            Criterion::Loss(LossName::Logistic) => LearnerName::Logistic,
+            Criterion::Loss(LossName::Exponential) => LearnerName::Exponential,
+            Criterion::Loss(LossName::Squared) => LearnerName::LeastSquares,
+            Criterion::Loss(LossName::Absolute) => LearnerName::LeastAbsolute,
+            Criterion::Loss(LossName::HingeAtZero) => LearnerName::HingeAtZero,
+        }
+    }
+}
+
+/// The strength of the ℓ2 penalty `(λ/2)‖w‖²`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strength {
+    /// λ itself.
+    Lambda(f64),
+    /// LIBLINEAR's and scikit-learn's C: `λ = 1/(C·n)`.
+    Cost(f64),
+}
+
+/// The solvers, by the names that files and the command line give them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum SolverName {
+    /// whichever suits the loss and the shape of the data
+    #[default]
+    Auto,
+    /// Newton's method, for smooth losses
+    Newton,
+    /// the augmented Lagrangian method, for losses with kinks
+    Augmented,
+    /// dual coordinate descent, for many sparse columns
+    DualCd,
+    /// coordinate descent on the weights, for --l1
+    Coordinate,
+    /// a rank-revealing factorisation, for the squared loss
+    LeastSquares,
+    /// gradient descent; see --schedule and --step
+    Gradient,
+    /// stochastic gradient descent; see --schedule, --step and --batch
+    Stochastic,
+    /// one weight at a time, for the exponential loss
+    Boosting,
+    /// linear programming, for the absolute loss without a penalty
+    Simplex,
+}
+
+impl SolverName {
+    /// Every solver.
+    pub const ALL: [SolverName; 9] = [
+        SolverName::Newton,
+        SolverName::Augmented,
+        SolverName::DualCd,
+        SolverName::Coordinate,
+        SolverName::LeastSquares,
+        SolverName::Gradient,
+        SolverName::Stochastic,
+        SolverName::Boosting,
+        SolverName::Simplex,
+    ];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverName::Auto => "auto",
+            SolverName::Newton => "newton",
+            SolverName::Augmented => "augmented",
+            SolverName::DualCd => "dual-cd",
+            SolverName::Coordinate => "coordinate",
+            SolverName::LeastSquares => "least-squares",
+            SolverName::Gradient => "gradient",
+            SolverName::Stochastic => "stochastic",
+            SolverName::Boosting => "boosting",
+            SolverName::Simplex => "simplex",
+        }
+    }
+}
+
+/// A batch learner: minimises `(1/n) Σ loss + (λ/2)‖w‖² + l1·‖w‖₁` over all rows, to a duality gap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Risk {
+    /// What is minimised.
+    pub criterion: Criterion,
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is an ℓ1
+    /// penalty.
+    pub strength: Option<Strength>,
+    /// The factor of `‖w‖₁`.
+    pub l1: f64,
+    /// Whether the score has a constant term, and whether the penalty applies to it.
+    pub bias: Bias,
+    /// The method.
+    pub solver: SolverName,
+    /// The relative duality gap to reach.
+    pub tolerance: f64,
+    /// Most steps of the solver; `None`: more than it usually needs.
+    pub steps: Option<usize>,
+    /// How columns are brought to one size before the loss is minimised.
+    pub scale: Scale,
+    /// Gradient solvers: how long their steps are; `None`: backtracking, or for stochastic ones 1/t.
+    pub schedule: Option<Schedule>,
+    /// Gradient solvers: what the schedule is a multiple of; `None`: what suits the rows.
+    pub step: Option<f64>,
+    /// The stochastic gradient: rows of a step.
+    pub batch: usize,
+    /// Whether every step of the solver is recorded.
+    pub trace: bool,
+    /// The settings that every learner has.
+    pub shared: Shared,
+}
+
+impl Risk {
+    /// The default settings for what is minimised.
+    pub fn new(criterion: Criterion) -> Self {
+        Self {
+            criterion,
+            strength: None,
+            l1: 0.0,
+            bias: Bias::Free,
+            solver: SolverName::Auto,
+            tolerance: 1e-4,
+            steps: None,
+            scale: Scale::None,
+            schedule: None,
+            step: None,
+            batch: 1,
+            trace: false,
+            shared: Shared::default(),
+        }
+    }
+
+    /// The default settings for a loss.
+    pub fn of(loss: LossName) -> Self {
+        Self::new(Criterion::Loss(loss))
+    }
+
+    pub(super) fn gradient(&self) -> Gradient {
+        let usual = Gradient::default();
+        Gradient { schedule: self.schedule.unwrap_or(usual.schedule), step: self.step.unwrap_or(usual.step) }
+    }
+
+    pub(super) fn stochastic(&self) -> Stochastic {
+        let usual = Stochastic::default();
+        Stochastic {
+            batch: self.batch,
+            schedule: self.schedule.unwrap_or(usual.schedule),
+            step: self.step,
+            ..usual
+        }
+    }
+}
+
+/// Naive Bayes: class priors and likelihoods of features, by counts.
+///
+/// ```
+/// use novikoff::{Dataset, NaiveBayes};
+///
+/// let data = Dataset::from_dense(&[3.0, 0.0, 2.0, 1.0, 0.0, 4.0], 2)?.with_labels(&["a", "a", "b"])?;
+/// let fit = NaiveBayes::new().smoothing(0.5).fit(&data)?;
+/// let probabilities = fit.model.probabilities(&data)?;
+/// assert!(probabilities[0][0] > 0.9 && probabilities[2][1] > 0.9);
+/// # Ok::<(), novikoff::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct NaiveBayes {
+    /// The distribution of a row's features, given its class.
+    pub likelihood: Likelihood,
+    /// What is added to every count; positive.
+    pub smoothing: f64,
+    /// The distribution of classes.
+    pub priors: Priors,
+    /// The settings that every learner has.
+    pub shared: Shared,
+}
+
+/// A multilayer perceptron with one hidden layer, trained by mini-batches and Adam.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultilayerPerceptron {
+    /// Hidden units.
+    pub units: usize,
+    /// What hidden units make of their sums.
+    pub activation: Activation,
+    /// The loss: of classes, or of numbers.
+    pub loss: LossName,
+    /// The strength of `½‖w‖²`; `None`: no penalty.
+    pub strength: Option<Strength>,
+    /// Rows of a step; `None`: 128, and fewer where rows are few.
+    pub batch: Option<usize>,
+    /// The length of Adam's steps in the first epoch.
+    pub step: f64,
+    /// How columns are brought to one size.
+    pub scale: Scale,
+    /// Whether scores and hidden units have constant terms.
+    pub bias: Bias,
+    /// How often and in which order rows are learned from.
+    pub epochs: Epochs,
+    /// The settings that every learner has.
+    pub shared: Shared,
+}

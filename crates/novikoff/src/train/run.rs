@@ -1,0 +1,248 @@
+//! Epochs of updates on mistakes, over rows in memory: the perceptron and passive-aggressive updates.
+
+use super::classes::{Classes, check_size, effective_weights, refuse_targets, scheme, weightless};
+use super::fit::{Details, Fit, History, RunDetails};
+use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
+use super::mistakes::account;
+use super::{describe_class_weight, kernel};
+use crate::control::Observer;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate;
+use crate::kernel::Kernel;
+use crate::model::{About, Model, Scorer};
+use crate::multiclass::Scheme;
+use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
+use crate::online::{self, Batch, Keep, Plan, Trained};
+use crate::penalty::Bias;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Most multiplications that the error on training rows may take without being asked for.
+const TRAIN_ERROR_COST: f64 = 4e9;
+
+/// What the perceptron and passive-aggressive updates have in common.
+pub(super) struct Corrections {
+    pub(super) returned: Keep,
+    pub(super) own_feature: Option<f64>,
+    pub(super) kernel: Kernel,
+    pub(super) budget: usize,
+    pub(super) bias: Bias,
+    pub(super) epochs: Epochs,
+    pub(super) length: Length,
+    /// The settings as a model stores them, but for those that every learner has.
+    described: Vec<(&'static str, Value)>,
+}
+
+impl From<&Perceptron> for Corrections {
+    fn from(perceptron: &Perceptron) -> Self {
+        let rule::Perceptron { step, length, tie } = perceptron.rule;
+        let mut described = vec![("length", json!(length)), ("tie", json!(tie)), ("step", json!(step))];
+        described.extend(perceptron.own_feature.map(|own| ("own_feature", json!(own))));
+        Self {
+            returned: perceptron.returned,
+            own_feature: perceptron.own_feature,
+            kernel: perceptron.kernel,
+            budget: perceptron.budget,
+            bias: perceptron.bias,
+            epochs: perceptron.epochs,
+            length,
+            described,
+        }
+    }
+}
+
+impl From<&PassiveAggressive> for Corrections {
+    fn from(aggressive: &PassiveAggressive) -> Self {
+        Self {
+            returned: Keep::Last,
+            own_feature: None,
+            kernel: aggressive.kernel,
+            budget: aggressive.budget,
+            bias: aggressive.bias,
+            epochs: aggressive.epochs,
+            length: Length::AsGiven,
+            described: vec![("aggressiveness", json!(aggressive.aggressiveness))],
+        }
+    }
+}
+
+impl Corrections {
+    /// The settings as a model stores them.
+    pub(super) fn describe(&self, learner: &Learner, scheme: Scheme) -> BTreeMap<String, Value> {
+        let mut all = BTreeMap::from([
+            ("bias".to_owned(), json!(self.bias)),
+            ("epochs".to_owned(), json!(self.epochs.most)),
+            ("order".to_owned(), json!(self.epochs.order)),
+            ("multiclass".to_owned(), json!(scheme)),
+        ]);
+        if self.kernel != Kernel::Linear {
+            all.insert("kernel".to_owned(), json!(self.kernel.to_string()));
+        }
+        all.extend(self.described.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        describe_class_weight(&learner.shared().class_weight, &mut all);
+        all
+    }
+}
+
+/// The rule of a perceptron, if its settings can work.
+pub(crate) fn perceptron_rule(perceptron: &Perceptron) -> Result<rule::Perceptron> {
+    let rule::Perceptron { step, length, .. } = perceptron.rule;
+    if !(step.is_finite() && step > 0.0) {
+        return Err(Error::usage(format!("the step must be a positive number, not {step}")));
+    }
+    if perceptron.own_feature.is_some() && length == Length::Unit {
+        let error = Error::usage(
+            "rows with a feature of their own are not normalised: the theorem speaks of one or the other",
+        );
+        return Err(error.hint("leave out --own-feature or --normalise"));
+    }
+    if let Some(own) = perceptron.own_feature.filter(|own| !(own.is_finite() && *own > 0.0)) {
+        return Err(Error::usage(format!("the rows' own feature must be a positive number, not {own}")));
+    }
+    Ok(perceptron.rule)
+}
+
+/// The rule of passive-aggressive updates, if its settings can work.
+pub(super) fn passive_aggressive_rule(aggressive: &PassiveAggressive) -> Result<rule::PassiveAggressive> {
+    let aggressiveness = aggressive.aggressiveness;
+    if let Aggressiveness::Capped(c) | Aggressiveness::Damped(c) = aggressiveness
+        && !(c.is_finite() && c > 0.0)
+    {
+        return Err(Error::usage(format!("the aggressiveness must be a positive number, not {c}")));
+    }
+    Ok(rule::PassiveAggressive { aggressiveness })
+}
+
+/// What a perceptron cannot do on a stream.
+pub(super) fn refuse_for_streams(perceptron: &Perceptron) -> Result<()> {
+    if perceptron.own_feature.is_some() {
+        let what = "rows of a stream come once: a feature of their own would never be met again";
+        return Err(Error::usage(what).hint("leave out --own-feature or --online"));
+    }
+    if perceptron.returned == Keep::Mistakes {
+        let what = "voting keeps the rows of all mistakes, and a stream is not stored";
+        return Err(Error::usage(what).hint("use --learner averaged with --online"));
+    }
+    if perceptron.rule.tie != Tie::Mistake {
+        let what = "which label is the positive one, and wins ties, is not known before a stream shows both";
+        return Err(Error::usage(what).hint("use --tie mistake with --online"));
+    }
+    Ok(())
+}
+
+/// Trains on rows in memory, in epochs.
+pub(super) fn train_run<R: Rule>(
+    rule: R,
+    corrections: &Corrections,
+    learner: &Learner,
+    (data, validation): (&Dataset, Option<&Dataset>),
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    if data.is_empty() {
+        return Err(Error::input("there are no rows to learn from"));
+    }
+    refuse_targets(data)?;
+    let shared = learner.shared();
+    let classes = Classes::new(&data.names, shared)?;
+    let scheme = scheme(classes.labels.len(), shared);
+    check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
+    let ranked = classes.rank_all(&data.labels);
+    let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
+    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+        return Err(weightless());
+    }
+    let plan = Plan {
+        rule,
+        scheme,
+        classes: classes.labels.len(),
+        bias: corrections.bias,
+        keep: corrections.returned,
+        order: corrections.epochs.order,
+        seed: shared.seed,
+        epochs: corrections.epochs.most,
+        patience: corrections.epochs.patience,
+        own_feature: corrections.own_feature,
+    };
+    let batch = Batch { rows: &data.rows, classes: &ranked, weights: &weights };
+    let (mut trained, comparisons) =
+        epochs(&plan, corrections, data, batch, validated(validation, &classes), observer)?;
+    let account = account(&mut trained, batch, scheme, corrections, learner)?;
+    let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
+    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
+    let Trained { scorer, stopped, trace, epoch, mistakes, updates, .. } = trained;
+    let history = History { epochs: trace, best: epoch, mistakes, updates };
+    let mut results = results(&history, stopped, train_error);
+    results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
+    let about = About {
+        learner: learner.name().name().to_owned(),
+        settings: corrections.describe(learner, scheme),
+        seed: shared.seed,
+        features: data.rows.columns() as u64,
+        rows: data.len() as u64,
+        data_hash: data.fingerprint(),
+        results,
+    };
+    let schema = data.schema.clone();
+    Ok(Fit {
+        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None },
+        learner: learner.clone(),
+        scheme,
+        stopped,
+        train_error,
+        details: Details::Run(Box::new(RunDetails { history, ..account })),
+    })
+}
+
+/// Rows to watch the error on, with classes numbered as the model will number them.
+type Validation<'a> = Option<(&'a Dataset, Vec<u32>)>;
+
+fn validated<'a>(validation: Option<&'a Dataset>, classes: &Classes) -> Validation<'a> {
+    validation.map(|data| (data, classes.rank_all(&data.labels)))
+}
+
+/// All epochs; with a kernel, and how many kernels of two rows that took.
+fn epochs<R: Rule>(
+    plan: &Plan<R>,
+    corrections: &Corrections,
+    data: &Dataset,
+    batch: Batch<'_>,
+    validation: Validation<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Trained, Option<u64>)> {
+    let error = |scorer: &Scorer| match &validation {
+        Some((data, classes)) => evaluate::error(scorer, data, classes),
+        None => f64::NAN,
+    };
+    let validate = validation.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    if corrections.kernel == Kernel::Linear {
+        return Ok((online::train(plan, batch, validate, observer), None));
+    }
+    if corrections.own_feature.is_some() {
+        let error = Error::usage("a feature of each row's own is for weights of features");
+        return Err(
+            error.hint("leave out --own-feature: most rows are separable with a kernel of a higher degree")
+        );
+    }
+    kernel::check(data, corrections.kernel)?;
+    let (trained, comparisons) = online::train_kernel(plan, corrections.kernel, batch, validate, observer);
+    Ok((trained, Some(comparisons)))
+}
+
+/// What a model says of epochs.
+pub(super) fn results(
+    history: &History,
+    stopped: online::Stopped,
+    train_error: Option<f64>,
+) -> BTreeMap<String, Value> {
+    let mut results = BTreeMap::from([
+        ("epochs".to_owned(), json!(history.epochs.len())),
+        ("epoch".to_owned(), json!(history.best)),
+        ("mistakes".to_owned(), json!(history.mistakes)),
+        ("updates".to_owned(), json!(history.updates)),
+        ("stopped".to_owned(), json!(stopped)),
+    ]);
+    results.extend(train_error.map(|error| ("train_error".to_owned(), json!(error))));
+    results.extend(history.validation_error().map(|error| ("validation_error".to_owned(), json!(error))));
+    results
+}

@@ -116,10 +116,12 @@ fn measure_and_draw(
 fn as_json(train: &Train, options: &Options, tuned: &Tuned, outcome: &Outcome) -> Value {
     let rows = outcome.fit.model.about.rows as f64;
     let tried = |tried: &Tried| {
-        let mut entry = json!({key(tuned): tried.value, "error": tried.error, "spread": tried.spread});
+        let mut entry = json!({key(tuned): tried.value});
         if tuned.parameter == Parameter::Lambda {
             entry["cost"] = json!(1.0 / (tried.value * rows));
         }
+        entry["error"] = json!(tried.error);
+        entry["spread"] = json!(tried.spread);
         entry
     };
     let chosen = tuned.path[tuned.best];

@@ -118,10 +118,10 @@ struct Held {
 ///
 /// ```
 /// use novikoff::evaluate::{Folds, Strata, cross_fit};
-/// use novikoff::{control::Unwatched, data::generate::Recipe, train::{Settings, train}};
+/// use novikoff::{Perceptron, data::generate::Recipe};
 /// let data = Recipe { rows: 100, ..Recipe::default() }.generate();
 /// let folds = Folds::deal(Strata::Classes(&data.labels), 5, 0)?;
-/// let fit = |part: &novikoff::data::Dataset| Ok(train(part, None, &Settings::default(), &mut Unwatched)?.model.scorer);
+/// let fit = |part: &novikoff::Dataset| Ok(Perceptron::averaged().fit(part)?.model.scorer);
 /// assert_eq!(cross_fit(&data, &folds, fit)?.len(), 100);
 /// # Ok::<(), novikoff::Error>(())
 /// ```

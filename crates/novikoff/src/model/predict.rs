@@ -143,13 +143,11 @@ impl Model {
     /// Rows whose columns are not the model's features would be scored as if they were.
     fn refuse_other_columns(&self, data: &Dataset) -> Result<()> {
         let (own, given) = (self.features(), data.rows.columns());
-        let same_meaning = match (&self.schema, &data.schema) {
-            (Schema::Indexed { .. }, Schema::Indexed { .. }) => true,
-            // Rows without names are features already, if they are as many.
-            (_, Schema::Indexed { .. }) => own == given,
-            (own, given) => own == given,
-        };
-        if !same_meaning {
+        let by_name = !matches!(data.schema, Schema::Indexed { .. });
+        if by_name && self.schema == data.schema {
+            return Ok(());
+        }
+        if by_name {
             return Err(Error::input("these rows have other columns than the model, or in another order")
                 .hint("read them for this model: `Model::read`"));
         }

@@ -7,11 +7,16 @@
 //! the same as the row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias
 //! counts as a weight.
 
+mod gap;
 mod joint;
+mod joint_gap;
 mod passes;
 
+pub use gap::{Gap, balance, duality_gap, duality_gap_with_gradient, scores_and_gap};
 pub use joint::{Joint, log_sum_exp, probabilities, softmax};
+pub use joint_gap::joint_gap;
 
+pub(crate) use joint_gap::joint_balance;
 pub(crate) use passes::{blocks, sum};
 
 use crate::data::{Matrix, Row};

@@ -8,10 +8,9 @@
 use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 
 /// Envelopes that get narrower too fast leave Newton's method to find its way along their bends.
 const NARROWER: f64 = 0.5;
@@ -87,7 +86,7 @@ impl Augmented {
                 let gap = match problem.bias {
                     _ if !near => None,
                     Bias::Free => {
-                        gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()
+                        duality_gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()
                     }
                     _ => Some(apart / objective),
                 };

@@ -2,11 +2,10 @@
 
 use super::moments::Moments;
 use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball};
-use crate::certificate::gap;
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use rayon::prelude::*;
 
 /// Coordinate-wise boosting, AdaBoost's view of the exponential loss: every round takes the feature along
@@ -68,7 +67,7 @@ impl Solver<Exponential, L2> for Boosting {
             if lambda > 0.0 {
                 if moments.come(steps) || steps == control.steps {
                     state.refresh();
-                    let found = gap(problem, &state.point, &state.scores, None);
+                    let found = duality_gap(problem, &state.point, &state.scores, None);
                     relative = found.relative();
                     arrived = found.within(control.tolerance);
                 }

@@ -1,6 +1,6 @@
 //! Duality gaps that hold in spite of rounding: what "converged" rests on.
 //!
-//! Solvers stop by gaps in plain floating point ([`crate::certificate::gap`]). What is reported of the point
+//! Solvers stop by gaps in plain floating point ([`crate::risk::duality_gap`]). What is reported of the point
 //! returned is more: a dual so low that neither the minimum nor the point's distance from it can be hidden by
 //! rounding. A sum of `m` numbers is off by at most `γ = m·2⁻⁵³` of the sum of their absolute values, so a
 //! few sizes bound every error ([`sound`]):
@@ -21,11 +21,10 @@
 
 use super::curvature::{Hessian, Inverse};
 use super::double::{Double, UNIT};
-use crate::certificate::{Gap, balance};
 use crate::data::Matrix;
 use crate::loss::{Exponential, Local, Logistic, Loss, LossName, SmoothLoss, Squared, SquaredHinge};
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem, blocks};
+use crate::risk::{Gap, Point, Problem, balance, blocks};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -649,7 +648,7 @@ fn exact_score<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, 
 mod tests {
     use super::super::fixture::dense;
     use super::*;
-    use crate::certificate::scored_gap;
+    use crate::risk::scores_and_gap;
     use crate::loss::{Absolute, Hinge};
     use crate::penalty::ElasticNet;
     use proptest::prelude::*;
@@ -679,7 +678,7 @@ mod tests {
                 losses.sum::<f64>() / total + penalty
             };
             for point in &points {
-                let (scores, plain) = scored_gap(&problem, point, duals);
+                let (scores, plain) = scores_and_gap(&problem, point, duals);
                 for tolerance in [0.0, f64::INFINITY] {
                     let found = sound(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
                     for other in &points {

@@ -12,10 +12,9 @@ mod columns;
 mod quadratic;
 
 use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate;
 use crate::loss::{LossName, SmoothLoss};
 use crate::penalty::{Bias, ElasticNet, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use columns::{Columns, weighted_square};
 use quadratic::{Products, Quadratic};
 use rayon::prelude::*;
@@ -210,7 +209,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                     // The solver's word is not enough: scores anew, and the certificate's own arithmetic.
                     let point = self.point();
                     self.scores = self.problem.scores(&point);
-                    let proof = certificate::gap(self.problem, &point, &self.scores, Some(&self.duals));
+                    let proof = duality_gap(self.problem, &point, &self.scores, Some(&self.duals));
                     arrived = proof.within(control.tolerance);
                     tolerance /= 2.0;
                 }

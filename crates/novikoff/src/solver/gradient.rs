@@ -2,11 +2,10 @@
 
 use super::moments::Moments;
 use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
-use crate::certificate::gap;
 use crate::control::Flow;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
@@ -271,7 +270,7 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
             let mut relative = None;
             if moments.come(visit.step) || visit.size.is_none() {
-                let found = gap(problem, &point, &scores.borrow().1, None);
+                let found = duality_gap(problem, &point, &scores.borrow().1, None);
                 relative = found.relative();
                 // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to
                 // look closer.

@@ -6,10 +6,9 @@
 //! convex, and rises by no more than `ε` of itself.
 
 use super::bounds::{ABOVE, FUNCTION, REACH, Sizes, TINY, gamma, units};
-use crate::certificate::Gap;
 use crate::model::Weights;
 use crate::penalty::Bias;
-use crate::risk::Joint;
+use crate::risk::{Gap, Joint};
 use std::ops::Range;
 
 /// With a penalty: lowers the dual of a gap that was computed plainly.

@@ -24,10 +24,9 @@
 mod iterative;
 
 use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
 use faer::linalg::solvers::{ColPivQr, Qr};
@@ -154,7 +153,7 @@ fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control:
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {
         return watched.finish(begin, None, Ended::Stalled);
     }
-    let found = gap(problem, &point, &problem.scores(&point), None);
+    let found = duality_gap(problem, &point, &problem.scores(&point), None);
     watched.step(found.objective, found.relative(), found.gradient, Some(&point));
     watched.finish(point, None, Ended::Arrived)
 }
@@ -715,7 +714,7 @@ mod tests {
                 if lambda == 0.0 {
                     is_the_shortest(&task, &found.point, 1e-13)?;
                 } else {
-                    let gap = gap(&task, &found.point, &task.scores(&found.point), None);
+                    let gap = duality_gap(&task, &found.point, &task.scores(&found.point), None);
                     prop_assert!(gap.within(1e-11) || gap.objective < 1e-25, "{gap:?}");
                 }
                 // Sparse rows are the same rows, and the other method finds the same weights.
@@ -758,7 +757,7 @@ mod tests {
                     // A gap is computed from scores, whose rounding columns of a million and a λ of 1e-9 blow
                     // up.
                     let scores = task.scores(&found);
-                    let (gap, left) = (gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
+                    let (gap, left) = (duality_gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
                     prop_assert!(gap.within(1e-9) || left < 1e-14, "{bias:?} {lambda}: {gap:?} {left}");
                 }
             }

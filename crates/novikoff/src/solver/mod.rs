@@ -42,12 +42,11 @@ pub use newton::Newton;
 pub use simplex::Simplex;
 pub use stochastic::Stochastic;
 
-use crate::certificate::{Gap, scored_gap};
 use crate::control::{Flow, Progress, Watch};
 use crate::data::Matrix;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
-use crate::risk::{Point, Problem};
+use crate::risk::{Gap, Point, Problem, scores_and_gap};
 use std::time::Instant;
 
 /// A way to the minimum of problems with this loss and this penalty.
@@ -124,7 +123,7 @@ pub struct Solution {
 pub struct Certified {
     /// The scores of all rows.
     pub scores: Vec<f64>,
-    /// What [`scored_gap`] says of them, or without a penalty [`in_ball`].
+    /// What [`scores_and_gap`] says of them, or without a penalty [`in_ball`].
     pub gap: Gap,
     /// The duals that prove it, where they are not the solver's own.
     pub duals: Option<Vec<f64>>,
@@ -137,7 +136,7 @@ impl Certified {
         point: &Point,
         duals: Option<&[f64]>,
     ) -> Self {
-        let (scores, gap) = scored_gap(problem, point, duals);
+        let (scores, gap) = scores_and_gap(problem, point, duals);
         Self { scores, gap, duals: None }
     }
 }

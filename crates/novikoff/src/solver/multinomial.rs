@@ -5,11 +5,10 @@
 
 use super::curvature::{Hessian, Inverse};
 use super::{Arrival, Control, Ended, Sizes, Watched, joint_in_ball};
-use crate::certificate::joint_gap;
 use crate::loss::Logistic;
 use crate::model::Weights;
 use crate::penalty::{Bias, L2};
-use crate::risk::{Joint, Point, Problem, probabilities};
+use crate::risk::{Joint, Point, Problem, joint_gap, probabilities};
 use rayon::prelude::*;
 
 /// What came of it.

@@ -3,10 +3,9 @@
 use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Arrival, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
-use crate::certificate::gap;
 use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 
 /// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number
 /// of columns: with few, the factor of a sample's Hessian makes them almost exact; with many, its diagonal
@@ -45,7 +44,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             let near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
             let gap = match problem.bias {
                 _ if !near => None,
-                Bias::Free => gap(problem, &descent.point, &descent.scores, None).relative(),
+                Bias::Free => duality_gap(problem, &descent.point, &descent.scores, None).relative(),
                 _ => Some(rough),
             };
             if watched.step(objective, gap, Some(square.sqrt()), Some(&descent.point)) {

@@ -12,11 +12,10 @@
 //! as they were, and the same duals prove it.
 
 use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
-use crate::certificate::gap;
 use crate::loss::Absolute;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore;
 use rayon::prelude::*;
@@ -74,7 +73,7 @@ impl Solver<Absolute, L2> for Simplex {
         let scores = problem.scores(&point);
         let gap = match problem.penalty.l2() {
             0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
-            _ => gap(problem, &point, &scores, Some(&duals)),
+            _ => duality_gap(problem, &point, &scores, Some(&duals)),
         };
         Solution {
             certified: Some(Certified { scores, gap, duals: None }),

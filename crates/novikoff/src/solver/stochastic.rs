@@ -2,11 +2,10 @@
 
 use super::gradient::Schedule;
 use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 
 /// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and
 /// moves the weights after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
@@ -69,7 +68,7 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
         let ended = loop {
             let point = state.point(self.average && steps > 0);
             problem.scores_into(&point, &mut scores);
-            let found = gap(problem, &point, &scores, None);
+            let found = duality_gap(problem, &point, &scores, None);
             if !found.objective.is_finite() {
                 break Ended::Stalled;
             }

@@ -4,7 +4,6 @@ use super::certify::{length, objectives};
 use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::{ClassWeight, Fit, Learner, Settings};
 use crate::certificate::proof::{Combination, Direction, Stand};
-use crate::certificate::{Gap, joint_gap};
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::{Error, Result};
@@ -16,7 +15,7 @@ use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
-use crate::risk::{Joint, Point, Problem};
+use crate::risk::{Gap, Joint, Point, Problem, joint_gap};
 use crate::solver::{
     Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended,
     Gradient, JointSolution, LeastSquares, MaxMargin, Newton, REACH, Schedule, Simplex, Sizes, Solution,

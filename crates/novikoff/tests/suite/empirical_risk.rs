@@ -1,7 +1,6 @@
 //! Batch learners: solvers agree with one another and with objectives computed naively, gaps hold, and
 //! nothing that data can be leads to a wrong answer without a word.
 
-use novikoff::certificate::{gap, joint_gap};
 use novikoff::control::{Flow, Unwatched, Watch};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
@@ -11,7 +10,7 @@ use novikoff::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, 
 use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
-use novikoff::risk::{Joint, Point, Problem};
+use novikoff::risk::{Joint, Point, Problem, duality_gap, joint_gap};
 use novikoff::solver::{
     Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial,
 };
@@ -62,7 +61,7 @@ fn agree<L: Loss>(
     let mut found = Vec::new();
     for (name, solver) in solvers {
         let solution = run(problem, *solver, tolerance);
-        let gap = gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        let gap = duality_gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
         let naive = naive_objective(problem, rows, &solution.point);
         prop_assert!(
             (gap.objective - naive).abs() <= 1e-10 * (1.0 + naive),
@@ -140,7 +139,7 @@ fn a_gentle_slope_is_gone_down_at_a_stride() {
         bias: Bias::Free,
     };
     let solution = run(&problem, &Augmented, 1e-7);
-    let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+    let gap = duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
     assert!(gap.within(1e-7) && solution.steps < 200, "{:?} {gap:?} {}", solution.ended, solution.steps);
 }
 
@@ -175,7 +174,7 @@ proptest! {
         let problem = Problem { rows: &rows, targets: &targets, row_weights, total: 60.0, loss: Hinge, penalty: L2(1e-2), bias };
         let solution = run(&problem, &DualCoordinate, 1e-9);
         prop_assert!(solution.steps > 6, "no copy was made: {} passes", solution.steps);
-        let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        let gap = duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
         prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.ended);
         let duals = solution.duals.unwrap();
         let pull = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
@@ -370,7 +369,7 @@ fn two_classes_learned_jointly_are_logistic_regression() {
             assert!((joint.weight(j, 1) - joint.weight(j, 0) - single.weights[j]).abs() < 1e-4, "{bias:?}");
         }
         assert!((joint.bias[1] - joint.bias[0] - single.bias).abs() < 1e-4, "{bias:?}");
-        let objective = gap(&one, &single, &one.scores(&single), None).objective;
+        let objective = duality_gap(&one, &single, &one.scores(&single), None).objective;
         assert!((joint_gap(&both, &joint).objective - objective).abs() < 1e-11, "{bias:?}");
     }
 }
@@ -472,7 +471,7 @@ proptest! {
                 let watch = Watch::new(&mut unwatched);
                 let found = |start: Option<&Start>| {
                     let solution = $solver.solve(&problem, start, &control(&watch, 1e-8));
-                    gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+                    duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
                 };
                 let (short, long) = (found(None), found(Some(&zero)));
                 prop_assert!(short.within(1e-7) && long.within(1e-7), "{short:?} {long:?}");

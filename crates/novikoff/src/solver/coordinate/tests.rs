@@ -2,7 +2,7 @@
 //! edges.
 
 use super::*;
-use crate::certificate::gap;
+use crate::risk::duality_gap;
 use crate::control::{Flow, Observer, Progress, Unwatched, Watch};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
@@ -99,7 +99,7 @@ fn solve<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, tolerance: f64) ->
 
 /// The relative gap as anybody computes it.
 fn gap_of<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, solution: &Solution) -> f64 {
-    gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+    duality_gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
         .relative()
         .unwrap()
 }

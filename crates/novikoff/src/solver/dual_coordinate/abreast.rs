@@ -10,12 +10,11 @@
 //! Lanes know nothing of one another: how problems are put together makes no difference to any of them.
 
 use super::{BiasTerm, DualCoordinate, Moving, Pass, Rest, expected};
-use crate::certificate::{balance, gap_with_pull};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, balance, duality_gap_with_gradient};
 use crate::solver::{Certified, Control, Ended, Solution, Solver, Start, Watched};
 
 /// Most problems abreast.
@@ -195,7 +194,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             pull.weights.iter_mut().zip(&weights).for_each(|(pull, w)| *pull = -lambda * w);
             pull.bias = sum;
             let point = Point { weights, bias };
-            let gap = gap_with_pull(problem, &point, &scores, &duals, &pull);
+            let gap = duality_gap_with_gradient(problem, &point, &scores, &duals, &pull);
             let interrupted = lane.ended == Some(Ended::Interrupted);
             let ended = match () {
                 _ if interrupted => Some(Ended::Interrupted),
@@ -283,7 +282,7 @@ fn written<T: Copy>(value: T, count: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificate::{Gap, scored_gap};
+    use crate::risk::{Gap, scores_and_gap};
     use crate::control::{Unwatched, Watch};
     use crate::data::matrix::{Builder, Layout};
     use crate::loss::{Hinge, SquaredHinge};
@@ -323,7 +322,7 @@ mod tests {
             ));
         }
         let gap = |(problem, solution): (&Problem<'_, L, L2>, Solution)| {
-            let (_, gap) = scored_gap(problem, &solution.point, solution.duals.as_deref());
+            let (_, gap) = scores_and_gap(problem, &solution.point, solution.duals.as_deref());
             (solution, gap)
         };
         problems.iter().zip(all).map(gap).collect()

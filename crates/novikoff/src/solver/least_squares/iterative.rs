@@ -3,10 +3,9 @@
 use super::super::moments::Moments;
 use super::super::{Arrival, Control, Ended, Solution, Start, Watched, in_ball, proven};
 use super::{lengths, optimality};
-use crate::certificate::gap;
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 
 /// How many looks in a row may find nothing better before that is called the end.
 const PATIENCE: usize = 4;
@@ -41,7 +40,7 @@ pub(super) fn solve(
         if moments.come(steps) || steps == control.steps || stalled {
             // Residuals that were only ever added to drift: looking is also the time to compute them anew.
             residual = operator.residual(&mut at, &mut scores);
-            let found = gap(problem, &at, &scores, None);
+            let found = duality_gap(problem, &at, &scores, None);
             let left = match found.relative() {
                 Some(gap) if half > 0.0 => gap,
                 _ => optimality(problem, &at, &scores),

@@ -7,7 +7,7 @@
 
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
-use crate::risk::{Point, Problem};
+use super::{Point, Problem};
 
 /// What is known of a point after one look at all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ impl Gap {
 }
 
 /// Objective and gap of a point, given its scores and, where a solver has them, duals.
-pub fn gap<L: Loss, P: Penalty>(
+pub fn duality_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -50,7 +50,7 @@ pub fn gap<L: Loss, P: Penalty>(
 
 /// The same for a solver that knows its duals' `pull`, `Σ shareᵢ·uᵢ·xᵢ`: no row is looked at if the duals are
 /// [balanced](balance) and in their domain.
-pub fn gap_with_pull<L: Loss, P: Penalty>(
+pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -61,7 +61,7 @@ pub fn gap_with_pull<L: Loss, P: Penalty>(
 }
 
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
-pub fn scored_gap<L: Loss, P: Penalty>(
+pub fn scores_and_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     duals: Option<&[f64]>,
@@ -193,7 +193,7 @@ mod tests {
             let mut gaps = Vec::new();
             for point in points {
                 let point = Point { bias: point.bias * bias.coordinate(), ..point.clone() };
-                gaps.push(gap(&problem, &point, &problem.scores(&point), Some(duals)));
+                gaps.push(duality_gap(&problem, &point, &problem.scores(&point), Some(duals)));
             }
             for a in &gaps {
                 for b in &gaps {

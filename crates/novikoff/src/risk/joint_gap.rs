@@ -7,7 +7,7 @@
 use super::Gap;
 use crate::model::Weights;
 use crate::penalty::Bias;
-use crate::risk::{Joint, probabilities};
+use super::{Joint, probabilities};
 
 /// Objective and gap of weights, by the probabilities that they give the rows.
 pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
@@ -22,7 +22,7 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
         Bias::Penalised => weights.bias.iter().zip(&pull.bias).map(|(w, v)| slope(w, v)).sum(),
         Bias::None => 0.0,
     };
-    let pull = if problem.bias == Bias::Free && balance(problem, &mut q, &pull.bias) {
+    let pull = if problem.bias == Bias::Free && joint_balance(problem, &mut q, &pull.bias) {
         problem.pull(&q)
     } else {
         pull
@@ -42,7 +42,7 @@ pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
 
 /// Takes from the classes that have too much, from every row in proportion, and gives to those that have too
 /// little.
-pub(super) fn balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
+pub(crate) fn joint_balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
     if excess.iter().all(|e| *e == 0.0) {
         return false;
     }

@@ -116,19 +116,20 @@ fn bound<L: Loss, P: Penalty>(
     };
     let penalised =
         pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
-    // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals
-    // pull less.
-    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
+    // A conjugate that is finite only up to a radius, such as the lasso's: shorter duals have a shorter
+    // gradient.
+    let radius = problem.penalty.dual_radius();
     let largest = || penalised.clone().map(f64::abs).fold(0.0, f64::max);
-    let shorter = match if l2 > 0.0 { 0.0 } else { largest() } {
-        largest if largest <= l1 => 1.0,
-        _ if l1 == 0.0 => return None,
-        largest => l1 / largest,
+    let shorter = match if radius == f64::INFINITY { 0.0 } else { largest() } {
+        largest if largest <= radius => 1.0,
+        _ if radius == 0.0 => return None,
+        largest => radius / largest,
     };
-    let conjugate =
+    let losses =
         problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], shorter * duals[i]));
-    let restraint: f64 = if l2 > 0.0 { penalised.map(|v| problem.penalty.conjugate(-v)).sum() } else { 0.0 };
-    Some(-conjugate - restraint).filter(|bound| bound.is_finite())
+    let penalties: f64 =
+        penalised.map(|v| problem.penalty.conjugate((-shorter * v).max(-radius).min(radius))).sum();
+    Some(-losses - penalties).filter(|bound| bound.is_finite())
 }
 
 /// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the
@@ -149,14 +150,7 @@ pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f6
 
 /// The length of the shortest slope of the objective at a point.
 fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, pull: &Point) -> f64 {
-    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
-    let slope = |w: f64, pull: f64| {
-        let smooth = pull + l2 * w;
-        match w {
-            0.0 => (smooth.abs() - l1).max(0.0),
-            w => smooth + l1 * w.signum(),
-        }
-    };
+    let slope = |w: f64, v: f64| problem.penalty.shortest_slope(w, v);
     let weights = point.weights.iter().zip(&pull.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
     let bias = match problem.bias {
         Bias::Free => pull.bias,

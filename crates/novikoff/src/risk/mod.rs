@@ -109,8 +109,8 @@ impl<'a, L: Loss, P: Penalty> Problem<'a, L, P> {
 
     /// The penalty of a point.
     pub fn penalty_of(&self, point: &Point) -> f64 {
-        let bias = if self.bias == Bias::Penalised { self.penalty.of(point.bias) } else { 0.0 };
-        point.weights.iter().map(|w| self.penalty.of(*w)).sum::<f64>() + bias
+        let bias = if self.bias == Bias::Penalised { self.penalty.value(point.bias) } else { 0.0 };
+        point.weights.iter().map(|w| self.penalty.value(*w)).sum::<f64>() + bias
     }
 
     /// The mean loss at these scores.

@@ -9,7 +9,7 @@ use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::loss::ProximalLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 
 /// Envelopes that get narrower too fast leave Newton's method to find its way along their bends.
@@ -122,7 +122,7 @@ impl Augmented {
 
 /// How much of the gap is there because the envelopes' sum is not yet minimised.
 fn unsolved<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, width: f64) -> f64 {
-    let square = |g: f64| g * g / (2.0 * problem.penalty.l2());
+    let square = |g: f64| g * g / (2.0 * problem.penalty.0);
     let weights: f64 = descent.gradient.weights.iter().map(|g| square(*g)).sum();
     weights
         + match problem.bias {
@@ -136,7 +136,7 @@ fn unsolved<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, wi
 /// The gap between the true objective and the bound that the present slopes prove, without a pass over the
 /// rows.
 fn rough_gap<L: ProximalLoss>(problem: &Problem<'_, L, L2>, descent: &Descent, objective: f64) -> f64 {
-    let lambda = problem.penalty.l2();
+    let lambda = problem.penalty.0;
     let conjugate =
         problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], descent.slopes[i]));
     let pull = |g: f64, w: f64| (g - lambda * w).powi(2);

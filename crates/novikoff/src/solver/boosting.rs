@@ -4,7 +4,7 @@ use super::moments::Moments;
 use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball};
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 use rayon::prelude::*;
 
@@ -58,7 +58,7 @@ impl Solver<Exponential, L2> for Boosting {
         let features = Columns::of(problem.rows);
         let mut state = State::new(problem, start);
         let (mut watched, mut moments) = (Watched::new(control), Moments::default());
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let at_zero = problem.sum(|i| problem.share(i));
         let (mut steps, mut arrival) = (0, Arrival { enough: control.tolerance });
         let ended = loop {
@@ -148,7 +148,7 @@ impl<'a> State<'a> {
 
     fn restraint(&self, coordinate: usize) -> f64 {
         let free = coordinate == self.point.weights.len() && self.problem.bias != Bias::Penalised;
-        if free { 0.0 } else { self.problem.penalty.l2() }
+        if free { 0.0 } else { self.problem.penalty.0 }
     }
 
     fn weight_of(&self, coordinate: usize) -> f64 {

@@ -22,7 +22,7 @@
 use super::curvature::{Hessian, Inverse};
 use super::double::{Double, UNIT};
 use crate::data::Matrix;
-use crate::loss::{Exponential, Local, Logistic, Loss, LossName, SmoothLoss, Squared, SquaredHinge};
+use crate::loss::{Growth, Loss, ROUNDING, Targets};
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Gap, Point, Problem, balance, blocks};
 use rayon::prelude::*;
@@ -33,13 +33,9 @@ pub const REACH: f64 = 1000.0;
 /// Numbers that are met up to this part of their deviations from a constant are met.
 const MET: f64 = 1e-10;
 /// And up to this part of themselves.
-const ROUNDING: f64 = 1e-14;
+const MET_ROUNDING: f64 = 1e-14;
 /// A gap that is so many times the tolerance may be less with better digits or better duals.
 const NEAR: f64 = 100.0;
-/// The library's exponentials and logarithms, and the few operations around them.
-pub(super) const FUNCTION: f64 = 16.0 * UNIT;
-/// The same for [`Logistic`]'s quick logarithm.
-const QUICK_LOGARITHM: f64 = 2e-12;
 /// More than what a sum of products loses that are too small to be stored with all their digits.
 pub(super) const TINY: f64 = 1e-280;
 /// Covers the rounding of the bounds themselves.
@@ -109,12 +105,13 @@ pub fn sound<L: Loss, P: Penalty>(
             .unwrap_or(quick)
     };
     let exact = judged(duals);
-    if exact.within(tolerance) || duals.is_some() || problem.penalty.l1() > 0.0 {
+    if exact.within(tolerance) || duals.is_some() {
         return exact;
     }
+    let Some(lambda) = problem.penalty.ridge() else { return exact };
     // Slopes that are short of the minimum by what rounding hides from a line search.
-    let left = |pull: &Point| (2.0 * plain.objective * pull.dot(pull) / problem.penalty.l2()).sqrt();
-    let stationary = stationary(problem, point, scores, tolerance * plain.objective, left);
+    let left = |pull: &Point| (2.0 * plain.objective * pull.dot(pull) / lambda).sqrt();
+    let stationary = stationary(problem, lambda, point, scores, tolerance * plain.objective, left);
     stationary.map_or(exact, |duals| judged(Some(&duals)))
 }
 
@@ -128,12 +125,10 @@ fn doubt<L: Loss, P: Penalty>(
     dual: f64,
     sizes: Sizes,
 ) -> f64 {
-    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
     let (sum, shares) = (sum_off(problem), problem.sum(|i| problem.share(i)));
-    let function = if L::NAME == LossName::Logistic { QUICK_LOGARITHM } else { FUNCTION };
-    let of_objective =
-        loss_off(L::NAME, objective.abs(), sizes.score_off(point.weights.iter(), point.bias), shares)
-            + (sum + function + gamma(point.weights.len() + 8)) * objective.abs();
+    let score_off = sizes.score_off(point.weights.iter(), point.bias);
+    let of_objective = problem.loss.growth().change_of_mean(objective.abs(), score_off, shares)
+        + (sum + problem.loss.rounding() + gamma(point.weights.len() + 8)) * objective.abs();
     // `Σ abs(αᵢ)`, and the terms that the conjugates are made of. Duals are only ever made shorter.
     let u =
         |i: usize| duals.map_or_else(|| problem.loss.slope(problem.targets[i], scores[i]), |duals| duals[i]);
@@ -141,21 +136,23 @@ fn doubt<L: Loss, P: Penalty>(
     // What `balance` takes for balanced.
     let unbalanced =
         if problem.bias == Bias::Free { 8.0 * UNIT * (problem.len() as f64).sqrt() + 4.0 * sum } else { 0.0 };
-    let at_zero = match L::NAME {
-        LossName::Squared | LossName::Absolute => problem.mean_loss(&vec![0.0; problem.len()]),
-        _ => shares * problem.loss.value(1.0, 0.0),
+    let at_zero = match problem.loss.targets() {
+        Targets::Numbers => problem.mean_loss(&vec![0.0; problem.len()]),
+        Targets::Signs => shares * problem.loss.value(1.0, 0.0),
     };
-    let of_conjugate = (sum + FUNCTION + unbalanced) * terms + FUNCTION * (dual.abs() + at_zero);
+    let of_conjugate = (sum + ROUNDING + unbalanced) * terms + ROUNDING * (dual.abs() + at_zero);
     let off = (rounds(problem) + unbalanced) * length * sizes.radius() + TINY;
-    let of_pull = if l2 > 0.0 {
-        // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is no more
-        // than this.
-        let pull = ABOVE * (2.0 * l2 * (at_zero - dual).max(0.0)).sqrt();
-        let off = off + gamma(point.weights.len() + 8) * pull;
-        (2.0 * pull * off + off * off) / (2.0 * l2)
-    } else {
-        // Shorter duals pull no more than ℓ1, and prove as much less.
-        (dual.abs() + at_zero) * off / l1
+    let of_pull = match ConjugatePenalty::of(problem.penalty) {
+        // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is at most
+        // `at_zero − dual`; and the slope of a `1/μ`-smooth function `p* ≥ 0` is at most `√(2p*/μ)`.
+        ConjugatePenalty::Smooth(mu) => {
+            let pull = ABOVE * (2.0 * mu * (at_zero - dual).max(0.0)).sqrt();
+            let off = off + gamma(point.weights.len() + 8) * pull;
+            (2.0 * pull * off + off * off) / (2.0 * mu)
+        }
+        // Duals that are shorter by `off/r` have a gradient within the radius, and prove as much less.
+        ConjugatePenalty::ZeroUpTo(radius) => (dual.abs() + at_zero) * off / radius,
+        ConjugatePenalty::Other => f64::INFINITY,
     };
     let doubt = ABOVE * (of_objective + of_conjugate + of_pull);
     if doubt.is_nan() { f64::INFINITY } else { doubt }
@@ -184,7 +181,7 @@ pub fn in_ball<L: Loss>(
     let radius = REACH * length.max(most);
     let wanted = tolerance * problem.mean_loss(scores);
     let left = |pull: &Point| radius * scaled_length(&pull.weights, &units) + radius * pull.bias.abs();
-    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, point, scores, wanted, left))
+    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, problem.penalty.0, point, scores, wanted, left))
     {
         Some(duals) => feasible(problem, scores, Some(&duals)),
         None => feasible(problem, scores, None),
@@ -214,19 +211,24 @@ fn scaled_length(pull: &[f64], units: &[f64]) -> f64 {
 /// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a
 /// constant leaves of them. There a relative gap would be one of rounding. Zero for classes.
 pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
-    if !matches!(L::NAME, LossName::Squared | LossName::Absolute) {
+    if problem.loss.targets() == Targets::Signs {
         return 0.0;
     }
+    // What part of the loss is left of a deviation of which so small a part is left.
+    let of_deviation = |part: f64| match problem.loss.growth() {
+        Growth::Smooth(_) => part * part,
+        Growth::Lipschitz(_) => part,
+        Growth::Exponential => 0.0,
+    };
     let all = problem.sum(|i| problem.share(i));
     let mean = match problem.bias {
         Bias::None => 0.0,
         _ => problem.sum(|i| problem.share(i) * problem.targets[i]) / all,
     };
-    let square_if_squared = |x: f64| if L::NAME == LossName::Squared { x * x } else { x };
     let loss_of =
         |constant: f64| problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], constant));
     // Where all targets are one number, they are met up to the rounding of that.
-    square_if_squared(MET) * loss_of(mean) + square_if_squared(ROUNDING) * loss_of(0.0)
+    of_deviation(MET) * loss_of(mean) + of_deviation(MET_ROUNDING) * loss_of(0.0)
 }
 
 /// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded
@@ -238,13 +240,12 @@ pub fn is_told<L: Loss, P: Penalty>(
     objective: f64,
 ) -> bool {
     let largest = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    let is_met = |i: usize| match L::NAME {
-        LossName::Squared | LossName::Absolute => (scores[i] - problem.targets[i]).abs() <= MET * largest,
-        LossName::Hinge | LossName::SquaredHinge => problem.targets[i] * scores[i] >= 1.0,
-        LossName::HingeAtZero => problem.targets[i] * scores[i] >= 0.0,
-        LossName::Logistic | LossName::Exponential => false,
+    let loss = problem.loss;
+    let is_met = |i: usize| match (loss.targets(), problem.targets[i], scores[i]) {
+        (Targets::Numbers, y, s) => (s - y).abs() <= MET * largest,
+        (Targets::Signs, y, s) => !loss.vanishes_at_infinity() && loss.value(y, s) == 0.0 && !s.is_nan(),
     };
-    let penalised = problem.penalty.l2() > 0.0 || problem.penalty.l1() > 0.0;
+    let penalised = problem.penalty.strong_convexity() > 0.0 || problem.penalty.dual_radius() > 0.0;
     objective >= TINY
         || (0..problem.len()).all(|i| problem.share(i) == 0.0 || is_met(i))
             && (!penalised || point.weights.iter().chain([&point.bias]).all(|w| *w == 0.0))
@@ -263,14 +264,14 @@ pub fn proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) 
 /// The gap that is `wanted` can do with a gradient that is not quite cancelled: `left` says what that costs.
 fn stationary<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
+    ridge: f64,
     point: &Point,
     scores: &[f64],
     wanted: f64,
     left: impl Fn(&Point) -> f64,
 ) -> Option<Vec<f64>> {
-    let at = |i: usize| local(L::NAME, problem.targets[i], scores[i]);
-    local(L::NAME, 1.0, 0.0)?;
-    let ridge = problem.penalty.l2();
+    let at = |i: usize| problem.loss.second_order(problem.targets[i], scores[i]);
+    problem.loss.second_order(1.0, 0.0)?;
     let curvatures = problem.each(|i| at(i).map_or(0.0, |at| problem.share(i) * at.curvature));
     let bias_ridge = match problem.bias {
         Bias::Free => Some(0.0),
@@ -284,17 +285,6 @@ fn stationary<L: Loss, P: Penalty>(
         newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
     let moves = problem.scores(&step);
     Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
-}
-
-/// The loss around a score, where it is smooth.
-fn local(loss: LossName, y: f64, s: f64) -> Option<Local> {
-    match loss {
-        LossName::Logistic => Some(Logistic.all(y, s)),
-        LossName::Exponential => Some(Exponential.all(y, s)),
-        LossName::Squared => Some(Squared.all(y, s)),
-        LossName::SquaredHinge => Some(SquaredHinge.all(y, s)),
-        LossName::Hinge | LossName::HingeAtZero | LossName::Absolute => None,
-    }
 }
 
 /// `−H⁻¹·gradient` by conjugate gradients, until what is `left` of the gradient costs next to nothing.
@@ -389,26 +379,6 @@ fn rounds<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     gamma(problem.len() + problem.blocks().len() + 16)
 }
 
-/// What a mean loss may be off by, where scores are off by up to `off` and the shares add up to `shares`.
-fn loss_off(loss: LossName, mean: f64, off: f64, shares: f64) -> f64 {
-    match loss {
-        LossName::Exponential => mean * off.exp_m1(),
-        // The slope is twice the root of the loss, of which the mean is at most the root of the mean.
-        LossName::Squared | LossName::SquaredHinge => 2.0 * off * (shares * mean).sqrt() + shares * off * off,
-        LossName::Hinge | LossName::HingeAtZero | LossName::Logistic | LossName::Absolute => shares * off,
-    }
-}
-
-/// The sum of the absolute values of the terms that a conjugate is made of.
-fn conjugate_terms(loss: LossName, y: f64, u: f64) -> f64 {
-    match loss {
-        LossName::Squared | LossName::SquaredHinge => (u * y).abs() + u * u / 4.0,
-        LossName::Hinge | LossName::HingeAtZero | LossName::Absolute => (u * y).abs(),
-        LossName::Logistic | LossName::Exponential if u == 0.0 => 0.0,
-        LossName::Logistic | LossName::Exponential => u.abs() * (u.abs().ln().abs() + 1.0),
-    }
-}
-
 /// `Σ abs(αᵢ)`, and the sum of the terms that conjugates are made of, or more. No row is asked where no slope
 /// is longer than 1.
 fn dual_sizes<L: Loss, P: Penalty>(
@@ -416,30 +386,41 @@ fn dual_sizes<L: Loss, P: Penalty>(
     shares: f64,
     u: impl Fn(usize) -> f64 + Sync,
 ) -> (f64, f64) {
-    match L::NAME {
-        LossName::Hinge | LossName::HingeAtZero | LossName::Logistic => (shares, 3.0 * shares),
-        LossName::Absolute => (shares, problem.sum(|i| problem.share(i) * problem.targets[i].abs())),
-        LossName::Squared | LossName::SquaredHinge | LossName::Exponential => {
-            let terms = |i: usize| conjugate_terms(L::NAME, problem.targets[i], u(i));
-            (problem.sum(|i| problem.share(i) * u(i).abs()), problem.sum(|i| problem.share(i) * terms(i)))
+    let loss = problem.loss;
+    match (loss.growth(), loss.largest_conjugate_size(1.0), loss.targets()) {
+        (Growth::Lipschitz(slope), Some(size), Targets::Signs) => (slope * shares, size * shares),
+        (Growth::Lipschitz(slope), Some(_), Targets::Numbers) => {
+            let size = |y: f64| loss.largest_conjugate_size(y).unwrap_or(f64::INFINITY);
+            (slope * shares, problem.sum(|i| problem.share(i) * size(problem.targets[i])))
+        }
+        _ => {
+            let size = |i: usize| loss.conjugate_size(problem.targets[i], u(i));
+            (problem.sum(|i| problem.share(i) * u(i).abs()), problem.sum(|i| problem.share(i) * size(i)))
         }
     }
 }
 
-/// The conjugate, also where its terms are so unequal that [`Logistic`]'s loses digits.
-fn conjugate<L: Loss>(loss: L, y: f64, u: f64) -> f64 {
-    let p = -y * u;
-    if L::NAME == LossName::Logistic && p > 0.0 && p < 0.5 {
-        p * p.ln() + (1.0 - p) * (-p).ln_1p()
-    } else {
-        loss.conjugate(y, u)
-    }
+/// What is known of the conjugate of a penalty: how an error of its argument changes it.
+enum ConjugatePenalty {
+    /// Its curvature is at most `1/μ`, with the penalty's strong convexity `μ`.
+    Smooth(f64),
+    /// Zero up to a radius, and infinite beyond it.
+    ZeroUpTo(f64),
+    /// Nothing: rounding may change it by any amount.
+    Other,
 }
 
-/// The loss; for [`Logistic`] with all its digits.
-fn value<L: Loss>(loss: L, y: f64, s: f64) -> f64 {
-    let m = y * s;
-    if L::NAME == LossName::Logistic { (-m).max(0.0) + (-m.abs()).exp().ln_1p() } else { loss.value(y, s) }
+impl ConjugatePenalty {
+    fn of<P: Penalty>(penalty: P) -> Self {
+        let (mu, radius) = (penalty.strong_convexity(), penalty.dual_radius());
+        // A convex function that is zero at both ends is zero in between.
+        let ends = || [radius, -radius].iter().all(|end| penalty.conjugate(*end) == 0.0);
+        match () {
+            () if mu > 0.0 => Self::Smooth(mu),
+            () if radius < f64::INFINITY && ends() => Self::ZeroUpTo(radius),
+            () => Self::Other,
+        }
+    }
 }
 
 /// What rows come to at a point and with duals.
@@ -473,7 +454,6 @@ impl Terms {
     ) -> Self {
         let (sizes, shares) = (Sizes::of(problem.rows), problem.sum(|i| problem.share(i)));
         let (sum, loss) = (sum_off(problem), problem.mean_loss(scores));
-        let function = if L::NAME == LossName::Logistic { QUICK_LOGARITHM } else { FUNCTION };
         let score_off = sizes.score_off(point.weights.iter(), point.bias);
         let pull = problem.combine(|i| problem.share(i) * duals[i]);
         let (_, terms) = dual_sizes(problem, shares, |i| duals[i]);
@@ -486,8 +466,12 @@ impl Terms {
             problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
         let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
         Self {
-            loss: (loss, loss_off(L::NAME, loss, score_off, shares) + (sum + function) * loss),
-            conjugate: conjugate + ABOVE * (sum + FUNCTION + unbalanced) * terms,
+            loss: (
+                loss,
+                problem.loss.growth().change_of_mean(loss, score_off, shares)
+                    + (sum + problem.loss.rounding()) * loss,
+            ),
+            conjugate: conjugate + ABOVE * (sum + ROUNDING + unbalanced) * terms,
             // In their units no entry is larger than 1.
             pull_off: ABOVE * (rounds(problem) + unbalanced) * length * (sizes.longest as f64).sqrt()
                 + TINY / smallest,
@@ -513,7 +497,7 @@ impl Terms {
         let row_sum = |f: &dyn Fn(usize) -> f64| {
             Double::sum((0..problem.len()).map(|i| problem.share(i) * f(i))).value()
         };
-        let loss = row_sum(&|i| value(problem.loss, problem.targets[i], scores[i]));
+        let loss = row_sum(&|i| problem.loss.precise_value(problem.targets[i], scores[i]));
         let shares = row_sum(&|_| 1.0);
         let pulled = problem
             .blocks()
@@ -531,19 +515,17 @@ impl Terms {
         // Products of shares and duals are rounded, and may leave the domain by as much: all are shortened by
         // so much.
         let shorter = unbalanced + 8.0 * UNIT;
-        let terms = row_sum(&|i| conjugate_terms(L::NAME, problem.targets[i], duals[i]));
-        let conjugate = row_sum(&|i| conjugate(problem.loss, problem.targets[i], duals[i]));
+        let terms = row_sum(&|i| problem.loss.conjugate_size(problem.targets[i], duals[i]));
+        let conjugate = row_sum(&|i| problem.loss.precise_conjugate(problem.targets[i], duals[i]));
         let pull = Point { weights: weights.into_iter().map(Double::value).collect(), bias: total.value() };
         if pull.weights.iter().chain([&pull.bias]).any(|v| !v.is_finite()) {
             return None;
         }
+        let off = off.into_iter().fold(0.0, f64::max);
         let smallest = units.into_iter().flatten().fold(1.0, |least: f64, unit| least.min(*unit));
         Some(Self {
-            loss: (
-                loss,
-                loss_off(L::NAME, loss, off.into_iter().fold(0.0, f64::max), shares) + FUNCTION * loss,
-            ),
-            conjugate: conjugate + ABOVE * (shorter + FUNCTION) * terms,
+            loss: (loss, problem.loss.growth().change_of_mean(loss, off, shares) + ROUNDING * loss),
+            conjugate: conjugate + ABOVE * (shorter + ROUNDING) * terms,
             pull_off: ABOVE * (Double::off(problem.len()) + unbalanced) * length + TINY / smallest,
             pull,
         })
@@ -551,19 +533,22 @@ impl Terms {
 
     /// What the duals prove where there is a penalty.
     fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
-        let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
         let bias =
-            if problem.bias == Bias::Penalised { self.pull.bias.abs() * (1.0 + 2.0 * UNIT) } else { 0.0 };
-        if l2 > 0.0 {
-            let over = |v: f64| (v.abs() * (1.0 + 2.0 * UNIT) - l1).max(0.0).powi(2);
-            let squares = Double::sum(self.pull.weights.iter().copied().chain([bias]).map(over)).value();
-            let length = squares.sqrt() + self.pull_off;
-            -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * l2)
-        } else {
-            let largest =
-                self.pull.weights.iter().fold(bias, |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
-                    + self.pull_off;
-            -self.conjugate * (l1 / largest).min(1.0)
+            if problem.bias == Bias::Penalised { self.pull.bias * (1.0 + 2.0 * UNIT) } else { 0.0 };
+        match ConjugatePenalty::of(problem.penalty) {
+            ConjugatePenalty::Smooth(mu) => {
+                let term = |v: f64| problem.penalty.scaled_conjugate(-v * (1.0 + 2.0 * UNIT));
+                let sum = Double::sum(self.pull.weights.iter().copied().chain([bias]).map(term)).value();
+                let length = sum.sqrt() + self.pull_off;
+                -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * mu)
+            }
+            ConjugatePenalty::ZeroUpTo(radius) => {
+                let largest =
+                    self.pull.weights.iter().fold(bias.abs(), |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
+                        + self.pull_off;
+                -self.conjugate * (radius / largest).min(1.0)
+            }
+            ConjugatePenalty::Other => f64::NEG_INFINITY,
         }
     }
 
@@ -579,7 +564,7 @@ impl Terms {
         let objective = self.loss.0 + penalty;
         let off = self.loss.1
             + gamma(point.weights.len() + 8) * penalty
-            + FUNCTION * (bound.abs() + self.conjugate.abs());
+            + ROUNDING * (bound.abs() + self.conjugate.abs());
         // No loss is negative, so zero is a bound whatever the duals are.
         let dual = (bound - ABOVE * off).max(0.0).min(objective);
         (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(Gap {
@@ -649,7 +634,7 @@ mod tests {
     use super::super::fixture::dense;
     use super::*;
     use crate::risk::scores_and_gap;
-    use crate::loss::{Absolute, Hinge};
+    use crate::loss::{Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge};
     use crate::penalty::ElasticNet;
     use proptest::prelude::*;
 
@@ -674,7 +659,7 @@ mod tests {
                 .collect();
             let objective = |point: &Point, penalty: f64| {
                 let losses =
-                    (0..problem.len()).map(|i| value(loss, targets[i], exact_score(&problem, point, i).0));
+                    (0..problem.len()).map(|i| loss.precise_value(targets[i], exact_score(&problem, point, i).0));
                 losses.sum::<f64>() / total + penalty
             };
             for point in &points {

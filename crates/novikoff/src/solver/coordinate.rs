@@ -12,7 +12,7 @@ mod columns;
 mod quadratic;
 
 use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::loss::{LossName, SmoothLoss};
+use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, ElasticNet, Penalty};
 use crate::risk::{Point, Problem, duality_gap};
 use columns::{Columns, weighted_square};
@@ -256,7 +256,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             .map(|(chunk, (slopes, curvatures))| {
                 let mut sum = 0.0;
                 for (i, (slope, curvature)) in (chunk * CHUNK..).zip(slopes.iter_mut().zip(curvatures)) {
-                    let (share, at) = (problem.share(i), problem.loss.all(problem.targets[i], scores[i]));
+                    let (share, at) = (problem.share(i), problem.loss.local(problem.targets[i], scores[i]));
                     (*slope, *curvature) = (share * at.slope, share * at.curvature);
                     sum += share * at.value;
                 }
@@ -269,7 +269,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             .iter()
             .enumerate()
             .filter(|(j, _)| self.free != Some(*j))
-            .map(|(_, w)| penalty.of(*w))
+            .map(|(_, w)| penalty.value(*w))
             .sum();
         self.objective = parts.iter().sum::<f64>() + penalties;
     }
@@ -361,7 +361,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     /// least as much as the inverse of the loss's steepest curvature, so the best duals lie within a ball
     /// around any others, and a column whose pull stays below the penalty within the ball has no weight.
     fn screen(&self, columns: &mut Vec<usize>, bound: &Bound) {
-        let Some(steepest) = steepest(L::NAME) else { return };
+        let Some(steepest) = self.problem.loss.largest_curvature() else { return };
         let gap = (self.objective - bound.value).max(0.0) + 1e-12 * self.objective.abs();
         let radius = (2.0 * gap * steepest).sqrt();
         let may_have_weight =
@@ -407,9 +407,8 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             pull: &pull,
         };
         let mut after = before.clone();
-        // The curvatures of the squared loss never change.
-        let known =
-            self.products.take().filter(|known| L::NAME == LossName::Squared && known.are_of(&self.working));
+        let constant = self.problem.loss.has_constant_curvature();
+        let known = self.products.take().filter(|known| constant && known.are_of(&self.working));
         self.products = model.minimise(&mut after, known);
         let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
         let mut change = vec![0.0; self.scores.len()];
@@ -437,7 +436,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         let penalties = |length: f64| {
             let each =
                 self.working.iter().zip(before.iter().zip(step)).filter(|(j, _)| self.free != Some(**j));
-            each.map(|(_, (w, step))| penalty.of(w + length * step) - penalty.of(*w)).sum::<f64>()
+            each.map(|(_, (w, step))| penalty.value(w + length * step) - penalty.value(*w)).sum::<f64>()
         };
         let noise = NOISE * self.objective.abs();
         let hoped = slope + penalties(1.0);
@@ -458,15 +457,6 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 }
 
-/// The largest second derivative that a loss has anywhere, if it has one.
-fn steepest(loss: LossName) -> Option<f64> {
-    match loss {
-        LossName::Squared | LossName::SquaredHinge => Some(2.0),
-        LossName::Logistic => Some(0.25),
-        _ => None,
-    }
-}
-
 fn relative(gap: f64, objective: f64) -> f64 {
     if gap == 0.0 { 0.0 } else { gap / objective.abs().max(f64::MIN_POSITIVE) }
 }
@@ -479,7 +469,7 @@ fn best_shift<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>, scores: &[
     let least = 0.5 * f64::EPSILON * scores.iter().fold(0.0, |largest: f64, score| largest.max(score.abs()));
     for round in 0..200 {
         let [slope, size, curvature] = sums(problem, |i| {
-            let at = problem.loss.all(problem.targets[i], scores[i] + shift);
+            let at = problem.loss.local(problem.targets[i], scores[i] + shift);
             [at.slope, at.slope.abs(), at.curvature]
         });
         if slope.abs() <= 1e-15 * size || slope.is_nan() {

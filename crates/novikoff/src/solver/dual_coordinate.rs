@@ -19,7 +19,7 @@ use compact::Compact;
 use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
 use std::borrow::Cow;
@@ -125,7 +125,7 @@ impl<'a> Course<'a> {
     ) -> Judged {
         let control = self.watched.control;
         // The part of the gap that was seen on the way, each row before it moved.
-        let rough = pass.loss + norm_sq * problem.penalty.l2() / 2.0;
+        let rough = pass.loss + norm_sq * problem.penalty.0 / 2.0;
         let all = pass.rows == problem.len();
         // Whether that is so, and whether the rows that rested still stand still, the certificate tells; it
         // costs about two passes.
@@ -205,7 +205,7 @@ impl Moving {
         pass.loss += share * value;
         pass.gap += share * (value + loss.conjugate(y, u) - score * u);
         // How far the score falls for each unit that the dual rises.
-        let slide = share * (norm_sq / problem.penalty.l2() + bias.inverse);
+        let slide = share * (norm_sq / problem.penalty.0 + bias.inverse);
         if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) }
     }
 }
@@ -230,7 +230,7 @@ impl State {
         centre: f64,
         bias: &mut BiasTerm,
     ) -> Self {
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         // Most begin with no duals at all: nothing to go through the rows for.
         let (mut point, norm_sq) = match duals.iter().all(|u| *u == 0.0) {
             true => (Point::zero(problem.rows.columns()), 0.0),
@@ -255,7 +255,7 @@ impl State {
     /// The weights of all columns.
     fn whole<L: ProximalLoss>(&self, problem: &Problem<'_, L, L2>) -> Cow<'_, Point> {
         let Some(compact) = &self.compact else { return Cow::Borrowed(&self.point) };
-        let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.l2();
+        let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.0;
         Cow::Owned(Point { weights: compact.widen(&self.point.weights, weight), bias: self.point.bias })
     }
 
@@ -278,7 +278,7 @@ impl State {
         let (row, alone) = match &self.compact {
             None => (problem.row(i), 0.0),
             Some(compact) => {
-                (compact.shared.row(i), -dual * share / problem.penalty.l2() * compact.alone_sq[i])
+                (compact.shared.row(i), -dual * share / problem.penalty.0 * compact.alone_sq[i])
             }
         };
         let score = row.dot(&self.point.weights) + alone + self.point.bias;
@@ -288,7 +288,7 @@ impl State {
             return false;
         }
         self.duals[i] = next;
-        let length = -change * share / problem.penalty.l2();
+        let length = -change * share / problem.penalty.0;
         row.add_to(&mut self.point.weights, length);
         self.norm_sq += length * (2.0 * (score - self.point.bias) + length * norm_sq);
         self.point.bias -= change * share * bias.inverse;
@@ -308,7 +308,7 @@ struct BiasTerm {
 
 impl BiasTerm {
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, norms: &[f64]) -> Self {
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let inverse = match problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => 1.0 / lambda,

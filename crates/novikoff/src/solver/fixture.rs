@@ -5,7 +5,7 @@ use crate::control::{Unwatched, Watch};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::loss::Loss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
 
 pub const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];

@@ -4,7 +4,7 @@ use super::moments::Moments;
 use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
 use crate::control::Flow;
 use crate::loss::Loss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -254,7 +254,7 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             std::mem::swap(last, here);
             let mut pull =
                 problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], here[i]));
-            let lambda = problem.penalty.l2();
+            let lambda = problem.penalty.0;
             pull.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
             if problem.bias == Bias::Penalised {
                 pull.bias += lambda * x[columns];
@@ -280,7 +280,7 @@ impl<L: Loss> Solver<L, L2> for Gradient {
                     proven(problem, &gap, control.tolerance)
                 };
                 arrived =
-                    found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
+                    found.within(control.tolerance) || problem.penalty.0 == 0.0 && arrival.is(left, prove);
             }
             let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
             if let Some(step) = watched.trace.last_mut() {

@@ -5,7 +5,8 @@
 //! distribution is replaced by one that is the same for all rows and makes up for it; the negative entropy is
 //! convex, and rises by no more than `ε` of itself.
 
-use super::bounds::{ABOVE, FUNCTION, REACH, Sizes, TINY, gamma, units};
+use super::bounds::{ABOVE, REACH, Sizes, TINY, gamma, units};
+use crate::loss::ROUNDING;
 use crate::model::Weights;
 use crate::penalty::Bias;
 use crate::risk::{Gap, Joint};
@@ -24,8 +25,8 @@ pub fn joint_sound(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Si
         + gamma(weights.values.len() + 8) * pull
         + TINY;
     let doubt = parts.of_objective(weights, plain.objective, sizes)
-        + (parts.sum + FUNCTION + unbalanced) * (at_zero + parts.shares)
-        + FUNCTION * dual.abs()
+        + (parts.sum + ROUNDING + unbalanced) * (at_zero + parts.shares)
+        + ROUNDING * dual.abs()
         + (2.0 * pull * off + off * off) / (2.0 * problem.lambda);
     Gap {
         dual: Some(dual - ABOVE * doubt).filter(|dual| dual.is_finite()).map(|dual| dual.max(0.0)),
@@ -62,7 +63,7 @@ pub fn joint_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], size
     let off =
         (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
     let bound = -entropy
-        - (parts.sum + FUNCTION + unbalanced) * (entropy.abs() + parts.shares)
+        - (parts.sum + ROUNDING + unbalanced) * (entropy.abs() + parts.shares)
         - radius * ABOVE * (in_units(&pull.values, |v, unit| v / unit) + off)
         - ABOVE * parts.of_objective(weights, objective, sizes);
     Gap {
@@ -114,6 +115,6 @@ impl Parts {
         let of_class =
             |class: usize| sizes.score_off(weights.values.iter().skip(class).step_by(k), weights.bias[class]);
         let off = (0..k).map(of_class).fold(0.0, f64::max);
-        4.0 * self.shares * off + (self.sum + FUNCTION + gamma(weights.values.len() + 8)) * objective
+        4.0 * self.shares * off + (self.sum + ROUNDING + gamma(weights.values.len() + 8)) * objective
     }
 }

@@ -25,7 +25,7 @@ mod iterative;
 
 use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::loss::Squared;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
@@ -75,7 +75,7 @@ pub fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f
     let residual = problem.combine(|i| problem.share(i) * (scores[i] - problem.targets[i]));
     let lengths = lengths(problem);
     let targets = problem.sum(|i| problem.share(i) * problem.targets[i].powi(2)).sqrt();
-    let half = 0.5 * problem.penalty.l2();
+    let half = 0.5 * problem.penalty.0;
     let columns = residual.weights.iter().zip(&point.weights).zip(&lengths.columns);
     let of_columns =
         columns.map(|((pull, w), length)| ratio(pull + half * w, length * targets)).fold(0.0, f64::max);
@@ -317,7 +317,7 @@ impl<'a> System<'a> {
         let height = triangle.nrows().saturating_sub(first).min(self.columns);
         let matrix = triangle.submatrix(first.min(triangle.nrows()), first, height, self.columns).to_owned();
         let right = (0..height).map(|r| triangle[(first + r, first + self.columns)]).collect();
-        Equations { matrix, right }.solve(&self.units, 0.5 * self.problem.penalty.l2(), self.tolerance())
+        Equations { matrix, right }.solve(&self.units, 0.5 * self.problem.penalty.0, self.tolerance())
     }
 
     /// Weights as a combination of rows, where there are fewer rows than columns.
@@ -343,7 +343,7 @@ impl<'a> System<'a> {
             matrix: Mat::from_fn(rows, rows, |i, k| if k <= i { triangle[(k, i)] / scale } else { 0.0 }),
             right: matrix.col_as_slice(first + self.columns).to_vec(),
         };
-        let along = equations.solve(&vec![scale; rows], 0.5 * self.problem.penalty.l2(), self.tolerance());
+        let along = equations.solve(&vec![scale; rows], 0.5 * self.problem.penalty.0, self.tolerance());
         let mut all = Mat::from_fn(self.columns, 1, |p, _| along.get(p).copied().unwrap_or(0.0));
         apply(basis.Q_basis(), basis.Q_coeff(), all.as_mut(), false);
         (0..self.columns).for_each(|p| weights[order[p]] = all[(p, 0)]);
@@ -514,7 +514,7 @@ mod tests {
         let penalised = |j: usize| j < problem.rows.columns() || problem.bias == Bias::Penalised;
         let equation = |j: usize| {
             let mut row: Vec<f64> = (0..width).map(|k| a.iter().map(|x| x[j] * x[k]).sum()).collect();
-            row[j] += if penalised(j) { 0.5 * problem.penalty.l2() } else { 0.0 };
+            row[j] += if penalised(j) { 0.5 * problem.penalty.0 } else { 0.0 };
             row.push(a.iter().zip(&b).map(|(x, y)| x[j] * y).sum());
             row
         };

@@ -4,7 +4,7 @@ use super::part::Part;
 use super::smooth::{Descent, Moved};
 use super::{Arrival, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
 use crate::loss::SmoothLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 
 /// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number
@@ -15,7 +15,7 @@ pub struct Newton;
 
 impl<L: SmoothLoss> Solver<L, L2> for Newton {
     fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let at = |i: usize, s: f64| problem.loss.all(problem.targets[i], s);
+        let at = |i: usize, s: f64| problem.loss.local(problem.targets[i], s);
         let zero = || Point::zero(problem.rows.columns());
         let start = match start {
             Some(start) => start.point.clone(),
@@ -32,7 +32,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             descent = Descent::new(problem, zero(), &at);
         }
         let mut watched = Watched::new(control);
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let nothing = 1e-30 * descent.objective(problem);
         let (mut last, mut arrival, mut certified) =
             (f64::INFINITY, Arrival { enough: 1e-3 * control.tolerance }, None);

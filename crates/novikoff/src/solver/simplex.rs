@@ -13,7 +13,7 @@
 
 use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
 use crate::loss::Absolute;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem, duality_gap};
 use faer::Mat;
@@ -71,7 +71,7 @@ impl Solver<Absolute, L2> for Simplex {
         let (point, duals) = vertex.finish();
         // The duals pull at no weight, but for rounding.
         let scores = problem.scores(&point);
-        let gap = match problem.penalty.l2() {
+        let gap = match problem.penalty.0 {
             0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
             _ => duality_gap(problem, &point, &scores, Some(&duals)),
         };

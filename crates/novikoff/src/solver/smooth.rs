@@ -7,7 +7,7 @@
 
 use super::curvature::{Hessian, Inverse};
 use crate::loss::{Local, Loss};
-use crate::penalty::{Bias, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
 use rayon::prelude::*;
 
@@ -61,8 +61,8 @@ const ROUGH: f64 = 0.25;
 
 impl Descent {
     /// At a point, where the functions are those of `at`: of a row's number and its score.
-    pub(super) fn new<L: Loss, P: Penalty>(
-        problem: &Problem<'_, L, P>,
+    pub(super) fn new<L: Loss>(
+        problem: &Problem<'_, L, L2>,
         point: Point,
         at: &(impl Fn(usize, f64) -> Local + Sync),
     ) -> Self {
@@ -84,9 +84,9 @@ impl Descent {
     }
 
     /// Looks at all rows anew, as after a change of the functions.
-    pub(super) fn look<L: Loss, P: Penalty>(
+    pub(super) fn look<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
     ) {
         self.mean = self.evaluate(problem, at, 0.0).mean;
@@ -94,9 +94,9 @@ impl Descent {
     }
 
     /// Slopes and curvatures of the functions at the scores and `length` times the moves.
-    fn evaluate<L: Loss, P: Penalty>(
+    fn evaluate<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         length: f64,
     ) -> Along {
@@ -130,10 +130,10 @@ impl Descent {
         parts.into_iter().fold(Along::default(), add)
     }
 
-    fn differentiate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>) {
+    fn differentiate<L: Loss>(&mut self, problem: &Problem<'_, L, L2>) {
         let slopes = &self.slopes;
         let mut gradient = problem.combine(|i| problem.share(i) * slopes[i]);
-        let l2 = problem.penalty.l2();
+        let l2 = problem.penalty.0;
         for (g, w) in gradient.weights.iter_mut().zip(&self.point.weights) {
             *g += l2 * w;
         }
@@ -142,15 +142,15 @@ impl Descent {
     }
 
     /// The objective that is minimised.
-    pub(super) fn objective<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
+    pub(super) fn objective<L: Loss>(&self, problem: &Problem<'_, L, L2>) -> f64 {
         self.mean + problem.penalty_of(&self.point)
     }
 
     /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy`
     /// of what it was.
-    pub(super) fn step<L: Loss, P: Penalty>(
+    pub(super) fn step<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         accuracy: f64,
     ) -> Moved {
@@ -174,12 +174,12 @@ impl Descent {
     }
 
     /// `−H⁻¹·gradient` by conjugate gradients.
-    fn direction<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, accuracy: f64) -> Point {
+    fn direction<L: Loss>(&mut self, problem: &Problem<'_, L, L2>, accuracy: f64) -> Point {
         let flat = self.curvatures.iter().all(|h| *h == 0.0);
         // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that
         // can be searched along.
         let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
-        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge };
+        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.0, bias_ridge };
         let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
         let mut direction = Point::zero(problem.rows.columns());
         let mut residual = self.gradient.scaled(-1.0);
@@ -216,9 +216,9 @@ impl Descent {
     }
 
     /// Moves along a direction, as far as it leads down.
-    fn search<L: Loss, P: Penalty>(
+    fn search<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         direction: Point,
     ) -> Moved {
@@ -227,7 +227,7 @@ impl Descent {
             return Moved::Nowhere;
         }
         problem.scores_into(&direction, &mut self.moves);
-        let (before, l2) = (self.mean, problem.penalty.l2());
+        let (before, l2) = (self.mean, problem.penalty.0);
         let penalised = |p: &Point| Point {
             bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
             ..p.clone()
@@ -291,10 +291,10 @@ impl Descent {
 }
 
 /// What the penalty adds to the bias's curvature; `None` if there is no bias.
-fn bias_ridge<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> Option<f64> {
+fn bias_ridge<L: Loss>(problem: &Problem<'_, L, L2>) -> Option<f64> {
     match problem.bias {
         Bias::Free => Some(0.0),
-        Bias::Penalised => Some(problem.penalty.l2()),
+        Bias::Penalised => Some(problem.penalty.0),
         Bias::None => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::gradient::Schedule;
 use super::{Control, Ended, Solution, Solver, Start, Watched};
 use crate::loss::Loss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem, duality_gap};
 
@@ -116,7 +116,7 @@ impl Pace {
             / problem.len().max(1) as f64;
         let own = if square > 0.0 && square.is_finite() { 1.0 / square } else { 1.0 };
         let updates = problem.len().div_ceil(settings.batch.max(1)) as f64;
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let per_tick = match (settings.step, settings.schedule) {
             (Some(_), _) => 1.0,
             (None, Schedule::Inverse) if lambda > 0.0 => 1.0 / (own * lambda),
@@ -234,7 +234,7 @@ impl State {
         let steepness: f64 = slopes.iter().zip(&changes).map(|(u, change)| u * change).sum();
         let size = pace.next(|size| loss(size) <= loss(0.0) - 0.5 * size * steepness);
 
-        let shrink = (1.0 - size * problem.penalty.l2()).max(0.0);
+        let shrink = (1.0 - size * problem.penalty.0).max(0.0);
         if self.scale * shrink < SMALLEST_SCALE {
             self.write_out(average);
         }
@@ -287,7 +287,7 @@ mod tests {
     ) -> (Point, Point) {
         let (mut point, mut sum, mut count) =
             (Point::zero(problem.rows.columns()), Point::zero(problem.rows.columns()), 0.0);
-        let (mut random, mut t, lambda) = (Random::new(seed), 0, problem.penalty.l2());
+        let (mut random, mut t, lambda) = (Random::new(seed), 0, problem.penalty.0);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         for epoch in 0..epochs {
             if epoch.is_power_of_two() {

@@ -194,6 +194,8 @@ pub struct RiskFit {
 
 /// A loss, with the solvers that work for it.
 trait Offered: Loss {
+    const NAME: LossName;
+
     fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
 
     fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
@@ -206,8 +208,10 @@ trait Offered: Loss {
 
 /// `Offered` for a loss: the solvers for ℓ2 and those for ℓ1, by name.
 macro_rules! offered {
-    ($loss:ty, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*] $(, $more:item)?) => {
+    ($loss:ident, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*] $(, $more:item)?) => {
         impl Offered for $loss {
+            const NAME: LossName = LossName::$loss;
+
             $($more)?
 
             fn with_l2(solver: SolverName, risk: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
@@ -623,7 +627,7 @@ impl<'a> Judge<'a> {
 
     /// Without an ℓ1 penalty.
     fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, mut solution: Solution) -> (Start, Known) {
-        if problem.penalty.l2() > 0.0 {
+        if problem.penalty.0 > 0.0 {
             return self.penalised(problem, solution);
         }
         let (problem, point) = self.better(problem, &solution.point);
@@ -637,7 +641,7 @@ impl<'a> Judge<'a> {
             }
         };
         let endless =
-            matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
+            problem.loss.vanishes_at_infinity() && problem.separates(&scores);
         let ended = if endless { Ended::Diverging } else { solution.ended };
         let none = met(&problem);
         let gap = told(&problem, &point, &scores, gap);

@@ -9,7 +9,7 @@
 
 use super::columns::{Columns, add_weighted, weighted_square};
 use crate::data::{Matrix, Row};
-use crate::penalty::{ElasticNet, Penalty};
+use crate::penalty::ElasticNet;
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
@@ -296,7 +296,7 @@ fn add_products(sum: &mut [f64], size: usize, row: &[(u32, f64)], factor: f64) {
 /// The weight at which `slope·(v − w) + ½·curvature·(v − w)² + penalty(v)` is least; `w` if no number is.
 #[inline]
 fn lowest(w: f64, slope: f64, curvature: f64, penalty: ElasticNet) -> f64 {
-    let total = curvature + penalty.l2();
+    let total = curvature + penalty.l2;
     let uphill = curvature * w - slope;
     let best = if total > 0.0 {
         uphill.signum() * (uphill.abs() - penalty.l1).max(0.0) / total
@@ -360,7 +360,7 @@ mod tests {
                     columns.column(*j).add_to(&mut change, w - from);
                 }
                 let smooth: f64 = (0..n).map(|i| change[i] * (slopes[i] + 0.5 * curvatures[i] * change[i])).sum();
-                smooth + working.iter().zip(weights).map(|(j, w)| model.penalty_of(*j).of(*w)).sum::<f64>()
+                smooth + working.iter().zip(weights).map(|(j, w)| model.penalty_of(*j).value(*w)).sum::<f64>()
             };
             let (mut by_rows, mut residual) = (start.clone(), slopes.clone());
             for _ in 0..3000 {

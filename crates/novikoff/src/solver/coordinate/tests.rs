@@ -212,7 +212,7 @@ fn agrees<L: SmoothLoss>(
             let mut problem = sample.problem(&rows, loss, l2, 1.0, bias);
             problem.penalty.l1 = factor * largest_l1(&problem).max(1e-3);
             let solution = solve(&problem, 1e-11);
-            let about = format!("{:?} {bias:?} l2 {l2} l1 {}", L::NAME, problem.penalty.l1);
+            let about = format!("{} {bias:?} l2 {l2} l1 {}", loss.name(), problem.penalty.l1);
             prop_assert_eq!(solution.ended, Ended::Arrived, "{} {:?}", &about, &solution);
             prop_assert!(gap_of(&problem, &solution) <= 1e-11);
             prop_assert!(bias != Bias::None || solution.point.bias == 0.0);
@@ -392,7 +392,7 @@ fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Ended> {
             for bias in BIASES {
                 let problem = sample.problem(&rows, loss, l2, l1, bias);
                 let solution = solve(&problem, 1e-8);
-                let about = format!("{:?} {bias:?} {sample:?} l2 {l2} l1 {l1}: {solution:?}", L::NAME);
+                let about = format!("{:?} {bias:?} {sample:?} l2 {l2} l1 {l1}: {solution:?}", loss.name());
                 assert!(
                     solution.point.weights.iter().chain([&solution.point.bias]).all(|w| w.is_finite()),
                     "{about}"

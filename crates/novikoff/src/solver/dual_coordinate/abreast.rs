@@ -12,7 +12,7 @@
 use super::{BiasTerm, DualCoordinate, Moving, Pass, Rest, expected};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem, balance, duality_gap_with_gradient};
 use crate::solver::{Certified, Control, Ended, Solution, Solver, Start, Watched};
@@ -160,7 +160,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             state.rests[at].after(change != 0.0);
             if change != 0.0 {
                 state.duals[at] = next;
-                let length = -change * share / problems[at].penalty.l2();
+                let length = -change * share / problems[at].penalty.0;
                 lengths[at] = length as f32;
                 lane.norm_sq += length * (2.0 * dot + length * norm_sq);
                 lane.constant -= change * share * lane.bias.inverse;
@@ -177,7 +177,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         self.weights = Vec::new();
         let all_duals: Vec<Vec<f64>> = (0..self.lanes.len()).map(|at| self.settle(at)).collect();
         let Self { problems, rows, lanes, .. } = self;
-        let (first, lambda) = (&problems[0], problems[0].penalty.l2());
+        let (first, lambda) = (&problems[0], problems[0].penalty.0);
         let mut exact = written([0.0f64; K], first.rows.columns());
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.duals != [0.0; K]) {
             let factor = -first.share(i) / lambda;
@@ -250,7 +250,7 @@ impl Lane<'_> {
         self.bias.recentre(&mut point);
         self.constant = point.bias;
         let pass = std::mem::take(&mut self.pass);
-        let rough = pass.loss + self.norm_sq * problem.penalty.l2() / 2.0;
+        let rough = pass.loss + self.norm_sq * problem.penalty.0 / 2.0;
         let gap = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
         let control = self.watched.control;

@@ -4,7 +4,7 @@ use super::super::moments::Moments;
 use super::super::{Arrival, Control, Ended, Solution, Start, Watched, in_ball, proven};
 use super::{lengths, optimality};
 use crate::loss::Squared;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 
 /// How many looks in a row may find nothing better before that is called the end.
@@ -18,7 +18,7 @@ pub(super) fn solve(
     start: Option<&Start>,
     control: &Control<'_>,
 ) -> Solution {
-    let half = 0.5 * problem.penalty.l2();
+    let half = 0.5 * problem.penalty.0;
     let operator = Operator::new(problem, half);
     let (mut watched, mut moments) = (Watched::new(control), Moments::default());
     let mut at = match start {

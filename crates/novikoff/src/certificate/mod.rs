@@ -11,4 +11,3 @@ pub mod proof;
 pub mod range;
 pub mod rigorous;
 mod sentence;
-

@@ -5,9 +5,9 @@
 //! loss at the model's own scores are duals, and a solver may bring better ones. Duals that do not quite fit
 //! are moved until they do, so the bound holds whoever made them.
 
+use super::{Point, Problem};
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
-use super::{Point, Problem};
 
 /// What is known of a point after one look at all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,9 +5,9 @@
 //! as it has rows.
 
 use super::Gap;
+use super::{Joint, probabilities};
 use crate::model::Weights;
 use crate::penalty::Bias;
-use super::{Joint, probabilities};
 
 /// Objective and gap of weights, by the probabilities that they give the rows.
 pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {

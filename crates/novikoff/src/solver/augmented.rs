@@ -5,9 +5,9 @@
 //! Only rows on the bend of their envelope are curved, and these get few, so that the last steps cost little
 //! more than their passes over the rows.
 
-use super::part::Part;
 use super::smooth::{Descent, Moved};
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::subsample::Subsample;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
@@ -23,7 +23,12 @@ const MOST_INNER: usize = 100;
 pub struct Augmented;
 
 impl<L: ProximalLoss> Solver<L, L2> for Augmented {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let begin = match start {
             Some(start) => Begin { point: start.point.clone(), duals: start.duals.clone(), width: None },
             None => Begin::zero(problem),
@@ -56,12 +61,12 @@ impl Augmented {
         control: &Control<'_>,
     ) -> (Solution, f64) {
         let (loss, targets) = (problem.loss, problem.targets);
-        if in_part && let Some(part) = Part::of(problem) {
+        if in_part && let Some(part) = Subsample::of(problem) {
             let control =
-                Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
+                Control { tolerance: control.tolerance.max(part.overfitting()), trace: false, ..*control };
             let like = part.problem(problem);
             let (found, width) = self.narrow(&like, Begin::zero(&like), true, &control);
-            if found.ended == Ended::Interrupted {
+            if found.termination == Termination::Interrupted {
                 return (Solution { duals: None, ..found }, width);
             }
             begin = Begin { point: found.point, width: Some(width), ..begin };
@@ -75,8 +80,8 @@ impl Augmented {
             width.unwrap_or_else(|| 2.0 * problem.mean_loss(&problem.scores(&point))).max(f64::MIN_POSITIVE);
         let mut descent =
             Descent::new(problem, point, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
-        let mut watched = Watched::new(control);
-        let ended = 'outer: loop {
+        let mut recorder = Recorder::new(control);
+        let termination = 'outer: loop {
             let at = |i: usize, s: f64| loss.envelope(targets[i], s + width * duals[i], width);
             for inner in 0.. {
                 let objective = problem.mean_loss(&descent.scores) + problem.penalty_of(&descent.point);
@@ -86,18 +91,19 @@ impl Augmented {
                 let gap = match problem.bias {
                     _ if !near => None,
                     Bias::Free => {
-                        duality_gap(problem, &descent.point, &descent.scores, Some(&descent.slopes)).relative()
+                        duality_gap(problem, &descent.point, &descent.scores, Some(&descent.slopes))
+                            .relative()
                     }
                     _ => Some(apart / objective),
                 };
-                if watched.step(objective, gap, None, Some(&descent.point)) {
-                    break 'outer Ended::Interrupted;
+                if recorder.step(objective, gap, None, Some(&descent.point)) {
+                    break 'outer Termination::Interrupted;
                 }
                 if gap.is_some_and(|gap| gap <= control.tolerance) {
-                    break 'outer Ended::Arrived;
+                    break 'outer Termination::Converged;
                 }
-                if watched.steps() >= control.steps {
-                    break 'outer Ended::OutOfSteps;
+                if recorder.steps() >= control.steps {
+                    break 'outer Termination::OutOfSteps;
                 }
                 // Where rounding keeps it from being solved that well, narrower envelopes do no harm.
                 if unsolved <= 0.2 * apart || inner >= MOST_INNER {
@@ -109,14 +115,14 @@ impl Augmented {
             }
             duals.copy_from_slice(&descent.slopes);
             if width < 1e-14 {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
             width *= NARROWER;
             descent.look(problem, &|i, s| loss.envelope(targets[i], s + width * duals[i], width));
             descent.forget_curvature();
         };
         let duals = std::mem::take(&mut descent.slopes);
-        (watched.finish(descent.point, Some(duals), ended), width)
+        (recorder.finish(descent.point, Some(duals), termination), width)
     }
 }
 

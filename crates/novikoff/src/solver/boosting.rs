@@ -1,7 +1,8 @@
 //! Boosting: the exponential loss, one coordinate at a time.
 
-use super::moments::Moments;
-use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball};
+use super::gap_schedule::GapSchedule;
+use super::gap_schedule::ProofSchedule;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
 use crate::penalty::{Bias, L2};
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 /// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the
 /// weights grow. A round moves no score by more than 40, so they stay numbers, and the end comes where the
 /// objective is below the tolerance times that of zero weights and every row is on its side
-/// ([`Ended::Diverging`]), where no feature does better than chance by more than the tolerance and a gap
+/// ([`Termination::Diverging`]), where no feature does better than chance by more than the tolerance and a gap
 /// confirms that, or with the last step.
 ///
 /// ```
@@ -25,7 +26,7 @@ use rayon::prelude::*;
 /// use novikoff::loss::Exponential;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Boosting, Control, Ended, Solver};
+/// use novikoff::solver::{Boosting, Control, Termination, Solver};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -39,7 +40,7 @@ use rayon::prelude::*;
 /// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
 /// let solution = Boosting.solve(&problem, None, &control);
 /// // Separable: as small as was asked for, with weights that are numbers, and no minimum.
-/// assert_eq!(solution.ended, Ended::Diverging);
+/// assert_eq!(solution.termination, Termination::Diverging);
 /// assert!(solution.trace.last().unwrap().objective <= 1e-3 && solution.point.weights[0].is_finite());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,20 +53,20 @@ impl Solver<Exponential, L2> for Boosting {
     fn solve(
         &self,
         problem: &Problem<'_, Exponential, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         let features = Columns::of(problem.rows);
-        let mut state = State::new(problem, start);
-        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
+        let mut state = BoostingState::new(problem, start);
+        let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
         let lambda = problem.penalty.0;
         let at_zero = problem.sum(|i| problem.share(i));
-        let (mut steps, mut arrival) = (0, Arrival { enough: control.tolerance });
-        let ended = loop {
+        let (mut steps, mut proof_schedule) = (0, ProofSchedule::new(control.tolerance));
+        let termination = loop {
             let (steepest, edge) = state.steepest(&features);
             let (mut relative, mut arrived, mut diverging) = (None, false, false);
             if lambda > 0.0 {
-                if moments.come(steps) || steps == control.steps {
+                if gap_schedule.is_due(steps) || steps == control.steps {
                     state.refresh();
                     let found = duality_gap(problem, &state.point, &state.scores, None);
                     relative = found.relative();
@@ -75,33 +76,33 @@ impl Solver<Exponential, L2> for Boosting {
                 diverging =
                     state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
                 let prove = || {
-                    in_ball(problem, &state.point, &state.scores, None, control.tolerance)
+                    gap_in_ball(problem, &state.point, &state.scores, None, control.tolerance)
                         .0
                         .within(control.tolerance)
                 };
-                arrived = !diverging && arrival.is(edge, prove);
+                arrived = !diverging && proof_schedule.proves(edge, prove);
             }
             let slope = state.gradient(steepest).abs();
-            let stop = watched.step(state.objective, relative, Some(slope), Some(&state.point));
+            let stop = recorder.step(state.objective, relative, Some(slope), Some(&state.point));
             if arrived || problem.is_empty() {
-                break Ended::Arrived;
+                break Termination::Converged;
             } else if diverging {
-                break Ended::Diverging;
+                break Termination::Diverging;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if steps == control.steps {
-                break Ended::OutOfSteps;
+                break Termination::OutOfSteps;
             } else if !state.boost(&features, steepest) {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
             steps += 1;
         };
-        watched.finish(state.point, None, ended)
+        recorder.finish(state.point, None, termination)
     }
 }
 
 /// Where a run of rounds has got to.
-struct State<'a> {
+struct BoostingState<'a> {
     problem: &'a Problem<'a, Exponential, L2>,
     point: Point,
     scores: Vec<f64>,
@@ -112,8 +113,8 @@ struct State<'a> {
     slopes: Vec<f64>,
 }
 
-impl<'a> State<'a> {
-    fn new(problem: &'a Problem<'a, Exponential, L2>, start: Option<&Start>) -> Self {
+impl<'a> BoostingState<'a> {
+    fn new(problem: &'a Problem<'a, Exponential, L2>, start: Option<&WarmStart>) -> Self {
         let zero = Point::zero(problem.rows.columns());
         let mut state = Self {
             problem,
@@ -146,7 +147,7 @@ impl<'a> State<'a> {
         self.problem.sum(|i| self.weights[i])
     }
 
-    fn restraint(&self, coordinate: usize) -> f64 {
+    fn ridge(&self, coordinate: usize) -> f64 {
         let free = coordinate == self.point.weights.len() && self.problem.bias != Bias::Penalised;
         if free { 0.0 } else { self.problem.penalty.0 }
     }
@@ -159,7 +160,7 @@ impl<'a> State<'a> {
     fn gradient(&self, coordinate: usize) -> f64 {
         self.slopes
             .get(coordinate)
-            .map_or(0.0, |slope| slope + self.restraint(coordinate) * self.weight_of(coordinate))
+            .map_or(0.0, |slope| slope + self.ridge(coordinate) * self.weight_of(coordinate))
     }
 
     /// The coordinate along which the objective is steepest (the first of equals), and the largest edge of
@@ -194,7 +195,7 @@ impl<'a> State<'a> {
         };
         let terms: Vec<(f64, f64)> =
             entries.iter().map(|&(i, x)| (self.weights[i], targets[i] * x)).collect();
-        let lambda = self.restraint(coordinate);
+        let lambda = self.ridge(coordinate);
         let step = match features.common(coordinate) {
             Some(size) if lambda == 0.0 => closed_form(&terms, size),
             _ => line_search(
@@ -427,7 +428,7 @@ mod tests {
                 let labels_differ = targets.iter().any(|y| *y != targets[0]);
                 // One label alone and a free bias: the bias runs off, and the objective with it to zero.
                 if bias != Bias::Free || labels_differ {
-                    prop_assert_eq!(found.ended, Ended::Arrived, "{:?} {:?}", bias, found.trace.last());
+                    prop_assert_eq!(found.termination, Termination::Converged, "{:?} {:?}", bias, found.trace.last());
                     let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task, None, 1e-7, 100_000);
                     let (a, b) = (objective(&task, &found.point), objective(&task, &other.point));
                     prop_assert!((a - b).abs() <= 3e-7 * a, "{bias:?} {a} {b}");
@@ -458,7 +459,7 @@ mod tests {
                         found.point.weights.iter().all(|w| w.is_finite()) && found.point.bias.is_finite()
                     );
                     let separable = rows[0][0] != 0.0 || bias != Bias::None;
-                    if tolerance > 0.0 && separable && found.ended == Ended::Arrived {
+                    if tolerance > 0.0 && separable && found.termination == Termination::Converged {
                         assert!(value <= tolerance, "{bias:?} {value} {:?}", found.trace.last());
                     }
                 }
@@ -470,10 +471,10 @@ mod tests {
     fn a_start_from_beyond_all_numbers_is_no_start() {
         let (rows, targets) = (dense(&[vec![1.0], vec![-2.0]]), [-1.0, 1.0]);
         let task = problem(&rows, &targets, Exponential, 0.1, Bias::Free);
-        let start = Start { point: Point { weights: vec![1e9], bias: 0.0 }, duals: Vec::new() };
+        let start = WarmStart { point: Point { weights: vec![1e9], bias: 0.0 }, duals: Vec::new() };
         let found = solve(&Boosting, &task, Some(&start), 1e-9, 1000);
-        assert_eq!(found.ended, Ended::Arrived);
-        let warm = Start { point: found.point.clone(), duals: Vec::new() };
+        assert_eq!(found.termination, Termination::Converged);
+        let warm = WarmStart { point: found.point.clone(), duals: Vec::new() };
         assert_eq!(solve(&Boosting, &task, Some(&warm), 1e-9, 1000).steps, 0);
     }
 
@@ -490,6 +491,6 @@ mod tests {
         let control =
             Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Boosting.solve(&task, None, &control);
-        assert_eq!((found.ended, found.steps), (Ended::Interrupted, 0));
+        assert_eq!((found.termination, found.steps), (Termination::Interrupted, 0));
     }
 }

@@ -3,7 +3,7 @@
 //! Solvers stop by gaps in plain floating point ([`crate::risk::duality_gap`]). What is reported of the point
 //! returned is more: a dual so low that neither the minimum nor the point's distance from it can be hidden by
 //! rounding. A sum of `m` numbers is off by at most `γ = m·2⁻⁵³` of the sum of their absolute values, so a
-//! few sizes bound every error ([`sound`]):
+//! few sizes bound every error ([`rigorous_gap`]):
 //!
 //! | what | off by at most |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! and dual gradient are computed anew with twice the digits.
 //!
 //! Without a penalty no duals bound the objective of all weights, unless `Xᵀα` is exactly zero. The bound is
-//! then one on all weights up to [`REACH`] times as long as those returned ([`in_ball`]), where a weight
+//! then one on all weights up to [`REACH`] times as long as those returned ([`gap_in_ball`]), where a weight
 //! counts by what its column can make of it: times the column's largest value. So units make no difference.
 
 use super::curvature::{Hessian, Inverse};
@@ -81,7 +81,7 @@ impl Sizes {
 /// With a penalty: lowers the dual of a gap that was computed plainly by what rounding may have lifted it by,
 /// and by what it may have taken from the objective. Where that could cost the point its convergence, both
 /// are computed with twice the digits.
-pub fn sound<L: Loss, P: Penalty>(
+pub fn rigorous_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     (scores, duals): (&[f64], Option<&[f64]>),
@@ -161,7 +161,7 @@ fn doubt<L: Loss, P: Penalty>(
 /// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point,
 /// and the duals that prove it. Where a solver has none, those of `stationary` prove most; where it is clear
 /// that they will not prove `tolerance`, little time is spent on them.
-pub fn in_ball<L: Loss>(
+pub fn gap_in_ball<L: Loss>(
     problem: &Problem<'_, L, L2>,
     point: &Point,
     scores: &[f64],
@@ -181,7 +181,9 @@ pub fn in_ball<L: Loss>(
     let radius = REACH * length.max(most);
     let wanted = tolerance * problem.mean_loss(scores);
     let left = |pull: &Point| radius * scaled_length(&pull.weights, &units) + radius * pull.bias.abs();
-    let duals = match duals.map(<[f64]>::to_vec).or_else(|| stationary(problem, problem.penalty.0, point, scores, wanted, left))
+    let duals = match duals
+        .map(<[f64]>::to_vec)
+        .or_else(|| stationary(problem, problem.penalty.0, point, scores, wanted, left))
     {
         Some(duals) => feasible(problem, scores, Some(&duals)),
         None => feasible(problem, scores, None),
@@ -210,7 +212,7 @@ fn scaled_length(pull: &[f64], units: &[f64]) -> f64 {
 
 /// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a
 /// constant leaves of them. There a relative gap would be one of rounding. Zero for classes.
-pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
+pub fn negligible_objective<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
     if problem.loss.targets() == Targets::Signs {
         return 0.0;
     }
@@ -233,7 +235,7 @@ pub fn met<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
 
 /// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded
 /// to zero: then it says something only where every row is met, and no weight is penalised.
-pub fn is_told<L: Loss, P: Penalty>(
+pub fn is_significant<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -252,8 +254,8 @@ pub fn is_told<L: Loss, P: Penalty>(
 }
 
 /// Whether a gap without a penalty is as small as was asked for, or all targets are met.
-pub fn proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) -> bool {
-    gap.within(tolerance) || gap.objective <= met(problem)
+pub fn is_proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) -> bool {
+    gap.within(tolerance) || gap.objective <= negligible_objective(problem)
 }
 
 /// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of
@@ -533,8 +535,7 @@ impl Terms {
 
     /// What the duals prove where there is a penalty.
     fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
-        let bias =
-            if problem.bias == Bias::Penalised { self.pull.bias * (1.0 + 2.0 * UNIT) } else { 0.0 };
+        let bias = if problem.bias == Bias::Penalised { self.pull.bias * (1.0 + 2.0 * UNIT) } else { 0.0 };
         match ConjugatePenalty::of(problem.penalty) {
             ConjugatePenalty::Smooth(mu) => {
                 let term = |v: f64| problem.penalty.scaled_conjugate(-v * (1.0 + 2.0 * UNIT));
@@ -543,9 +544,12 @@ impl Terms {
                 -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * mu)
             }
             ConjugatePenalty::ZeroUpTo(radius) => {
-                let largest =
-                    self.pull.weights.iter().fold(bias.abs(), |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
-                        + self.pull_off;
+                let largest = self
+                    .pull
+                    .weights
+                    .iter()
+                    .fold(bias.abs(), |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
+                    + self.pull_off;
                 -self.conjugate * (radius / largest).min(1.0)
             }
             ConjugatePenalty::Other => f64::NEG_INFINITY,
@@ -633,9 +637,9 @@ fn exact_score<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, 
 mod tests {
     use super::super::fixture::dense;
     use super::*;
-    use crate::risk::scores_and_gap;
     use crate::loss::{Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge};
     use crate::penalty::ElasticNet;
+    use crate::risk::scores_and_gap;
     use proptest::prelude::*;
 
     /// No dual is above the objective of any point, by sizes or with twice the digits, with a penalty or in a
@@ -658,14 +662,15 @@ mod tests {
                 .map(|point| Point { bias: point.bias * bias.coordinate(), ..point.clone() })
                 .collect();
             let objective = |point: &Point, penalty: f64| {
-                let losses =
-                    (0..problem.len()).map(|i| loss.precise_value(targets[i], exact_score(&problem, point, i).0));
+                let losses = (0..problem.len())
+                    .map(|i| loss.precise_value(targets[i], exact_score(&problem, point, i).0));
                 losses.sum::<f64>() / total + penalty
             };
             for point in &points {
                 let (scores, plain) = scores_and_gap(&problem, point, duals);
                 for tolerance in [0.0, f64::INFINITY] {
-                    let found = sound(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
+                    let found =
+                        rigorous_gap(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
                     for other in &points {
                         let there = objective(other, problem.penalty_of(other));
                         prop_assert!(
@@ -677,7 +682,7 @@ mod tests {
                     prop_assert!(found.dual.unwrap_or(0.0) <= here, "{bias:?} {found:?} {here}");
                 }
                 for (found, _) in
-                    [1e-4, 0.0].map(|tolerance| in_ball(&alone, point, &scores, duals, tolerance))
+                    [1e-4, 0.0].map(|tolerance| gap_in_ball(&alone, point, &scores, duals, tolerance))
                 {
                     let units = units(&rows);
                     let length = |p: &Point| {

@@ -11,7 +11,7 @@
 mod columns;
 mod quadratic;
 
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, ElasticNet, Penalty};
 use crate::risk::{Point, Problem, duality_gap};
@@ -52,7 +52,7 @@ impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
     fn solve(
         &self,
         problem: &Problem<'_, L, ElasticNet>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         Descent::new(problem, start).run(control)
@@ -120,7 +120,7 @@ struct Bound {
 }
 
 impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
-    fn new(problem: &'a Problem<'p, L, ElasticNet>, start: Option<&Start>) -> Self {
+    fn new(problem: &'a Problem<'p, L, ElasticNet>, start: Option<&WarmStart>) -> Self {
         let (n, d) = (problem.len(), problem.rows.columns());
         let columns = Columns::new(problem.rows, problem.bias != Bias::None);
         let free = (problem.bias == Bias::Free).then_some(d);
@@ -180,11 +180,11 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 
     fn run(mut self, control: &Control<'_>) -> Solution {
-        let mut watched = Watched::new(control);
+        let mut recorder = Recorder::new(control);
         let (mut look, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
         let (mut idle, mut least, mut least_gap, mut least_part) =
             (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
-        let ended = loop {
+        let termination = loop {
             self.centre();
             self.derive();
             let mut gained = self.objective < least - NOISE * least.abs();
@@ -218,24 +218,24 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                 without = 0;
             }
             idle = if gained { 0 } else { idle + 1 };
-            let stop = watched.step(self.objective, gap, None, Some(&self.point()));
+            let stop = recorder.step(self.objective, gap, None, Some(&self.point()));
             if arrived {
-                break Ended::Arrived;
+                break Termination::Converged;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if idle >= IDLE_END {
-                break Ended::Stalled;
-            } else if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
+                break Termination::Stalled;
+            } else if recorder.steps() >= control.steps {
+                break Termination::OutOfSteps;
             }
             if !self.newton() {
                 if looked {
-                    break Ended::Stalled;
+                    break Termination::Stalled;
                 }
                 look = true;
             }
         };
-        watched.finish(self.point(), Some(self.duals), ended)
+        recorder.finish(self.point(), Some(self.duals), termination)
     }
 
     /// Moves a free bias to where it is best: only there do the slopes balance, as duals must.

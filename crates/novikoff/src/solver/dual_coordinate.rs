@@ -11,12 +11,12 @@
 //! one dimension, which arrive within a few passes because the losses bend far more along the bias than that
 //! penalty does.
 
-mod abreast;
-mod compact;
+mod column_reordering;
+mod multi_output;
 
-use compact::Compact;
+use column_reordering::ReorderedColumns;
 
-use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
+use super::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
@@ -37,21 +37,26 @@ const MANY: usize = 6;
 const FAR: f64 = 8.0;
 
 impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let norms = problem.each(|i| problem.row(i).norm_sq());
         let mut bias = BiasTerm::new(problem, &norms);
-        let mut state = State::begin(problem, start, &mut bias);
+        let mut state = DualState::begin(problem, start, &mut bias);
         let mut rests = vec![Rest::default(); problem.len()];
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
-        let mut course = Course::new(control);
-        let ended = loop {
-            if course.far
-                && course.watched.steps >= MANY
-                && state.compact.is_none()
-                && Compact::serves(problem.rows)
+        let mut run = Run::new(control);
+        let termination = loop {
+            if run.far
+                && run.recorder.steps() + 1 >= MANY
+                && state.reordered.is_none()
+                && ReorderedColumns::serves(problem.rows)
             {
-                state.make_compact(problem);
+                state.reorder_columns(problem);
             }
             random.shuffle(&mut order);
             let mut pass = Pass::default();
@@ -64,35 +69,35 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
             }
             let followed = bias.recentre(&mut state.point);
             let look = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
-            let judged = course.after(problem, &pass, state.norm_sq, followed, look, state.to_show());
-            if judged.looked {
+            let after = run.after(problem, &pass, state.norm_sq, followed, look, state.to_show());
+            if after.looked {
                 rests.fill(Rest::default());
             }
-            if let Some(ended) = judged.ended {
-                break ended;
+            if let Some(termination) = after.termination {
+                break termination;
             }
         };
         let point = state.whole(problem).into_owned();
-        course.finish(point, state.duals, ended)
+        run.finish(point, state.duals, termination)
     }
 
-    fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
-        abreast::width(rows, problems)
+    fn multi_output_width(&self, rows: &Matrix, problems: usize) -> usize {
+        multi_output::width(rows, problems)
     }
 
-    fn solve_abreast(
+    fn solve_multi_output(
         &self,
         problems: &[Problem<'_, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'_>],
     ) -> Vec<Solution> {
-        abreast::solve(problems, starts, controls)
+        multi_output::solve(problems, starts, controls)
     }
 }
 
 /// How far the passes over one problem have come.
-struct Course<'a> {
-    watched: Watched<'a>,
+struct Run<'a> {
+    recorder: Recorder<'a>,
     last_gap: f64,
     /// How much of the tolerance the gap must be expected within before it is worth looking.
     hope: f64,
@@ -102,15 +107,15 @@ struct Course<'a> {
 }
 
 /// What a pass came to.
-struct Judged {
+struct AfterPass {
     /// Whether the gap was computed: then all rows are due again.
     looked: bool,
-    ended: Option<Ended>,
+    termination: Option<Termination>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Run<'a> {
     fn new(control: &Control<'a>) -> Self {
-        Self { watched: Watched::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
+        Self { recorder: Recorder::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
     }
 
     /// After a pass; `look` computes the certificate.
@@ -122,8 +127,8 @@ impl<'a> Course<'a> {
         followed: bool,
         look: impl FnOnce() -> Certified,
         shown: Option<&Point>,
-    ) -> Judged {
-        let control = self.watched.control;
+    ) -> AfterPass {
+        let control = self.recorder.control;
         // The part of the gap that was seen on the way, each row before it moved.
         let rough = pass.loss + norm_sq * problem.penalty.0 / 2.0;
         let all = pass.rows == problem.len();
@@ -139,19 +144,19 @@ impl<'a> Course<'a> {
         if near {
             self.hope *= 0.5;
         }
-        let stop = self.watched.step(objective, exact.and_then(|gap| gap.relative()), None, shown);
-        let ended = match () {
-            _ if stop => Some(Ended::Interrupted),
-            _ if exact.is_some_and(|gap| gap.within(control.tolerance)) => Some(Ended::Arrived),
-            _ if self.watched.steps() >= control.steps => Some(Ended::OutOfSteps),
-            _ if all && !pass.moved && !followed => Some(Ended::Stalled),
+        let stop = self.recorder.step(objective, exact.and_then(|gap| gap.relative()), None, shown);
+        let termination = match () {
+            _ if stop => Some(Termination::Interrupted),
+            _ if exact.is_some_and(|gap| gap.within(control.tolerance)) => Some(Termination::Converged),
+            _ if self.recorder.steps() >= control.steps => Some(Termination::OutOfSteps),
+            _ if all && !pass.moved && !followed => Some(Termination::Stalled),
             _ => None,
         };
-        Judged { looked: near, ended }
+        AfterPass { looked: near, termination }
     }
 
-    fn finish(self, point: Point, duals: Vec<f64>, ended: Ended) -> Solution {
-        Solution { certified: self.certified, ..self.watched.finish(point, Some(duals), ended) }
+    fn finish(self, point: Point, duals: Vec<f64>, termination: Termination) -> Solution {
+        Solution { certified: self.certified, ..self.recorder.finish(point, Some(duals), termination) }
     }
 }
 
@@ -162,10 +167,10 @@ fn expected(seen: f64, before: f64) -> f64 {
 }
 
 /// Duals, and the weights that they stand for.
-struct State {
-    /// Weights and bias; the weights of the shared columns alone once there is a compact copy of the rows.
+struct DualState {
+    /// Weights and bias; the weights of the shared columns alone once there is a reordered copy of the rows.
     point: Point,
-    compact: Option<Compact>,
+    reordered: Option<ReorderedColumns>,
     duals: Vec<f64>,
     /// `‖w‖²`, kept up with every step: up to rounding.
     norm_sq: f64,
@@ -210,11 +215,11 @@ impl Moving {
     }
 }
 
-impl State {
+impl DualState {
     /// Where a start says, or with no weights.
     fn begin<L: ProximalLoss>(
         problem: &Problem<'_, L, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         bias: &mut BiasTerm,
     ) -> Self {
         let duals = match start {
@@ -242,26 +247,26 @@ impl State {
         };
         bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
         point.bias = bias.centre + bias.inverse * lambda * point.bias;
-        Self { point, compact: None, duals, norm_sq }
+        Self { point, reordered: None, duals, norm_sq }
     }
 
-    /// From now on the rows are those of a compact copy.
-    fn make_compact<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
-        let compact = Compact::new(problem.rows);
-        self.point.weights = compact.narrow(&self.point.weights);
-        self.compact = Some(compact);
+    /// From now on the rows are those of a reordered copy.
+    fn reorder_columns<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
+        let reordered = ReorderedColumns::new(problem.rows);
+        self.point.weights = reordered.narrow(&self.point.weights);
+        self.reordered = Some(reordered);
     }
 
     /// The weights of all columns.
     fn whole<L: ProximalLoss>(&self, problem: &Problem<'_, L, L2>) -> Cow<'_, Point> {
-        let Some(compact) = &self.compact else { return Cow::Borrowed(&self.point) };
+        let Some(reordered) = &self.reordered else { return Cow::Borrowed(&self.point) };
         let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.0;
-        Cow::Owned(Point { weights: compact.widen(&self.point.weights, weight), bias: self.point.bias })
+        Cow::Owned(Point { weights: reordered.widen(&self.point.weights, weight), bias: self.point.bias })
     }
 
     /// The point, where it is small enough to be shown.
     fn to_show(&self) -> Option<&Point> {
-        self.compact.is_none().then_some(&self.point)
+        self.reordered.is_none().then_some(&self.point)
     }
 
     /// Moves one dual to where it is best. Returns whether it moved.
@@ -275,10 +280,10 @@ impl State {
         pass: &mut Pass,
     ) -> bool {
         let (target, dual, share) = (problem.targets[i], self.duals[i], problem.share(i));
-        let (row, alone) = match &self.compact {
+        let (row, alone) = match &self.reordered {
             None => (problem.row(i), 0.0),
-            Some(compact) => {
-                (compact.shared.row(i), -dual * share / problem.penalty.0 * compact.alone_sq[i])
+            Some(reordered) => {
+                (reordered.shared.row(i), -dual * share / problem.penalty.0 * reordered.alone_sq[i])
             }
         };
         let score = row.dot(&self.point.weights) + alone + self.point.bias;

@@ -1,7 +1,9 @@
 //! Follow the derivative: gradient descent and ascent, with a step size for every taste.
 
-use super::moments::Moments;
-use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
+use super::bounds::is_proven;
+use super::gap_schedule::GapSchedule;
+use super::gap_schedule::ProofSchedule;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::control::Flow;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
@@ -138,20 +140,20 @@ impl Walk {
     }
 
     /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the
-    /// value was asked for last. Ends where the gradient is zero ([`Ended::Arrived`]), where no step leads on
-    /// or the function is no number any more ([`Ended::Stalled`]), or after the last step.
+    /// value was asked for last. Ends where the gradient is zero ([`Termination::Converged`]), where no step leads on
+    /// or the function is no number any more ([`Termination::Stalled`]), or after the last step.
     pub fn run(
         &self,
         start: Vec<f64>,
         mut value: impl FnMut(&[f64]) -> f64,
         mut gradient: impl FnMut(&[f64]) -> Vec<f64>,
         mut visit: impl FnMut(&Visit) -> Flow,
-    ) -> Ended {
+    ) -> Termination {
         let sign = if self.direction == Direction::Up { 1.0 } else { -1.0 };
         let (mut point, mut here, mut longest) = (start.clone(), value(&start), self.step);
         for step in 0.. {
             if !here.is_finite() {
-                return Ended::Stalled;
+                return Termination::Stalled;
             }
             let slope = gradient(&point);
             let steepness: f64 = slope.iter().map(|g| g * g).sum();
@@ -179,16 +181,16 @@ impl Walk {
             let size = next.as_ref().map(|(size, ..)| *size);
             let place = Visit { step, point, value: here, gradient: slope, size };
             if visit(&place) == Flow::Stop {
-                return Ended::Interrupted;
+                return Termination::Interrupted;
             }
             match next {
                 Some((size, next, there)) => (point, here, longest) = (next, there, 2.0 * size),
-                None if step == self.steps => return Ended::OutOfSteps,
-                None if steepness == 0.0 => return Ended::Arrived,
-                None => return Ended::Stalled,
+                None if step == self.steps => return Termination::OutOfSteps,
+                None if steepness == 0.0 => return Termination::Converged,
+                None => return Termination::Stalled,
             }
         }
-        Ended::OutOfSteps
+        Termination::OutOfSteps
     }
 }
 
@@ -201,7 +203,7 @@ impl Walk {
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Ended, Gradient, Solver};
+/// use novikoff::solver::{Control, Termination, Gradient, Solver};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -214,7 +216,7 @@ impl Walk {
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
 /// let solution = Gradient::default().solve(&problem, None, &control);
-/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.trace.windows(2).all(|steps| steps[1].objective < steps[0].objective));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -232,7 +234,12 @@ impl Default for Gradient {
 }
 
 impl<L: Loss> Solver<L, L2> for Gradient {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let columns = problem.rows.columns();
         let start = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
         let as_point = |x: &[f64]| Point {
@@ -262,28 +269,28 @@ impl<L: Loss> Solver<L, L2> for Gradient {
             pull.weights.extend(has_bias.then_some(pull.bias));
             pull.weights
         };
-        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
+        let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
         let (mut best, mut least, mut arrived) = (start.clone(), f64::INFINITY, false);
-        let (mut first, mut arrival) = (None, Arrival { enough: control.tolerance });
+        let (mut first, mut proof_schedule) = (None, ProofSchedule::new(control.tolerance));
         let visit = |visit: &Visit| {
             let point = as_point(&visit.point);
             let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
             let mut relative = None;
-            if moments.come(visit.step) || visit.size.is_none() {
+            if gap_schedule.is_due(visit.step) || visit.size.is_none() {
                 let found = duality_gap(problem, &point, &scores.borrow().1, None);
                 relative = found.relative();
                 // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to
                 // look closer.
                 let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
                 let prove = || {
-                    let (gap, _) = in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
-                    proven(problem, &gap, control.tolerance)
+                    let (gap, _) = gap_in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
+                    is_proven(problem, &gap, control.tolerance)
                 };
-                arrived =
-                    found.within(control.tolerance) || problem.penalty.0 == 0.0 && arrival.is(left, prove);
+                arrived = found.within(control.tolerance)
+                    || problem.penalty.0 == 0.0 && proof_schedule.proves(left, prove);
             }
-            let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
-            if let Some(step) = watched.trace.last_mut() {
+            let stop = recorder.step(visit.value, relative, Some(steepness), Some(&point));
+            if let Some(step) = recorder.trace.last_mut() {
                 step.size = visit.size;
             }
             if visit.value < least || arrived {
@@ -299,8 +306,8 @@ impl<L: Loss> Solver<L, L2> for Gradient {
         };
         let mut from = start.weights;
         from.extend(has_bias.then_some(start.bias));
-        let ended = walk.run(from, value, gradient, visit);
-        watched.finish(best, None, if arrived { Ended::Arrived } else { ended })
+        let termination = walk.run(from, value, gradient, visit);
+        recorder.finish(best, None, if arrived { Termination::Converged } else { termination })
     }
 }
 
@@ -375,9 +382,9 @@ mod tests {
             let (value, slope) = (|x: &[f64]| x[0] * x[0], |x: &[f64]| vec![2.0 * x[0]]);
             walk(Direction::Down, schedule, 1e200, steps).run(vec![start], value, slope, |_| Flow::Continue)
         };
-        assert_eq!(run(Schedule::Constant, 0.0, 9), Ended::Arrived);
-        assert_eq!(run(Schedule::Constant, 1.0, 9), Ended::Stalled, "runs off beyond all numbers");
-        assert_eq!(run(Schedule::Backtracking, 1.0, 2), Ended::OutOfSteps);
+        assert_eq!(run(Schedule::Constant, 0.0, 9), Termination::Converged);
+        assert_eq!(run(Schedule::Constant, 1.0, 9), Termination::Stalled, "runs off beyond all numbers");
+        assert_eq!(run(Schedule::Backtracking, 1.0, 2), Termination::OutOfSteps);
         // No step along a slope that lies about its function gains anything.
         let lie = walk(Direction::Down, Schedule::Backtracking, 1.0, 9).run(
             vec![1.0],
@@ -385,14 +392,14 @@ mod tests {
             |_| vec![-1.0],
             |_| Flow::Continue,
         );
-        assert_eq!(lie, Ended::Stalled);
+        assert_eq!(lie, Termination::Stalled);
         let stop = walk(Direction::Down, Schedule::Constant, 1.0, 9).run(
             vec![1.0],
             |x| x[0],
             |_| vec![1.0],
             |_| Flow::Stop,
         );
-        assert_eq!(stop, Ended::Interrupted);
+        assert_eq!(stop, Termination::Interrupted);
     }
 
     fn gradient_by_differences<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point) -> Vec<f64> {
@@ -419,7 +426,7 @@ mod tests {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
             let rows = dense(&rows);
             for bias in BIASES {
-                let start = Start { point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() }, duals: Vec::new() };
+                let start = WarmStart { point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() }, duals: Vec::new() };
                 let task = problem(&rows, &targets, Logistic, lambda, bias);
                 let solver = Gradient { schedule: Schedule::Constant, step: 1e-3 };
                 let found = solve(&solver, &task, Some(&start), 1e-12, 1);
@@ -446,7 +453,7 @@ mod tests {
                 let task = problem(&rows, targets, Squared, lambda, bias);
                 let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
                 let found = solve(&Gradient::default(), &task, None, 1e-8, 10_000);
-                prop_assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+                prop_assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
                 let off = objective(&task, &found.point) - best;
                 prop_assert!(off <= 1.1e-8 * best + 1e-14 && off >= -1e-12, "{bias:?} {off}");
                 prop_assert!(found.trace.windows(2).all(|s| s[1].objective <= s[0].objective));
@@ -470,16 +477,16 @@ mod tests {
         let solver = Gradient { schedule: Schedule::InverseRoot, step: 1.0 };
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Free);
         let found = solve(&solver, &task, None, 1e-2, 20_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Absolute, 0.1, Bias::Free);
         let found = solve(&Gradient { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Exponential, 0.0, Bias::Free);
         let found = solve(&Gradient::default(), &task, None, 1e-6, 10_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         // Steps that are far too long leave the best point there was.
         let found = solve(&Gradient { schedule: Schedule::Constant, step: 1e3 }, &task, None, 1e-6, 100);
-        assert_ne!(found.ended, Ended::Arrived);
+        assert_ne!(found.termination, Termination::Converged);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
     }
 
@@ -489,10 +496,10 @@ mod tests {
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Logistic, 0.1, Bias::Penalised);
         let found = solve(&Gradient::default(), &task, None, 1e-10, 1000);
-        assert_eq!((found.ended, found.steps + 1), (Ended::Arrived, found.trace.len()));
-        let start = Start { point: found.point.clone(), duals: Vec::new() };
+        assert_eq!((found.termination, found.steps + 1), (Termination::Converged, found.trace.len()));
+        let start = WarmStart { point: found.point.clone(), duals: Vec::new() };
         assert_eq!(solve(&Gradient::default(), &task, Some(&start), 1e-10, 1000).steps, 0);
-        assert_eq!(solve(&Gradient::default(), &task, None, 1e-10, 3).ended, Ended::OutOfSteps);
+        assert_eq!(solve(&Gradient::default(), &task, None, 1e-10, 3).termination, Termination::OutOfSteps);
         same_on_any_threads(|| solve(&Gradient::default(), &task, None, 1e-10, 20).point);
         let mut told = 0;
         let mut observer = |_: Progress| {
@@ -503,6 +510,6 @@ mod tests {
         let control =
             Control { tolerance: 1e-10, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Gradient::default().solve(&task, None, &control);
-        assert_eq!((found.ended, found.steps, found.trace.len()), (Ended::Interrupted, 2, 0));
+        assert_eq!((found.termination, found.steps, found.trace.len()), (Termination::Interrupted, 2, 0));
     }
 }

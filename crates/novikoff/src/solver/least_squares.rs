@@ -23,7 +23,7 @@
 
 mod iterative;
 
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
@@ -96,7 +96,7 @@ impl Solver<Squared, L2> for LeastSquares {
     fn solve(
         &self,
         problem: &Problem<'_, Squared, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         /// Multiplications that are over before anybody notices.
@@ -110,7 +110,7 @@ impl Solver<Squared, L2> for LeastSquares {
             let steps = (work / (8.0 * problem.rows.stored() as f64 + 1.0)) as usize;
             let found =
                 iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
-            if matches!(found.ended, Ended::Arrived | Ended::Interrupted) {
+            if matches!(found.termination, Termination::Converged | Termination::Interrupted) {
                 return found;
             }
         }
@@ -137,25 +137,29 @@ fn fits(problem: &Problem<'_, Squared, L2>) -> bool {
     rows.min(columns) <= SIDE && small && (problem.rows.is_dense() || work(problem) <= WORK)
 }
 
-fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+fn factorise(
+    problem: &Problem<'_, Squared, L2>,
+    start: Option<&WarmStart>,
+    control: &Control<'_>,
+) -> Solution {
     let columns = problem.rows.columns();
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let begin = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
     let at_begin = problem.mean_loss(&problem.scores(&begin)) + problem.penalty_of(&begin);
-    if watched.step(at_begin, None, None, Some(&begin)) {
-        return watched.finish(begin, None, Ended::Interrupted);
+    if recorder.step(at_begin, None, None, Some(&begin)) {
+        return recorder.finish(begin, None, Termination::Interrupted);
     } else if control.steps == 0 {
-        return watched.finish(begin, None, Ended::OutOfSteps);
+        return recorder.finish(begin, None, Termination::OutOfSteps);
     }
     let Some(point) = System::new(problem).answer(&|| control.watch.stopped()) else {
-        return watched.finish(begin, None, Ended::Interrupted);
+        return recorder.finish(begin, None, Termination::Interrupted);
     };
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {
-        return watched.finish(begin, None, Ended::Stalled);
+        return recorder.finish(begin, None, Termination::Stalled);
     }
     let found = duality_gap(problem, &point, &problem.scores(&point), None);
-    watched.step(found.objective, found.relative(), found.gradient, Some(&point));
-    watched.finish(point, None, Ended::Arrived)
+    recorder.step(found.objective, found.relative(), found.gradient, Some(&point));
+    recorder.finish(point, None, Termination::Converged)
 }
 
 /// Lengths of columns, with rows weighted by their shares.
@@ -585,7 +589,7 @@ mod tests {
         let (rows, targets) = (dense(&[vec![1.0], vec![2.0], vec![4.0]]), [5.0, 8.0, 14.0]);
         let found = solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1);
         assert!(close(&found.point, &Point { weights: vec![3.0], bias: 2.0 }, 1e-14), "{found:?}");
-        assert_eq!((found.ended, found.steps, found.trace.len()), (Ended::Arrived, 1, 2));
+        assert_eq!((found.termination, found.steps, found.trace.len()), (Termination::Converged, 1, 2));
     }
 
     #[test]
@@ -804,10 +808,13 @@ mod tests {
             let control = Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch };
             iterative::solve(&task, None, &control)
         };
-        assert_eq!(run(0.0, 1e-10, 500).ended, Ended::Arrived);
-        assert_eq!(run(0.5, 1e-10, 500).ended, Ended::Arrived);
-        assert_eq!((run(0.5, 1e-10, 2).ended, run(0.5, 1e-10, 2).trace.len()), (Ended::OutOfSteps, 3));
-        assert_eq!(run(0.0, 0.0, 5000).ended, Ended::Stalled);
+        assert_eq!(run(0.0, 1e-10, 500).termination, Termination::Converged);
+        assert_eq!(run(0.5, 1e-10, 500).termination, Termination::Converged);
+        assert_eq!(
+            (run(0.5, 1e-10, 2).termination, run(0.5, 1e-10, 2).trace.len()),
+            (Termination::OutOfSteps, 3)
+        );
+        assert_eq!(run(0.0, 0.0, 5000).termination, Termination::Stalled);
     }
 
     #[test]
@@ -819,7 +826,7 @@ mod tests {
         let control =
             Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let task = problem(&rows, &targets, Squared, 0.0, Bias::Free);
-        assert_eq!(LeastSquares.solve(&task, None, &control).ended, Ended::Interrupted);
-        assert_eq!(iterative::solve(&task, None, &control).ended, Ended::Interrupted);
+        assert_eq!(LeastSquares.solve(&task, None, &control).termination, Termination::Interrupted);
+        assert_eq!(iterative::solve(&task, None, &control).termination, Termination::Interrupted);
     }
 }

@@ -4,7 +4,8 @@
 //! few iterations.
 
 use super::curvature::{Hessian, Inverse};
-use super::{Arrival, Control, Ended, Sizes, Watched, joint_in_ball};
+use super::gap_schedule::ProofSchedule;
+use super::{Control, Recorder, Sizes, Termination, joint_gap_in_ball};
 use crate::loss::Logistic;
 use crate::model::Weights;
 use crate::penalty::{Bias, L2};
@@ -15,8 +16,8 @@ use rayon::prelude::*;
 pub struct JointSolution {
     /// Weights and biases of all classes.
     pub weights: Weights,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it termination.
+    pub termination: Termination,
     /// Steps made.
     pub steps: usize,
     /// Every step, if that was asked for.
@@ -26,12 +27,12 @@ pub struct JointSolution {
 /// Minimises, from zero or from `start`.
 pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Control<'_>) -> JointSolution {
     let mut weights = start.cloned().unwrap_or_else(|| Weights::zero(problem.rows.columns(), problem.count));
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let mut scores = problem.scores(&weights);
     let mut mean = problem.mean_loss(&scores);
     let mut inverses: Option<Vec<Inverse>> = None;
-    let (mut iterations, mut arrival) = (0, Arrival { enough: 1e-3 * control.tolerance });
-    let ended = loop {
+    let (mut iterations, mut proof_schedule) = (0, ProofSchedule::new(1e-3 * control.tolerance));
+    let termination = loop {
         let objective = mean + problem.penalty_of(&weights);
         let p = probabilities(scores.clone(), problem.count);
         let gradient = gradient(problem, &weights, &p);
@@ -39,14 +40,14 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let rough = square / (2.0 * problem.lambda) / objective;
         let near = problem.lambda > 0.0 && rough <= 4.0 * control.tolerance;
         let gap = near.then(|| joint_gap(problem, &weights).relative()).flatten();
-        if watched.step(objective, gap, Some(square.sqrt()), None) {
-            break Ended::Interrupted;
+        if recorder.step(objective, gap, Some(square.sqrt()), None) {
+            break Termination::Interrupted;
         }
         if gap.is_some_and(|gap| gap <= control.tolerance) {
-            break Ended::Arrived;
+            break Termination::Converged;
         }
-        if watched.steps() >= control.steps {
-            break Ended::OutOfSteps;
+        if recorder.steps() >= control.steps {
+            break Termination::OutOfSteps;
         }
         if iterations > 15 {
             inverses = None;
@@ -57,7 +58,7 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
         let rise = dot(&gradient, &direction);
         let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else {
-            break Ended::Stalled;
+            break Termination::Stalled;
         };
         add(&mut weights, length, &direction);
         scores = next;
@@ -67,11 +68,11 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         // Without a penalty there is no gap to wait for: a small gain is the sign.
         let prove = || {
             let gap =
-                joint_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
+                joint_gap_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
             gap.within(control.tolerance)
         };
-        if problem.lambda == 0.0 && arrival.is(gain / before, prove) {
-            break Ended::Arrived;
+        if problem.lambda == 0.0 && proof_schedule.proves(gain / before, prove) {
+            break Termination::Converged;
         }
     };
     if problem.bias == Bias::Free {
@@ -80,8 +81,8 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let mean = weights.bias.iter().sum::<f64>() / problem.count as f64;
         weights.bias.iter_mut().for_each(|b| *b -= mean);
     }
-    let steps = watched.steps();
-    JointSolution { weights, ended, steps, trace: watched.trace }
+    let steps = recorder.steps();
+    JointSolution { weights, termination, steps, trace: recorder.trace }
 }
 
 fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {

@@ -9,7 +9,7 @@
 //! one row at a time joins the corral, the rows that the point stands on, and rows leave it that the point no
 //! longer needs.
 
-use super::{Control, Ended, Watched};
+use super::{Control, Recorder, Termination};
 use crate::data::Matrix;
 use crate::risk::Point;
 use rayon::prelude::*;
@@ -31,8 +31,8 @@ pub struct NearestPoint {
     pub point: Point,
     /// The rows that it stands on, and how much of each: positive, and 1 in all.
     pub support: Vec<(u32, f64)>,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it termination.
+    pub termination: Termination,
     /// Rounds over all rows.
     pub steps: usize,
 }
@@ -77,13 +77,13 @@ impl Signed<'_> {
 /// Closes the interval of the margin to the tolerance of `control`, relatively, or finds the origin in the
 /// hull. Gives up where the point stands on more than `most` rows.
 pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> NearestPoint {
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let counted = rows.counted();
     let radius = rows.radius();
     let mut corral = Corral::new(rows, radius);
     let shortest = counted.iter().copied().min_by(|&a, &b| rows.norm_sq(a).total_cmp(&rows.norm_sq(b)));
     let Some(first) = shortest else {
-        return corral.finish(Ended::Arrived, &watched);
+        return corral.finish(Termination::Converged, &recorder);
     };
     let nothing = NOTHING[usize::from(corral.basis.is_none())] * radius;
     corral.join(first);
@@ -94,16 +94,16 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         let length = corral.point.dot(&corral.point).sqrt();
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = if length > 0.0 { least / length } else { 0.0 };
-        let stop = watched.bracket(lower, length);
-        let ended = match () {
-            () if length <= nothing => Some(Ended::Stalled),
-            () if lower > 0.0 && lower >= (1.0 - control.tolerance) * length => Some(Ended::Arrived),
-            () if stop => Some(Ended::Interrupted),
-            () if watched.steps() >= control.steps || corral.len() > most => Some(Ended::OutOfSteps),
+        let stop = recorder.bracket(lower, length);
+        let termination = match () {
+            () if length <= nothing => Some(Termination::Stalled),
+            () if lower > 0.0 && lower >= (1.0 - control.tolerance) * length => Some(Termination::Converged),
+            () if stop => Some(Termination::Interrupted),
+            () if recorder.steps() >= control.steps || corral.len() > most => Some(Termination::OutOfSteps),
             () => None,
         };
-        if let Some(ended) = ended {
-            return corral.finish(ended, &watched);
+        if let Some(termination) = termination {
+            return corral.finish(termination, &recorder);
         }
         // Those with the least margins, least first; among equals the first ones.
         let mut order: Vec<u32> = (0..counted.len() as u32).collect();
@@ -117,7 +117,7 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         order.sort_unstable_by(by_margin);
         let working: Vec<u32> = order.iter().map(|&at| counted[at as usize]).collect();
         if !corral.improve(&working, 0.25 * control.tolerance, nothing, most) {
-            return corral.finish(Ended::Stalled, &watched);
+            return corral.finish(Termination::Stalled, &recorder);
         }
     }
 }
@@ -170,9 +170,9 @@ impl<'a> Corral<'a> {
         self.members.len()
     }
 
-    fn finish(self, ended: Ended, watched: &Watched<'_>) -> NearestPoint {
+    fn finish(self, termination: Termination, recorder: &Recorder<'_>) -> NearestPoint {
         let support = self.members.into_iter().zip(self.shares).collect();
-        NearestPoint { point: self.point, support, ended, steps: watched.steps() }
+        NearestPoint { point: self.point, support, termination, steps: recorder.steps() }
     }
 
     /// Goes towards the origin with the rows of a working set. Returns whether it came any nearer.

@@ -1,8 +1,10 @@
 //! Newton's method for smooth losses.
 
-use super::part::Part;
+use super::bounds::is_proven;
+use super::gap_schedule::ProofSchedule;
 use super::smooth::{Descent, Moved};
-use super::{Arrival, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
+use super::subsample::Subsample;
+use super::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
@@ -14,13 +16,18 @@ use crate::risk::{Point, Problem, duality_gap};
 pub struct Newton;
 
 impl<L: SmoothLoss> Solver<L, L2> for Newton {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let at = |i: usize, s: f64| problem.loss.local(problem.targets[i], s);
         let zero = || Point::zero(problem.rows.columns());
         let start = match start {
             Some(start) => start.point.clone(),
             None => match self.start(problem, control) {
-                Some(found) if found.ended == Ended::Interrupted => return found,
+                Some(found) if found.termination == Termination::Interrupted => return found,
                 Some(found) => found.point,
                 None => zero(),
             },
@@ -31,12 +38,12 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         {
             descent = Descent::new(problem, zero(), &at);
         }
-        let mut watched = Watched::new(control);
+        let mut recorder = Recorder::new(control);
         let lambda = problem.penalty.0;
         let nothing = 1e-30 * descent.objective(problem);
-        let (mut last, mut arrival, mut certified) =
-            (f64::INFINITY, Arrival { enough: 1e-3 * control.tolerance }, None);
-        let ended = loop {
+        let (mut last, mut proof_schedule, mut certified) =
+            (f64::INFINITY, ProofSchedule::new(1e-3 * control.tolerance), None);
+        let termination = loop {
             let objective = descent.objective(problem);
             // With slopes for duals this is the gap, but for a free bias, whose part in it vanishes first.
             let square = descent.gradient.dot(&descent.gradient);
@@ -47,19 +54,19 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
                 Bias::Free => duality_gap(problem, &descent.point, &descent.scores, None).relative(),
                 _ => Some(rough),
             };
-            if watched.step(objective, gap, Some(square.sqrt()), Some(&descent.point)) {
-                break Ended::Interrupted;
+            if recorder.step(objective, gap, Some(square.sqrt()), Some(&descent.point)) {
+                break Termination::Interrupted;
             }
             if gap.is_some_and(|gap| gap <= control.tolerance) {
-                break Ended::Arrived;
+                break Termination::Converged;
             }
             // One class alone, and a bias that nothing holds: the objective has no minimum but zero, at
             // infinity.
             if objective <= nothing {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
-            if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
+            if recorder.steps() >= control.steps {
+                break Termination::OutOfSteps;
             }
             // As exact as it takes to be there after this step, if the last one was as good as that: far from
             // the minimum nothing is gained by exactness. A rough step that gained little is followed by an
@@ -73,32 +80,34 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             let accuracy = accuracy.clamp(0.01, 0.3);
             last = square;
             match descent.step(problem, &at, accuracy) {
-                Moved::Nowhere => break Ended::Stalled,
+                Moved::Nowhere => break Termination::Stalled,
                 // Without a penalty there is no gap to wait for: a small gain is the sign.
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
                         let scores = problem.scores(&descent.point);
-                        let (gap, duals) = in_ball(problem, &descent.point, &scores, None, control.tolerance);
+                        let (gap, duals) =
+                            gap_in_ball(problem, &descent.point, &scores, None, control.tolerance);
                         certified = Some(Certified { scores, gap, duals: Some(duals) });
-                        proven(problem, &gap, control.tolerance)
+                        is_proven(problem, &gap, control.tolerance)
                     };
-                    if arrival.is(gain / objective, prove) {
-                        break Ended::Arrived;
+                    if proof_schedule.proves(gain / objective, prove) {
+                        break Termination::Converged;
                     }
                     certified = None;
                 }
                 Moved::By(_) => {}
             }
         };
-        Solution { certified, ..watched.finish(descent.point, None, ended) }
+        Solution { certified, ..recorder.finish(descent.point, None, termination) }
     }
 }
 
 impl Newton {
     /// What a part of the rows comes to.
     fn start<L: SmoothLoss>(&self, problem: &Problem<'_, L, L2>, control: &Control<'_>) -> Option<Solution> {
-        let part = Part::of(problem)?;
-        let control = Control { tolerance: control.tolerance.max(part.doubt()), trace: false, ..*control };
+        let part = Subsample::of(problem)?;
+        let control =
+            Control { tolerance: control.tolerance.max(part.overfitting()), trace: false, ..*control };
         Some(self.solve(&part.problem(problem), None, &control))
     }
 }

@@ -11,7 +11,7 @@
 //! broken by moving the targets by next to nothing; the vertex that is found is then taken with the targets
 //! as they were, and the same duals prove it.
 
-use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
+use super::{Augmented, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::loss::Absolute;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -37,7 +37,7 @@ impl Solver<Absolute, L2> for Simplex {
     fn solve(
         &self,
         problem: &Problem<'_, Absolute, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         let near = match start {
@@ -47,37 +47,37 @@ impl Solver<Absolute, L2> for Simplex {
                 let light = problem.with_penalty(L2(1e-7 / mean.clamp(1e-100, 1e100)));
                 let rough = Control { tolerance: 1e-4, steps: 500, trace: false, ..*control };
                 let found = Augmented.solve(&light, None, &rough);
-                if found.ended == Ended::Interrupted {
+                if found.termination == Termination::Interrupted {
                     return Solution { duals: None, certified: None, ..found };
                 }
                 found.point
             }
         };
-        let mut watched = Watched::new(control);
+        let mut recorder = Recorder::new(control);
         let mut vertex = Vertex::near(problem, &near, control.seed);
-        let ended = loop {
+        let termination = loop {
             let duals = vertex.duals();
-            if watched.step(vertex.objective(), None, None, None) {
-                break Ended::Interrupted;
+            if recorder.step(vertex.objective(), None, None, None) {
+                break Termination::Interrupted;
             }
-            let Some((place, side)) = vertex.worst(&duals) else { break Ended::Arrived };
-            if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
+            let Some((place, side)) = vertex.worst(&duals) else { break Termination::Converged };
+            if recorder.steps() >= control.steps {
+                break Termination::OutOfSteps;
             }
             if !vertex.pivot(place, side, duals[place].abs()) {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
         };
         let (point, duals) = vertex.finish();
         // The duals pull at no weight, but for rounding.
         let scores = problem.scores(&point);
         let gap = match problem.penalty.0 {
-            0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
+            0.0 => gap_in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
             _ => duality_gap(problem, &point, &scores, Some(&duals)),
         };
         Solution {
             certified: Some(Certified { scores, gap, duals: None }),
-            ..watched.finish(point, Some(duals), ended)
+            ..recorder.finish(point, Some(duals), termination)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A few rows at a time: stochastic and mini-batch (sub)gradient descent.
 
 use super::gradient::Schedule;
-use super::{Control, Ended, Solution, Solver, Start, Watched};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -10,7 +10,7 @@ use crate::risk::{Point, Problem, duality_gap};
 /// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and
 /// moves the weights after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
 ///
-/// The best of the points that epochs ended at is returned. A step that would carry weights past zero for the
+/// The best of the points that epochs termination at is returned. A step that would carry weights past zero for the
 /// penalty's sake alone ends at zero.
 ///
 /// ```
@@ -19,7 +19,7 @@ use crate::risk::{Point, Problem, duality_gap};
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Ended, Solver, Stochastic};
+/// use novikoff::solver::{Control, Termination, Solver, Stochastic};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -32,7 +32,7 @@ use crate::risk::{Point, Problem, duality_gap};
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
 /// let solution = Stochastic::default().solve(&problem, None, &control);
-/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.point.weights[0] > 0.0 && solution.steps < 10000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,34 +57,39 @@ impl Default for Stochastic {
 }
 
 impl<L: Loss> Solver<L, L2> for Stochastic {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let mut state = State::new(self, problem, start);
-        let mut watched = Watched::new(control);
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
+        let mut state = StochasticState::new(self, problem, start);
+        let mut recorder = Recorder::new(control);
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut pace = Pace::new(self, problem);
         let mut best = state.point(false);
         let (mut least, mut steps, mut scores) = (f64::INFINITY, 0, vec![0.0; problem.len()]);
-        let ended = loop {
+        let termination = loop {
             let point = state.point(self.average && steps > 0);
             problem.scores_into(&point, &mut scores);
             let found = duality_gap(problem, &point, &scores, None);
             if !found.objective.is_finite() {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
-            let stop = watched.step(found.objective, found.relative(), found.gradient, Some(&point));
-            if let Some(step) = watched.trace.last_mut() {
+            let stop = recorder.step(found.objective, found.relative(), found.gradient, Some(&point));
+            if let Some(step) = recorder.trace.last_mut() {
                 step.size = pace.scheduled();
             }
             if found.objective < least {
                 (least, best) = (found.objective, point);
             }
             if found.within(control.tolerance) || problem.is_empty() {
-                break Ended::Arrived;
+                break Termination::Converged;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if steps == control.steps {
-                break Ended::OutOfSteps;
+                break Termination::OutOfSteps;
             }
             if steps.is_power_of_two() {
                 state.forget();
@@ -95,7 +100,7 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
             }
             steps += 1;
         };
-        watched.finish(best, None, ended)
+        recorder.finish(best, None, termination)
     }
 }
 
@@ -154,7 +159,7 @@ impl Pace {
 
 /// Weights as `scale·v`, so that all of them shrink by one multiplication; and the sum of all points so far
 /// as `factor·v + rest`, so that adding a point to it costs no more than the step that led to it.
-struct State {
+struct StochasticState {
     v: Vec<f64>,
     scale: f64,
     bias: f64,
@@ -170,8 +175,8 @@ struct State {
 /// digits.
 const SMALLEST_SCALE: f64 = 1e-4;
 
-impl State {
-    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&Start>) -> Self {
+impl StochasticState {
+    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&WarmStart>) -> Self {
         let columns = problem.rows.columns();
         let zeros = |needed: bool| vec![0.0; if needed { columns } else { 0 }];
         let point = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
@@ -396,12 +401,12 @@ mod tests {
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
         let found = solve(&Stochastic::default(), &task, None, 1e-3, 1000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
         assert!(objective(&task, &found.point) <= best * 1.001);
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Penalised);
         let found = solve(&Stochastic::default(), &task, None, 1e-2, 1000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         assert_eq!(found.trace.len(), found.steps + 1);
     }
 
@@ -412,7 +417,7 @@ mod tests {
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
         let solver = Stochastic { step: Some(1e6), schedule: Schedule::Constant, ..Stochastic::default() };
         let found = solve(&solver, &task, None, 1e-3, 1000);
-        assert_eq!(found.ended, Ended::Stalled);
+        assert_eq!(found.termination, Termination::Stalled);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
     }
 
@@ -434,10 +439,10 @@ mod tests {
         };
         assert_eq!(run(1, 99).point, run(1, 99).point);
         assert_ne!(run(1, 99).point, run(2, 99).point);
-        assert_eq!((run(1, 99).ended, run(1, 99).steps), (Ended::OutOfSteps, 4));
-        assert_eq!((run(1, 2).ended, run(1, 2).steps), (Ended::Interrupted, 2));
+        assert_eq!((run(1, 99).termination, run(1, 99).steps), (Termination::OutOfSteps, 4));
+        assert_eq!((run(1, 2).termination, run(1, 2).steps), (Termination::Interrupted, 2));
         same_on_any_threads(|| run(1, 99).point);
-        let start = Start { point: run(1, 99).point, duals: Vec::new() };
+        let start = WarmStart { point: run(1, 99).point, duals: Vec::new() };
         let again = solve(&Stochastic::default(), &task, Some(&start), 0.0, 0);
         assert_eq!(again.point, start.point);
     }

@@ -319,6 +319,7 @@ fn add(sum: &mut [f64], scale: f64, x: &[f64]) {
 mod tests {
     use super::*;
     use crate::data::matrix::{Builder, Layout};
+    use crate::penalty::Penalty;
     use crate::random::Random;
     use proptest::prelude::*;
 

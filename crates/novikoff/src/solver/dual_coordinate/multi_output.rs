@@ -15,7 +15,7 @@ use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem, balance, duality_gap_with_gradient};
-use crate::solver::{Certified, Control, Ended, Solution, Solver, Start, Watched};
+use crate::solver::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
 
 /// Most problems abreast.
 const MOST: usize = 12;
@@ -40,7 +40,7 @@ pub(super) fn width(rows: &Matrix, problems: usize) -> usize {
 /// Solves problems that have rows, row weights, penalty and bias in common.
 pub(super) fn solve<L: ProximalLoss>(
     problems: &[Problem<'_, L, L2>],
-    starts: &[Option<&Start>],
+    starts: &[Option<&WarmStart>],
     controls: &[Control<'_>],
 ) -> Vec<Solution> {
     match problems.len() {
@@ -60,7 +60,7 @@ struct Lanes<const K: usize> {
 
 /// What each lane keeps besides.
 struct Lane<'a> {
-    watched: Watched<'a>,
+    recorder: Recorder<'a>,
     bias: BiasTerm,
     /// The bias itself.
     constant: f64,
@@ -68,7 +68,7 @@ struct Lane<'a> {
     pass: Pass,
     last_gap: f64,
     /// Why it makes no more passes.
-    ended: Option<Ended>,
+    termination: Option<Termination>,
 }
 
 struct Group<'p, 'a, 'c, L, const K: usize> {
@@ -81,7 +81,7 @@ struct Group<'p, 'a, 'c, L, const K: usize> {
 impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
     fn solve(
         problems: &'p [Problem<'a, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'c>],
     ) -> Vec<Solution> {
         let first = &problems[0];
@@ -95,7 +95,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 group.step(i as usize, norms[i as usize]);
             }
             (group.lanes.iter_mut().zip(problems)).for_each(|(lane, problem)| lane.after(problem));
-            if group.lanes.iter().all(|lane| lane.ended.is_some()) {
+            if group.lanes.iter().all(|lane| lane.termination.is_some()) {
                 break;
             }
         }
@@ -104,7 +104,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
 
     fn new(
         problems: &'p [Problem<'a, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'c>],
         norms: &[f64],
     ) -> Self {
@@ -114,7 +114,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let mut lanes = Vec::with_capacity(problems.len());
         for (at, problem) in problems.iter().enumerate() {
             let mut bias = BiasTerm::new(problem, norms);
-            let state = super::State::begin(problem, starts[at], &mut bias);
+            let state = super::DualState::begin(problem, starts[at], &mut bias);
             for ((row, &target), &dual) in rows.iter_mut().zip(problem.targets).zip(&state.duals) {
                 (row.targets[at], row.duals[at]) = (target, dual);
             }
@@ -122,13 +122,13 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 weights.iter_mut().zip(&state.point.weights).for_each(|(place, w)| place[at] = *w as f32);
             }
             lanes.push(Lane {
-                watched: Watched::new(&controls[at]),
+                recorder: Recorder::new(&controls[at]),
                 bias,
                 constant: state.point.bias,
                 norm_sq: state.norm_sq,
                 pass: Pass::default(),
                 last_gap: 0.0,
-                ended: None,
+                termination: None,
             });
         }
         Self { problems, weights, rows, lanes }
@@ -141,7 +141,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let state = &mut rows[i];
         let mut due = [false; K];
         for (at, lane) in lanes.iter().enumerate() {
-            due[at] = lane.ended.is_none() && state.rests[at].is_due();
+            due[at] = lane.termination.is_none() && state.rests[at].is_due();
         }
         if !due.contains(&true) {
             return;
@@ -187,7 +187,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         // One for all: every fresh page costs.
         let mut pull = Point::zero(exact.len());
         let mut solution = |at: usize, lane: Lane<'c>, duals: Vec<f64>, weights: Vec<f64>| {
-            let (problem, control, steps) = (&problems[at], lane.watched.control, lane.watched.steps());
+            let (problem, control, steps) = (&problems[at], lane.recorder.control, lane.recorder.steps());
             let sum = problem.sum(|i| problem.share(i) * duals[i]);
             let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { lane.constant };
             let scores: Vec<f64> = dots.iter().map(|dots| dots[at] + bias).collect();
@@ -195,20 +195,20 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             pull.bias = sum;
             let point = Point { weights, bias };
             let gap = duality_gap_with_gradient(problem, &point, &scores, &duals, &pull);
-            let interrupted = lane.ended == Some(Ended::Interrupted);
-            let ended = match () {
-                _ if interrupted => Some(Ended::Interrupted),
-                _ if gap.within(control.tolerance) => Some(Ended::Arrived),
-                _ if steps >= control.steps => Some(Ended::OutOfSteps),
+            let interrupted = lane.termination == Some(Termination::Interrupted);
+            let termination = match () {
+                _ if interrupted => Some(Termination::Interrupted),
+                _ if gap.within(control.tolerance) => Some(Termination::Converged),
+                _ if steps >= control.steps => Some(Termination::OutOfSteps),
                 _ => None,
             };
-            if let Some(ended) = ended {
+            if let Some(termination) = termination {
                 let certified = Some(Certified { scores, gap, duals: None });
-                return Solution { certified, ..lane.watched.finish(point, Some(duals), ended) };
+                return Solution { certified, ..lane.recorder.finish(point, Some(duals), termination) };
             }
             // Numbers too large for single precision leave no duals to begin with.
             let fine = duals.iter().all(|dual| dual.is_finite()) && lane.bias.centre.is_finite();
-            let start = Start { point: Point { weights: Vec::new(), bias: lane.bias.centre }, duals };
+            let start = WarmStart { point: Point { weights: Vec::new(), bias: lane.bias.centre }, duals };
             let rest = Control { steps: control.steps - steps, ..control };
             let solution = DualCoordinate.solve(problem, fine.then_some(&start), &rest);
             Solution { steps: solution.steps + steps, ..solution }
@@ -243,7 +243,7 @@ fn apart<const K: usize>(lanes: &[[f64; K]], count: usize) -> Vec<Vec<f64>> {
 impl Lane<'_> {
     /// What a pass came to.
     fn after<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
-        if self.ended.is_some() {
+        if self.termination.is_some() {
             return;
         }
         let mut point = Point { weights: Vec::new(), bias: self.constant };
@@ -253,12 +253,14 @@ impl Lane<'_> {
         let rough = pass.loss + self.norm_sq * problem.penalty.0 / 2.0;
         let gap = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
-        let control = self.watched.control;
-        self.ended = match () {
-            _ if self.watched.step(rough, None, None, None) => Some(Ended::Interrupted),
+        let control = self.recorder.control;
+        self.termination = match () {
+            _ if self.recorder.step(rough, None, None, None) => Some(Termination::Interrupted),
             // What was seen of resting rows is some passes old: a little more than the tolerance asks for.
-            _ if gap <= ENOUGH * control.tolerance * rough || !gap.is_finite() => Some(Ended::Arrived),
-            _ if self.watched.steps() >= control.steps => Some(Ended::OutOfSteps),
+            _ if gap <= ENOUGH * control.tolerance * rough || !gap.is_finite() => {
+                Some(Termination::Converged)
+            }
+            _ if self.recorder.steps() >= control.steps => Some(Termination::OutOfSteps),
             _ => None,
         };
     }
@@ -282,10 +284,10 @@ fn written<T: Copy>(value: T, count: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::risk::{Gap, scores_and_gap};
     use crate::control::{Unwatched, Watch};
     use crate::data::matrix::{Builder, Layout};
     use crate::loss::{Hinge, SquaredHinge};
+    use crate::risk::{Gap, scores_and_gap};
     use proptest::prelude::*;
 
     /// Solutions of one problem per class, by parts of so many, and their gaps.
@@ -315,7 +317,7 @@ mod tests {
                 all.push(DualCoordinate.solve(&part[0], None, &control));
                 continue;
             }
-            all.extend(DualCoordinate.solve_abreast(
+            all.extend(DualCoordinate.solve_multi_output(
                 part,
                 &vec![None; part.len()],
                 &vec![control; part.len()],

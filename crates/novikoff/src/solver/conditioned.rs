@@ -6,7 +6,7 @@
 //! the same problem. Without a penalty the same is true of columns times powers of two; a penalty would count
 //! other weights.
 
-use super::double::Double;
+use super::double_double::Double;
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::penalty::Bias;

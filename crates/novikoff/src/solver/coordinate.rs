@@ -55,7 +55,7 @@ impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
         start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
-        Descent::new(problem, start).run(control)
+        ProximalNewton::new(problem, start).run(control)
     }
 }
 
@@ -74,21 +74,21 @@ const FEWEST: usize = 128;
 /// A look at so many times the entries of the working set costs no more than a step, so there is one before
 /// every step. If there are more, steps follow without one until the gap over the working set is this share
 /// of that over all columns, but no more than so many.
-const CHEAP_LOOK: usize = 8;
+const CHEAP_EVALUATION: usize = 8;
 const SHARE_OF_GAP: f64 = 0.3;
 const STEPS_WITHOUT: usize = 5;
 /// Relative differences of objectives that may be rounding.
 const NOISE: f64 = 1e-14;
 /// Steps without any gain after which all columns are looked at, and after which there is no point in going
 /// on.
-const IDLE_LOOK: usize = 3;
+const IDLE_EVALUATE: usize = 3;
 const IDLE_END: usize = 8;
 /// Rows that one task sums over.
 const CHUNK: usize = 4096;
 
 /// What moves while the problem is solved. The bias is the last of the weights and its column one of ones,
 /// where there is one.
-struct Descent<'a, 'p, L> {
+struct ProximalNewton<'a, 'p, L> {
     problem: &'a Problem<'p, L, ElasticNet>,
     columns: Columns,
     /// The column that no penalty touches.
@@ -119,7 +119,7 @@ struct Bound {
     shorter: f64,
 }
 
-impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
+impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
     fn new(problem: &'a Problem<'p, L, ElasticNet>, start: Option<&WarmStart>) -> Self {
         let (n, d) = (problem.len(), problem.rows.columns());
         let columns = Columns::new(problem.rows, problem.bias != Bias::None);
@@ -135,7 +135,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         };
         let norms: Vec<f64> = (0..columns.count()).into_par_iter().map(norm).collect();
         let alive = (0..columns.count()).filter(|j| free != Some(*j)).collect();
-        let mut descent = Self {
+        let mut state = Self {
             problem,
             free,
             norms,
@@ -153,9 +153,9 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             columns,
         };
         if let Some(start) = start {
-            descent.begin_at(&start.point);
+            state.begin_at(&start.point);
         }
-        descent
+        state
     }
 
     /// Begins at a point, unless zero is a better one (any is better than one without numbers).
@@ -197,11 +197,11 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                 without += 1;
                 look = part <= goal || without == STEPS_WITHOUT;
             }
-            let looked = look || idle == IDLE_LOOK;
+            let looked = look || idle == IDLE_EVALUATE;
             let mut gap = None;
             let mut arrived = false;
             if looked {
-                let found = self.look();
+                let found = self.evaluate_all();
                 gained |= found < 0.9 * least_gap;
                 (least_gap, least_part) = (least_gap.min(found), f64::INFINITY);
                 gap = Some(relative(found, self.objective));
@@ -214,7 +214,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                     tolerance /= 2.0;
                 }
                 goal = (SHARE_OF_GAP * found).max(0.5 * tolerance * self.objective.abs());
-                look = self.entries(&self.alive) <= CHEAP_LOOK * self.entries(&self.working);
+                look = self.entries(&self.alive) <= CHEAP_EVALUATION * self.entries(&self.working);
                 without = 0;
             }
             idle = if gained { 0 } else { idle + 1 };
@@ -317,7 +317,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
 
     /// Looks at all columns that are left: returns the gap, drops the columns that it proves to have no
     /// weight, and chooses those that are to move.
-    fn look(&mut self) -> f64 {
+    fn evaluate_all(&mut self) -> f64 {
         let mut all = std::mem::take(&mut self.alive);
         self.pull_of(&all);
         let raw = self.free.and_then(|_| self.balance());

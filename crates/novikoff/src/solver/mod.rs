@@ -17,51 +17,51 @@
 //! | [`Simplex`] | absolute | none |
 //! | [`Boosting`] | exponential | ℓ2, or none |
 
-mod augmented;
+mod augmented_lagrangian;
 mod boosting;
-mod bounds;
 mod conditioned;
 mod coordinate;
-mod curvature;
-mod dependence;
-mod double;
+mod double_double;
 mod dual_coordinate;
 mod gap_schedule;
-mod gradient;
-mod joint_bounds;
+mod gradient_descent;
+mod hessian;
+mod joint_rigorous_gap;
 mod least_squares;
+mod linear_dependence;
 mod max_margin;
 mod multinomial;
 mod nearest_point;
 mod newton;
+mod newton_cg;
 mod proximal_gradient;
 mod recorder;
+mod rigorous_gap;
 mod simplex;
-mod smooth;
-mod stochastic;
+mod stochastic_gradient;
 mod subsample;
 
-pub use augmented::Augmented;
+pub use augmented_lagrangian::Augmented;
 pub use boosting::Boosting;
-pub use bounds::REACH;
 pub use coordinate::{Coordinate, largest_l1};
 pub use dual_coordinate::DualCoordinate;
-pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};
+pub use gradient_descent::{Direction, Gradient, Schedule, Visit, Walk};
 pub use least_squares::LeastSquares;
 pub use max_margin::{MaxMargin, max_margin};
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
 pub use proximal_gradient::ProximalGradient;
 pub use recorder::{Recorder, Step};
+pub use rigorous_gap::REACH;
 pub use simplex::Simplex;
-pub use stochastic::Stochastic;
+pub use stochastic_gradient::Stochastic;
 
-pub(crate) use bounds::{Sizes, gap_in_ball, is_significant, negligible_objective, rigorous_gap};
 pub(crate) use conditioned::{Allowed, Conditioned};
-pub(crate) use dependence::{Obstacle, dependence};
-pub(crate) use joint_bounds::{joint_gap_in_ball, joint_rigorous_gap};
+pub(crate) use joint_rigorous_gap::{joint_gap_in_ball, joint_rigorous_gap};
+pub(crate) use linear_dependence::{Obstacle, dependence};
 pub(crate) use multinomial::stationary;
 pub(crate) use nearest_point::{NearestPoint, Signed, nearest_point};
+pub(crate) use rigorous_gap::{Sizes, gap_in_ball, is_significant, negligible_objective, rigorous_gap};
 
 use crate::control::Watch;
 use crate::data::Matrix;

@@ -3,8 +3,8 @@
 //! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need
 //! few iterations.
 
-use super::curvature::{Hessian, Inverse};
 use super::gap_schedule::ProofSchedule;
+use super::hessian::{Hessian, Preconditioner};
 use super::{Control, Recorder, Sizes, Termination, joint_gap_in_ball};
 use crate::loss::Logistic;
 use crate::model::Weights;
@@ -30,7 +30,7 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
     let mut recorder = Recorder::new(control);
     let mut scores = problem.scores(&weights);
     let mut mean = problem.mean_loss(&scores);
-    let mut inverses: Option<Vec<Inverse>> = None;
+    let mut preconditioners: Option<Vec<Preconditioner>> = None;
     let (mut iterations, mut proof_schedule) = (0, ProofSchedule::new(1e-3 * control.tolerance));
     let termination = loop {
         let objective = mean + problem.penalty_of(&weights);
@@ -50,12 +50,12 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
             break Termination::OutOfSteps;
         }
         if iterations > 15 {
-            inverses = None;
+            preconditioners = None;
         }
-        let inverses = inverses.get_or_insert_with(|| factors(problem, &p));
+        let preconditioners = preconditioners.get_or_insert_with(|| factors(problem, &p));
         let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
         let direction;
-        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
+        (direction, iterations) = solve(problem, &p, &gradient, preconditioners, accuracy, 60);
         let rise = dot(&gradient, &direction);
         let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else {
             break Termination::Stalled;
@@ -118,7 +118,7 @@ fn restrain(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
 }
 
 /// An approximate inverse of the Hessian of each class alone.
-fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
+fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Preconditioner> {
     let rows = problem.classes.len();
     let targets = vec![1.0; rows];
     let single = Problem {
@@ -142,7 +142,7 @@ fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
                 problem.share(i) * p * (1.0 - p)
             })
             .collect();
-        Inverse::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
+        Preconditioner::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
     };
     (0..problem.count).into_par_iter().map(one).collect()
 }
@@ -152,7 +152,7 @@ fn solve(
     problem: &Joint<'_>,
     p: &[f64],
     gradient: &Weights,
-    inverses: &[Inverse],
+    preconditioners: &[Preconditioner],
     accuracy: f64,
     most: usize,
 ) -> (Weights, usize) {
@@ -171,7 +171,7 @@ fn solve(
     let mut direction = Weights::zero(problem.rows.columns(), k);
     let mut residual = gradient.clone();
     residual.negate();
-    let mut z = each_class(&residual, inverses);
+    let mut z = each_class(&residual, preconditioners);
     let mut search = z.clone();
     let mut rz = dot(&residual, &z);
     let goal = rz * accuracy * accuracy;
@@ -185,7 +185,7 @@ fn solve(
         let alpha = rz / curvature;
         add(&mut direction, alpha, &search);
         add(&mut residual, -alpha, &product);
-        z = each_class(&residual, inverses);
+        z = each_class(&residual, preconditioners);
         let next = dot(&residual, &z);
         let beta = next / rz;
         rz = next;
@@ -197,11 +197,11 @@ fn solve(
 }
 
 /// The class's inverse, for each class.
-fn each_class(v: &Weights, inverses: &[Inverse]) -> Weights {
-    let k = inverses.len();
+fn each_class(v: &Weights, preconditioners: &[Preconditioner]) -> Weights {
+    let k = preconditioners.len();
     let one = |class: usize| {
         let weights = v.values.iter().skip(class).step_by(k).copied().collect();
-        inverses[class].times(&Point { weights, bias: v.bias[class] })
+        preconditioners[class].times(&Point { weights, bias: v.bias[class] })
     };
     let all: Vec<Point> = (0..k).into_par_iter().map(one).collect();
     let mut result = Weights::zero(v.features(), k);

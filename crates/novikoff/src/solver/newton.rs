@@ -1,8 +1,17 @@
 //! Newton's method for smooth losses.
+//!
+//! The problem is `min F(w, b) = (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖²`. A step solves `H·d = −∇F` roughly,
+//! by preconditioned conjugate gradients, and searches along `d` ([`super::newton_cg`]; Nocedal and Wright,
+//! "Numerical Optimization", algorithm 7.1, line search Newton-CG).
+//!
+//! With the slopes at the point as duals the duality gap is `‖∇F‖²/(2λ)`: the conjugates of the losses add up
+//! to `<w, g> − loss`, with the gradient `g` of the mean loss, and `∇F = g + λw`. With a free bias the duals must
+//! be balanced first, so this is the gap only in the limit. With λ = 0 no such bound exists: a small gain of
+//! the objective is then the sign that it is time to try a proof ([`gap_in_ball`]).
 
-use super::bounds::is_proven;
 use super::gap_schedule::ProofSchedule;
-use super::smooth::{Descent, Moved};
+use super::newton_cg::{Moved, NewtonCg};
+use super::rigorous_gap::is_proven;
 use super::subsample::Subsample;
 use super::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::loss::SmoothLoss;
@@ -10,10 +19,14 @@ use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 
 /// Newton's method, damped by a line search, with conjugate-gradient steps whose work depends on the number
-/// of columns: with few, the factor of a sample's Hessian makes them almost exact; with many, its diagonal
-/// must do.
+/// of columns: with few, they are preconditioned by the factor of a sample's Hessian, which makes them almost
+/// exact; with many, by the diagonal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Newton;
+
+/// An objective that is so small a part of the first one is zero: with one class alone and a free bias it falls
+/// to zero, and the minimum is at infinity.
+const NOTHING: f64 = 1e-30;
 
 impl<L: SmoothLoss> Solver<L, L2> for Newton {
     fn solve(
@@ -23,74 +36,60 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         control: &Control<'_>,
     ) -> Solution {
         let at = |i: usize, s: f64| problem.loss.local(problem.targets[i], s);
-        let zero = || Point::zero(problem.rows.columns());
         let start = match start {
             Some(start) => start.point.clone(),
-            None => match self.start(problem, control) {
+            None => match self.solve_subsample(problem, control) {
                 Some(found) if found.termination == Termination::Interrupted => return found,
                 Some(found) => found.point,
-                None => zero(),
+                None => Point::zero(problem.rows.columns()),
             },
         };
-        let mut descent = Descent::new(problem, start, &at);
-        if descent.objective(problem)
+        let mut state = NewtonCg::new(problem, start, &at);
+        if state.objective(problem)
             > problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0))
         {
-            descent = Descent::new(problem, zero(), &at);
+            state = NewtonCg::new(problem, Point::zero(problem.rows.columns()), &at);
         }
         let mut recorder = Recorder::new(control);
         let lambda = problem.penalty.0;
-        let nothing = 1e-30 * descent.objective(problem);
-        let (mut last, mut proof_schedule, mut certified) =
-            (f64::INFINITY, ProofSchedule::new(1e-3 * control.tolerance), None);
+        let nothing = NOTHING * state.objective(problem);
+        let mut proofs = ProofSchedule::new(1e-3 * control.tolerance);
+        let (mut last_square, mut certified) = (f64::INFINITY, None);
         let termination = loop {
-            let objective = descent.objective(problem);
-            // With slopes for duals this is the gap, but for a free bias, whose part in it vanishes first.
-            let square = descent.gradient.dot(&descent.gradient);
+            let objective = state.objective(problem);
+            let square = state.gradient.dot(&state.gradient);
             let rough = square / (2.0 * lambda) / objective;
-            let near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
+            let is_near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
             let gap = match problem.bias {
-                _ if !near => None,
-                Bias::Free => duality_gap(problem, &descent.point, &descent.scores, None).relative(),
-                _ => Some(rough),
+                _ if !is_near => None,
+                Bias::Free => duality_gap(problem, &state.point, &state.scores, None).relative(),
+                Bias::Penalised | Bias::None => Some(rough),
             };
-            if recorder.step(objective, gap, Some(square.sqrt()), Some(&descent.point)) {
+            if recorder.step(objective, gap, Some(square.sqrt()), Some(&state.point)) {
                 break Termination::Interrupted;
             }
             if gap.is_some_and(|gap| gap <= control.tolerance) {
                 break Termination::Converged;
             }
-            // One class alone, and a bias that nothing holds: the objective has no minimum but zero, at
-            // infinity.
             if objective <= nothing {
                 break Termination::Stalled;
             }
             if recorder.steps() >= control.steps {
                 break Termination::OutOfSteps;
             }
-            // As exact as it takes to be there after this step, if the last one was as good as that: far from
-            // the minimum nothing is gained by exactness. A rough step that gained little is followed by an
-            // exact one.
-            let needed = (0.25 * control.tolerance / rough).sqrt();
-            let accuracy = needed.max(match (square / last).sqrt() {
-                _ if last.is_infinite() => 0.3,
-                contraction if contraction < 0.3 => contraction.min(0.1),
-                _ => 0.1,
-            });
-            let accuracy = accuracy.clamp(0.01, 0.3);
-            last = square;
-            match descent.step(problem, &at, accuracy) {
+            let accuracy = accuracy(control.tolerance / rough, square, last_square);
+            last_square = square;
+            match state.step(problem, &at, accuracy) {
                 Moved::Nowhere => break Termination::Stalled,
-                // Without a penalty there is no gap to wait for: a small gain is the sign.
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
-                        let scores = problem.scores(&descent.point);
+                        let scores = problem.scores(&state.point);
                         let (gap, duals) =
-                            gap_in_ball(problem, &descent.point, &scores, None, control.tolerance);
+                            gap_in_ball(problem, &state.point, &scores, None, control.tolerance);
                         certified = Some(Certified { scores, gap, duals: Some(duals) });
                         is_proven(problem, &gap, control.tolerance)
                     };
-                    if proof_schedule.proves(gain / objective, prove) {
+                    if proofs.proves(gain / objective, prove) {
                         break Termination::Converged;
                     }
                     certified = None;
@@ -98,16 +97,35 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
                 Moved::By(_) => {}
             }
         };
-        Solution { certified, ..recorder.finish(descent.point, None, termination) }
+        Solution { certified, ..recorder.finish(state.point, None, termination) }
     }
 }
 
 impl Newton {
-    /// What a part of the rows comes to.
-    fn start<L: SmoothLoss>(&self, problem: &Problem<'_, L, L2>, control: &Control<'_>) -> Option<Solution> {
-        let part = Subsample::of(problem)?;
-        let control =
-            Control { tolerance: control.tolerance.max(part.overfitting()), trace: false, ..*control };
-        Some(self.solve(&part.problem(problem), None, &control))
+    /// The minimum over a subsample of the rows, if there are so many that a subsample tells.
+    fn solve_subsample<L: SmoothLoss>(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        control: &Control<'_>,
+    ) -> Option<Solution> {
+        let subsample = Subsample::of(problem)?;
+        let tolerance = control.tolerance.max(subsample.overfitting());
+        let control = Control { tolerance, trace: false, ..*control };
+        Some(self.solve(&subsample.problem(problem), None, &control))
     }
+}
+
+/// How well the linear equations of a step are solved, given `wanted`, the tolerance over the gap, and the
+/// squared gradients here and one step before.
+///
+/// As exactly as it takes to converge in this step, if the last one was as good as that: far from the minimum
+/// nothing is gained by exactness. A rough step that gained little is followed by an exact one.
+fn accuracy(wanted: f64, square: f64, last_square: f64) -> f64 {
+    let needed = (0.25 * wanted).sqrt();
+    let superlinear = match (square / last_square).sqrt() {
+        _ if last_square.is_infinite() => 0.3,
+        contraction if contraction < 0.3 => contraction.min(0.1),
+        _ => 0.1,
+    };
+    needed.max(superlinear).clamp(0.01, 0.3)
 }

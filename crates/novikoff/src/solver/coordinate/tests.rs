@@ -538,16 +538,16 @@ fn many_columns_are_dropped_and_none_that_has_weight() {
     problem.penalty.l1 = 0.5 * largest_l1(&problem);
     let solution = solve(&problem, 1e-10);
     let start = WarmStart { point: solution.point.clone(), duals: Vec::new() };
-    let mut descent = Descent::new(&problem, Some(&start));
-    descent.centre();
-    descent.derive();
-    descent.look();
+    let mut state = ProximalNewton::new(&problem, Some(&start));
+    state.centre();
+    state.derive();
+    state.evaluate_all();
     let weighty: Vec<usize> = (0..1500).filter(|j| solution.point.weights[*j] != 0.0).collect();
-    assert!(weighty.len() > 2 && weighty.iter().all(|j| descent.alive.contains(j)));
+    assert!(weighty.len() > 2 && weighty.iter().all(|j| state.alive.contains(j)));
     assert!(
-        descent.alive.len() < 2 * weighty.len() + 10,
+        state.alive.len() < 2 * weighty.len() + 10,
         "{} of 1500 for {} weights",
-        descent.alive.len(),
+        state.alive.len(),
         weighty.len()
     );
 }
@@ -582,10 +582,10 @@ fn slopes_that_do_not_balance_prove_nothing_false() {
         sample.problem(&rows, Logistic, 0.0, 0.05, Bias::None),
     );
     let start = WarmStart { point: solve(&without, 1e-10).point, duals: Vec::new() };
-    let mut descent = Descent::new(&with, Some(&start));
-    descent.derive();
-    let gap = descent.look();
+    let mut state = ProximalNewton::new(&with, Some(&start));
+    state.derive();
+    let gap = state.evaluate_all();
     let least = by_hand(&sample, &with, &solve(&with, 1e-10).point).0;
-    assert!(least < 0.98 * descent.objective, "the bias must matter");
-    assert!(descent.bound <= least && (gap - (descent.objective - descent.bound)).abs() < 1e-12);
+    assert!(least < 0.98 * state.objective, "the bias must matter");
+    assert!(state.bound <= least && (gap - (state.objective - state.bound)).abs() < 1e-12);
 }

@@ -1,8 +1,8 @@
 //! Conjugate gradients on the normal equations, without forming them (CGLS): two passes over the rows a step.
 
-use super::super::bounds::is_proven;
 use super::super::gap_schedule::GapSchedule;
 use super::super::gap_schedule::ProofSchedule;
+use super::super::rigorous_gap::is_proven;
 use super::super::{Control, Recorder, Solution, Termination, WarmStart, gap_in_ball};
 use super::{lengths, optimality};
 use crate::loss::Squared;

@@ -1,6 +1,6 @@
 //! A few rows at a time: stochastic and mini-batch (sub)gradient descent.
 
-use super::gradient::Schedule;
+use super::gradient_descent::Schedule;
 use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
@@ -42,7 +42,7 @@ pub struct Stochastic {
     /// How long the steps are,
     pub schedule: Schedule,
     /// as a multiple of this. Without it the first step is one over the mean square length of the rows, steps
-    /// get shorter by the epoch instead of by the step, and [`Schedule::Inverse`] is the `1/(λ(t + t₀))` of
+    /// get shorter by the epoch instead of by the step, and [`Schedule::Preconditioner`] is the `1/(λ(t + t₀))` of
     /// strongly convex functions, if λ > 0.
     pub step: Option<f64>,
     /// Whether an epoch's result is the average of the points since the last epoch that is a power of two: at
@@ -52,7 +52,7 @@ pub struct Stochastic {
 
 impl Default for Stochastic {
     fn default() -> Self {
-        Self { batch: 1, schedule: Schedule::Inverse, step: None, average: true }
+        Self { batch: 1, schedule: Schedule::Preconditioner, step: None, average: true }
     }
 }
 
@@ -124,7 +124,7 @@ impl Pace {
         let lambda = problem.penalty.0;
         let per_tick = match (settings.step, settings.schedule) {
             (Some(_), _) => 1.0,
-            (None, Schedule::Inverse) if lambda > 0.0 => 1.0 / (own * lambda),
+            (None, Schedule::Preconditioner) if lambda > 0.0 => 1.0 / (own * lambda),
             (None, _) => updates,
         };
         Self { schedule: settings.schedule, first: settings.step.unwrap_or(own), per_tick, t: 0, last: None }
@@ -386,7 +386,7 @@ mod tests {
                 (Schedule::Constant, true, 0.02),
                 (Schedule::InverseRoot, true, 0.01),
                 (Schedule::InverseRoot, false, 0.05),
-                (Schedule::Inverse, false, 0.01),
+                (Schedule::Preconditioner, false, 0.01),
                 (Schedule::Backtracking, true, 0.2),
             ] {
                 let solver = Stochastic { schedule, average, batch: 8, ..plain };

@@ -19,8 +19,8 @@
 //! then one on all weights up to [`REACH`] times as long as those returned ([`gap_in_ball`]), where a weight
 //! counts by what its column can make of it: times the column's largest value. So units make no difference.
 
-use super::curvature::{Hessian, Inverse};
-use super::double::{Double, UNIT};
+use super::double_double::{Double, UNIT};
+use super::hessian::{Hessian, Preconditioner};
 use crate::data::Matrix;
 use crate::loss::{Growth, Loss, ROUNDING, Targets};
 use crate::penalty::{Bias, L2, Penalty};
@@ -306,9 +306,9 @@ fn newton_step<L: Loss, P: Penalty>(
     // Half of gᵀH⁻¹g is about how far the point is above the minimum, and the diagonal's inverse is at most
     // so many times H⁻¹.
     let far = 20.0 * wanted;
-    let diagonal = Inverse::diagonal(problem, hessian);
+    let diagonal = Preconditioner::diagonal(problem, hessian);
     let is_far = residual.dot(&diagonal.times(&residual)) > far * (residual.weights.len() + 1) as f64;
-    let inverse = if is_far { diagonal } else { Inverse::close(problem, hessian) };
+    let inverse = if is_far { diagonal } else { Preconditioner::close(problem, hessian) };
     let mut z = inverse.times(&residual);
     let mut search = z.clone();
     let mut rz = residual.dot(&z);

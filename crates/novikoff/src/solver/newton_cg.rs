@@ -1,11 +1,11 @@
 //! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
 //!
 //! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
-//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few, and none where a
+//! conjugate-gradient iteration, of which the approximate inverse of [`Preconditioner`] leaves few, and none where a
 //! rough step will do. The line search moves along scores, not along weights, so that each of its trials
 //! costs a look at every row's score and no pass over the rows.
 
-use super::curvature::{Hessian, Inverse};
+use super::hessian::{Hessian, Preconditioner};
 use crate::loss::{Local, Loss};
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 const CHUNK: usize = 4096;
 
 /// A minimisation under way: a point, the scores there, and the function around them.
-pub(super) struct Descent {
+pub(super) struct NewtonCg {
     pub point: Point,
     pub scores: Vec<f64>,
     /// Mean of the functions of the scores, without the penalty.
@@ -28,7 +28,7 @@ pub(super) struct Descent {
     pub gradient: Point,
     /// What the scores change by along the last direction.
     moves: Vec<f64>,
-    inverse: Option<Inverse>,
+    preconditioner: Option<Preconditioner>,
     /// Conjugate-gradient iterations that the last direction took.
     iterations: usize,
 }
@@ -49,7 +49,7 @@ struct Along {
     bend: f64,
 }
 
-/// A direction that took more iterations than this shows that the inverse is out of date.
+/// A direction that took more iterations than this shows that the preconditioner is out of date.
 const STALE: usize = 6;
 /// Most iterations of conjugate gradients for one direction.
 const MOST_ITERATIONS: usize = 60;
@@ -59,7 +59,7 @@ const FARTHER: f64 = 4.0;
 /// of them.
 const ROUGH: f64 = 0.25;
 
-impl Descent {
+impl NewtonCg {
     /// At a point, where the functions are those of `at`: of a row's number and its score.
     pub(super) fn new<L: Loss>(
         problem: &Problem<'_, L, L2>,
@@ -68,7 +68,7 @@ impl Descent {
     ) -> Self {
         let scores = problem.scores(&point);
         let rows = problem.len();
-        let mut descent = Self {
+        let mut state = Self {
             point,
             scores,
             mean: 0.0,
@@ -76,25 +76,25 @@ impl Descent {
             curvatures: vec![0.0; rows],
             gradient: Point::default(),
             moves: vec![0.0; rows],
-            inverse: None,
+            preconditioner: None,
             iterations: 0,
         };
-        descent.look(problem, at);
-        descent
+        state.evaluate(problem, at);
+        state
     }
 
     /// Looks at all rows anew, as after a change of the functions.
-    pub(super) fn look<L: Loss>(
+    pub(super) fn evaluate<L: Loss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
     ) {
-        self.mean = self.evaluate(problem, at, 0.0).mean;
+        self.mean = self.evaluate_along(problem, at, 0.0).mean;
         self.differentiate(problem);
     }
 
     /// Slopes and curvatures of the functions at the scores and `length` times the moves.
-    fn evaluate<L: Loss>(
+    fn evaluate_along<L: Loss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
@@ -155,22 +155,22 @@ impl Descent {
         accuracy: f64,
     ) -> Moved {
         if self.iterations > STALE {
-            self.inverse = None;
+            self.preconditioner = None;
         }
-        let fresh = self.inverse.is_none();
+        let fresh = self.preconditioner.is_none();
         let direction = self.direction(problem, accuracy);
         let moved = self.search(problem, at, direction);
         if matches!(moved, Moved::Nowhere) && !fresh {
-            self.inverse = None;
+            self.preconditioner = None;
             let direction = self.direction(problem, accuracy);
             return self.search(problem, at, direction);
         }
         moved
     }
 
-    /// The approximate inverse is that of another function: make a new one when it is needed.
+    /// The approximate preconditioner is that of another function: make a new one when it is needed.
     pub(super) fn forget_curvature(&mut self) {
-        self.inverse = None;
+        self.preconditioner = None;
     }
 
     /// `−H⁻¹·gradient` by conjugate gradients.
@@ -180,15 +180,16 @@ impl Descent {
         // can be searched along.
         let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
         let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.0, bias_ridge };
-        let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
+        let preconditioner =
+            self.preconditioner.get_or_insert_with(|| Preconditioner::new(problem, &hessian));
         let mut direction = Point::zero(problem.rows.columns());
         let mut residual = self.gradient.scaled(-1.0);
-        let mut z = inverse.times(&residual);
+        let mut z = preconditioner.times(&residual);
         let mut search = z.clone();
         let mut rz = residual.dot(&z);
         let goal = accuracy * accuracy * residual.dot(&residual);
         self.iterations = 0;
-        if accuracy >= ROUGH && inverse.is_factor() {
+        if accuracy >= ROUGH && preconditioner.is_factor() {
             return z;
         }
         while residual.dot(&residual) > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
@@ -200,7 +201,7 @@ impl Descent {
             let alpha = rz / curvature;
             direction.add(alpha, &search);
             residual.add(-alpha, &product);
-            z = inverse.times(&residual);
+            z = preconditioner.times(&residual);
             let next = residual.dot(&z);
             let beta = next / rz;
             rz = next;
@@ -237,12 +238,12 @@ impl Descent {
         // The objective along the line, as a change from where it starts: value and slope.
         let (mut low, mut high) = (0.0, f64::INFINITY);
         let mut length = 1.0;
-        let mut looked_at = 0.0;
+        let mut evaluated_at = 0.0;
         // Length, change of the objective, and mean there.
         let mut best: Option<(f64, f64, f64)> = None;
         for _ in 0..40 {
-            let there = self.evaluate(problem, at, length);
-            looked_at = length;
+            let there = self.evaluate_along(problem, at, length);
+            evaluated_at = length;
             let slope = there.slope + linear + length * square;
             let change = there.mean - before + length * linear + 0.5 * length * length * square;
             let acceptable = change.is_finite() && change <= 1e-4 * length * rise;
@@ -272,8 +273,8 @@ impl Descent {
             }
         }
         let (length, change, mean) = best.unwrap_or((0.0, 0.0, before));
-        if length != looked_at {
-            self.evaluate(problem, at, length);
+        if length != evaluated_at {
+            self.evaluate_along(problem, at, length);
         }
         self.mean = mean;
         if length == 0.0 {

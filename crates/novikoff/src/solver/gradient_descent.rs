@@ -1,8 +1,12 @@
-//! Follow the derivative: gradient descent and ascent, with a step size for every taste.
+//! Gradient descent and ascent with a schedule of step sizes: `x ← x ∓ ηₜ·∇F(x)`.
+//!
+//! [`Walk`] follows the gradient of any function; [`Gradient`] minimises a problem with it. Where the loss has
+//! kinks it is the subgradient method, for which step sizes must tend to zero but not be summable (Shor). With
+//! backtracking a step gains at least half of what the gradient promises (Armijo).
 
-use super::bounds::is_proven;
 use super::gap_schedule::GapSchedule;
 use super::gap_schedule::ProofSchedule;
+use super::rigorous_gap::is_proven;
 use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::control::Flow;
 use crate::loss::Loss;
@@ -18,7 +22,7 @@ pub enum Schedule {
     /// All alike.
     Constant,
     /// `1/t`, with `t` from 1.
-    Inverse,
+    Preconditioner,
     /// `1/√t`, with `t` from 1.
     InverseRoot,
     /// `2^−(t+1)`, with `t` from 0.
@@ -32,7 +36,7 @@ impl Schedule {
     /// Every schedule there is.
     pub const ALL: [Schedule; 5] = [
         Schedule::Constant,
-        Schedule::Inverse,
+        Schedule::Preconditioner,
         Schedule::InverseRoot,
         Schedule::Halving,
         Schedule::Backtracking,
@@ -42,7 +46,7 @@ impl Schedule {
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Constant => "constant",
-            Schedule::Inverse => "inverse",
+            Schedule::Preconditioner => "inverse",
             Schedule::InverseRoot => "inverse-root",
             Schedule::Halving => "halving",
             Schedule::Backtracking => "backtracking",
@@ -53,7 +57,7 @@ impl Schedule {
     ///
     /// ```
     /// use novikoff::solver::Schedule;
-    /// assert_eq!(Schedule::Inverse.factor(0), Some(1.0));
+    /// assert_eq!(Schedule::Preconditioner.factor(0), Some(1.0));
     /// assert_eq!(Schedule::InverseRoot.factor(3), Some(0.5));
     /// assert_eq!(Schedule::Halving.factor(1), Some(0.25));
     /// assert_eq!(Schedule::Backtracking.factor(1), None);
@@ -67,7 +71,7 @@ impl Schedule {
         let count = t + 1.0;
         match self {
             Schedule::Constant => Some(1.0),
-            Schedule::Inverse => Some(1.0 / count),
+            Schedule::Preconditioner => Some(1.0 / count),
             Schedule::InverseRoot => Some(1.0 / count.sqrt()),
             Schedule::Halving => Some((-count).exp2()),
             Schedule::Backtracking => None,
@@ -149,7 +153,6 @@ impl Walk {
         mut gradient: impl FnMut(&[f64]) -> Vec<f64>,
         mut visit: impl FnMut(&Visit) -> Flow,
     ) -> Termination {
-        let sign = if self.direction == Direction::Up { 1.0 } else { -1.0 };
         let (mut point, mut here, mut longest) = (start.clone(), value(&start), self.step);
         for step in 0.. {
             if !here.is_finite() {
@@ -157,34 +160,18 @@ impl Walk {
             }
             let slope = gradient(&point);
             let steepness: f64 = slope.iter().map(|g| g * g).sum();
-            let mut try_step = |size: f64| {
-                let next: Vec<f64> = point.iter().zip(&slope).map(|(x, g)| x + sign * size * g).collect();
-                let there = value(&next);
-                (size, next, there)
+            let next = match self.schedule.factor(step) {
+                _ if step == self.steps || steepness == 0.0 => None,
+                Some(factor) => Some(self.trial(&point, &slope, self.step * factor, &mut value)),
+                None => self.backtrack((&point, here), (&slope, steepness), longest, &mut value),
             };
-            let next = if step == self.steps || steepness == 0.0 {
-                None
-            } else if let Some(factor) = self.schedule.factor(step) {
-                Some(try_step(self.step * factor))
-            } else {
-                // Half of the gain that the gradient promises: what a step of 1/curvature just fulfils.
-                let enough = |(size, _, there): &(f64, Vec<f64>, f64)| {
-                    let gain = sign * (there - here);
-                    gain > 0.0 && gain >= 0.5 * size * steepness
-                };
-                (0..TRIALS)
-                    .map(|k| longest * 0.5f64.powi(k as i32))
-                    .take_while(|s| *s > 0.0)
-                    .map(&mut try_step)
-                    .find(enough)
-            };
-            let size = next.as_ref().map(|(size, ..)| *size);
+            let size = next.as_ref().map(|next| next.size);
             let place = Visit { step, point, value: here, gradient: slope, size };
             if visit(&place) == Flow::Stop {
                 return Termination::Interrupted;
             }
             match next {
-                Some((size, next, there)) => (point, here, longest) = (next, there, 2.0 * size),
+                Some(next) => (point, here, longest) = (next.point, next.value, 2.0 * next.size),
                 None if step == self.steps => return Termination::OutOfSteps,
                 None if steepness == 0.0 => return Termination::Converged,
                 None => return Termination::Stalled,
@@ -192,6 +179,48 @@ impl Walk {
         }
         Termination::OutOfSteps
     }
+
+    /// +1 for an ascent, −1 for a descent.
+    fn sign(&self) -> f64 {
+        if self.direction == Direction::Up { 1.0 } else { -1.0 }
+    }
+
+    /// A step of this size along the gradient.
+    fn trial(&self, point: &[f64], slope: &[f64], size: f64, value: &mut impl FnMut(&[f64]) -> f64) -> Trial {
+        let sign = self.sign();
+        let point: Vec<f64> = point.iter().zip(slope).map(|(x, g)| x + sign * size * g).collect();
+        Trial { size, value: value(&point), point }
+    }
+
+    /// The first of the sizes `longest`, `longest/2`, … that gains half of what the gradient promises, which a
+    /// step of one over the curvature just does.
+    fn backtrack(
+        &self,
+        (point, here): (&[f64], f64),
+        (slope, steepness): (&[f64], f64),
+        longest: f64,
+        value: &mut impl FnMut(&[f64]) -> f64,
+    ) -> Option<Trial> {
+        for halvings in 0..TRIALS {
+            let size = longest * 0.5f64.powi(halvings as i32);
+            if size.is_nan() || size <= 0.0 {
+                break;
+            }
+            let trial = self.trial(point, slope, size, value);
+            let gain = self.sign() * (trial.value - here);
+            if gain > 0.0 && gain >= 0.5 * size * steepness {
+                return Some(trial);
+            }
+        }
+        None
+    }
+}
+
+/// A point that a step may lead to.
+struct Trial {
+    size: f64,
+    point: Vec<f64>,
+    value: f64,
 }
 
 /// Gradient descent on a [`Problem`]; a subgradient where the loss has a kink. The best point of the walk is
@@ -240,74 +269,117 @@ impl<L: Loss> Solver<L, L2> for Gradient {
         start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
-        let columns = problem.rows.columns();
-        let start = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
-        let as_point = |x: &[f64]| Point {
-            weights: x[..columns].to_vec(),
-            bias: x.get(columns).copied().unwrap_or(0.0),
-        };
-        let has_bias = problem.bias != Bias::None;
-        // Scores at the point last valued, and at the point whose gradient was taken last: the gap needs the
-        // latter.
-        let scores = RefCell::new((vec![0.0; problem.len()], vec![0.0; problem.len()]));
-        let value = |x: &[f64]| {
-            let (point, mut scores) = (as_point(x), scores.borrow_mut());
-            problem.scores_into(&point, &mut scores.0);
-            problem.mean_loss(&scores.0) + problem.penalty_of(&point)
-        };
-        let gradient = |x: &[f64]| {
-            let mut scores = scores.borrow_mut();
-            let (last, here) = &mut *scores;
-            std::mem::swap(last, here);
-            let mut pull =
-                problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], here[i]));
-            let lambda = problem.penalty.0;
-            pull.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
-            if problem.bias == Bias::Penalised {
-                pull.bias += lambda * x[columns];
-            }
-            pull.weights.extend(has_bias.then_some(pull.bias));
-            pull.weights
-        };
-        let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
-        let (mut best, mut least, mut arrived) = (start.clone(), f64::INFINITY, false);
-        let (mut first, mut proof_schedule) = (None, ProofSchedule::new(control.tolerance));
-        let visit = |visit: &Visit| {
-            let point = as_point(&visit.point);
-            let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-            let mut relative = None;
-            if gap_schedule.is_due(visit.step) || visit.size.is_none() {
-                let found = duality_gap(problem, &point, &scores.borrow().1, None);
-                relative = found.relative();
-                // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to
-                // look closer.
-                let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
-                let prove = || {
-                    let (gap, _) = gap_in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
-                    is_proven(problem, &gap, control.tolerance)
-                };
-                arrived = found.within(control.tolerance)
-                    || problem.penalty.0 == 0.0 && proof_schedule.proves(left, prove);
-            }
-            let stop = recorder.step(visit.value, relative, Some(steepness), Some(&point));
-            if let Some(step) = recorder.trace.last_mut() {
-                step.size = visit.size;
-            }
-            if visit.value < least || arrived {
-                (least, best) = (visit.value, point);
-            }
-            if arrived || stop { Flow::Stop } else { Flow::Continue }
-        };
         let walk = Walk {
             direction: Direction::Down,
             schedule: self.schedule,
             step: self.step,
             steps: control.steps,
         };
-        let mut from = start.weights;
-        from.extend(has_bias.then_some(start.bias));
-        let termination = walk.run(from, value, gradient, visit);
-        recorder.finish(best, None, if arrived { Termination::Converged } else { termination })
+        let start = start.map_or_else(|| Point::zero(problem.rows.columns()), |start| start.point.clone());
+        let mut from = start.weights.clone();
+        from.extend((problem.bias != Bias::None).then_some(start.bias));
+        let run = RefCell::new(Run::new(problem, start, control));
+        let termination = walk.run(
+            from,
+            |x| run.borrow_mut().value(x),
+            |x| run.borrow_mut().gradient(x),
+            |visit| run.borrow_mut().visit(visit),
+        );
+        let run = run.into_inner();
+        let termination = if run.has_converged { Termination::Converged } else { termination };
+        run.recorder.finish(run.best, None, termination)
+    }
+}
+
+/// A descent on a problem: what the walk asks of it, and what it remembers.
+struct Run<'a, 'p, 'c, L> {
+    problem: &'a Problem<'p, L, L2>,
+    recorder: Recorder<'c>,
+    gap_schedule: GapSchedule,
+    proofs: ProofSchedule,
+    /// Scores at the point whose value was computed last.
+    trial_scores: Vec<f64>,
+    /// Scores at the point whose gradient was computed last: those that the gap needs.
+    scores: Vec<f64>,
+    /// The length of the first gradient.
+    first_gradient: Option<f64>,
+    best: Point,
+    least: f64,
+    has_converged: bool,
+}
+
+impl<'a, 'p, 'c, L: Loss> Run<'a, 'p, 'c, L> {
+    fn new(problem: &'a Problem<'p, L, L2>, start: Point, control: &Control<'c>) -> Self {
+        Self {
+            problem,
+            recorder: Recorder::new(control),
+            gap_schedule: GapSchedule::default(),
+            proofs: ProofSchedule::new(control.tolerance),
+            trial_scores: vec![0.0; problem.len()],
+            scores: vec![0.0; problem.len()],
+            first_gradient: None,
+            best: start,
+            least: f64::INFINITY,
+            has_converged: false,
+        }
+    }
+
+    /// A point out of its coordinates, the bias last.
+    fn point(&self, x: &[f64]) -> Point {
+        let columns = self.problem.rows.columns();
+        Point { weights: x[..columns].to_vec(), bias: x.get(columns).copied().unwrap_or(0.0) }
+    }
+
+    fn value(&mut self, x: &[f64]) -> f64 {
+        let point = self.point(x);
+        self.problem.scores_into(&point, &mut self.trial_scores);
+        self.problem.mean_loss(&self.trial_scores) + self.problem.penalty_of(&point)
+    }
+
+    fn gradient(&mut self, x: &[f64]) -> Vec<f64> {
+        std::mem::swap(&mut self.trial_scores, &mut self.scores);
+        let (problem, scores, lambda) = (self.problem, &self.scores, self.problem.penalty.0);
+        let mut gradient =
+            problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], scores[i]));
+        gradient.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
+        if problem.bias == Bias::Penalised {
+            gradient.bias += lambda * x[problem.rows.columns()];
+        }
+        gradient.weights.extend((problem.bias != Bias::None).then_some(gradient.bias));
+        gradient.weights
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Flow {
+        let point = self.point(&visit.point);
+        let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let mut relative = None;
+        if self.gap_schedule.is_due(visit.step) || visit.size.is_none() {
+            relative = self.check_convergence(&point, steepness);
+        }
+        let stop = self.recorder.step(visit.value, relative, Some(steepness), Some(&point));
+        if let Some(step) = self.recorder.trace.last_mut() {
+            step.size = visit.size;
+        }
+        if visit.value < self.least || self.has_converged {
+            (self.least, self.best) = (visit.value, point);
+        }
+        if self.has_converged || stop { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// The relative gap. Without a penalty the slopes bound nothing from below, and a short gradient is the
+    /// sign to try a proof.
+    fn check_convergence(&mut self, point: &Point, steepness: f64) -> Option<f64> {
+        let (problem, tolerance) = (self.problem, self.recorder.control.tolerance);
+        let gap = duality_gap(problem, point, &self.scores, None);
+        let left =
+            if steepness == 0.0 { 0.0 } else { steepness / *self.first_gradient.get_or_insert(steepness) };
+        let prove = || {
+            let (gap, _) = gap_in_ball(problem, point, &self.scores, None, tolerance);
+            is_proven(problem, &gap, tolerance)
+        };
+        self.has_converged =
+            gap.within(tolerance) || problem.penalty.0 == 0.0 && self.proofs.proves(left, prove);
+        gap.relative()
     }
 }
 
@@ -366,7 +438,7 @@ mod tests {
             visits.iter().filter_map(|v| v.size).collect::<Vec<f64>>()
         };
         assert_eq!(sizes(Schedule::Constant), [3.0; 4]);
-        assert_eq!(sizes(Schedule::Inverse), [3.0, 1.5, 1.0, 0.75]);
+        assert_eq!(sizes(Schedule::Preconditioner), [3.0, 1.5, 1.0, 0.75]);
         assert_eq!(
             sizes(Schedule::InverseRoot),
             [3.0, 3.0 * (1.0 / 2f64.sqrt()), 3.0 * (1.0 / 3f64.sqrt()), 1.5]
@@ -479,7 +551,8 @@ mod tests {
         let found = solve(&solver, &task, None, 1e-2, 20_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Absolute, 0.1, Bias::Free);
-        let found = solve(&Gradient { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
+        let found =
+            solve(&Gradient { schedule: Schedule::Preconditioner, step: 10.0 }, &task, None, 1e-2, 50_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Exponential, 0.0, Bias::Free);
         let found = solve(&Gradient::default(), &task, None, 1e-6, 10_000);

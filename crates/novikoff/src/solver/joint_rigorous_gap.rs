@@ -1,11 +1,11 @@
-//! The bounds of [`super::bounds`] for classes learned jointly, by sizes alone.
+//! The bounds of [`super::rigorous_gap`] for classes learned jointly, by sizes alone.
 //!
 //! The duals of a row are a distribution `qᵢ` over classes less its label. With free biases every class must
 //! get as much as it has, `Σ sᵢqᵢ = T`. Where that fails by up to `δ`, a share `ε = δ/min T` of every
 //! distribution is replaced by one that is the same for all rows and makes up for it; the negative entropy is
 //! convex, and rises by no more than `ε` of itself.
 
-use super::bounds::{ABOVE, REACH, Sizes, TINY, gamma, units};
+use super::rigorous_gap::{ABOVE, REACH, Sizes, TINY, gamma, units};
 use crate::loss::ROUNDING;
 use crate::model::Weights;
 use crate::penalty::Bias;

@@ -713,7 +713,7 @@ impl Given<'_> {
         if !q.iter().all(|q| q.is_finite()) {
             return None;
         }
-        let mut pull = problem.pull(&q);
+        let mut pull = problem.loss_gradient(&q);
         // The share of a class that is too much, at most: taking it away, and giving it to those that have
         // too little, is a move of twice that in every row.
         let mut epsilon = 0.0f64;
@@ -727,7 +727,7 @@ impl Given<'_> {
                     q[classes[i] as usize] += std::mem::take(&mut q[c]);
                 }
             }
-            pull = problem.pull(&q);
+            pull = problem.loss_gradient(&q);
             for c in (0..k).filter(|&c| wanted[c] > 0.0) {
                 let have = self.sum_between(|i| q[i * k + c]);
                 let want = Between::about(wanted[c], wanted[c], 2 * self.len() + 64);

@@ -12,7 +12,7 @@ pub trait Penalty: Copy + Send + Sync {
     /// `p(w)`; zero at zero and nowhere negative.
     fn value(self, w: f64) -> f64;
 
-    /// `p*(v) = sup over w of w·v − p(w)`; infinite outside its domain.
+    /// `p*(v) = sup over w of w·v − p(w)`, off by a few roundings of itself; infinite outside its domain.
     fn conjugate(self, v: f64) -> f64;
 
     /// The slope of `p(w) + v·w` at `w` that is nearest to zero: its size tells how far `w` is from the minimum.

@@ -1,4 +1,4 @@
-//! The duality gap: how far an objective can be above the least one there is.
+//! The duality gap: how far an objective can be above the minimum.
 //!
 //! Any duals `uᵢ` in the domain of the conjugate give a number below every objective, `−(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ)
 //! − penalty*(−(1/n) Σ cᵢ uᵢ xᵢ)`; with a free bias they must also fulfil `Σ cᵢ uᵢ = 0`. The slopes of the
@@ -9,7 +9,7 @@ use super::{Point, Problem};
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
 
-/// What is known of a point after one look at all rows.
+/// Objective, lower bound and gradient at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// The objective at the point.
@@ -17,8 +17,8 @@ pub struct Gap {
     /// The largest lower bound found on every objective; `None` without a penalty that could give one.
     pub dual: Option<f64>,
     /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero
-    /// only where no direction leads down. `None` where a solver's duals tell: it would cost another pass,
-    /// and at a kink of the loss it may be positive all the same.
+    /// only at the minimum. `None` where the bound is that of a solver's duals: the gradient would cost another
+    /// pass, and at a kink of the loss it may be positive all the same.
     pub gradient: Option<f64>,
 }
 
@@ -48,16 +48,16 @@ pub fn duality_gap<L: Loss, P: Penalty>(
     with_bound(problem, point, scores, dual)
 }
 
-/// The same for a solver that knows its duals' `pull`, `Σ shareᵢ·uᵢ·xᵢ`: no row is looked at if the duals are
-/// [balanced](balance) and in their domain.
+/// The same for a solver that knows its duals' gradient `Σ shareᵢ·uᵢ·xᵢ`: no pass over the rows is needed if the
+/// duals are [balanced](balance) and in their domain.
 pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
     duals: &[f64],
-    pull: &Point,
+    dual_gradient: &Point,
 ) -> Gap {
-    with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(pull)))
+    with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(dual_gradient)))
 }
 
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
@@ -86,16 +86,16 @@ fn with_bound<L: Loss, P: Penalty>(
         return Gap { objective, dual: Some(dual), gradient: None };
     }
     let slopes = problem.each(|i| problem.loss.slope(problem.targets[i], scores[i]));
-    let pull = problem.combine(|i| problem.share(i) * slopes[i]);
-    let gradient = Some(gradient(problem, point, &pull));
-    Gap { objective, dual: bound(problem, slopes, Some(&pull)), gradient }
+    let dual_gradient = problem.combine(|i| problem.share(i) * slopes[i]);
+    let gradient = Some(gradient(problem, point, &dual_gradient));
+    Gap { objective, dual: bound(problem, slopes, Some(&dual_gradient)), gradient }
 }
 
-/// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
+/// The lower bound that these duals prove; `dual_gradient` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
 fn bound<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     mut duals: Vec<f64>,
-    pull: Option<&Point>,
+    dual_gradient: Option<&Point>,
 ) -> Option<f64> {
     let mut moved = false;
     for (u, y) in duals.iter_mut().zip(problem.targets) {
@@ -107,15 +107,18 @@ fn bound<L: Loss, P: Penalty>(
         moved |= balance(problem, &mut duals);
     }
     let anew;
-    let pull = match pull {
-        Some(pull) if !moved => pull,
+    let dual_gradient = match dual_gradient {
+        Some(dual_gradient) if !moved => dual_gradient,
         _ => {
             anew = problem.combine(|i| problem.share(i) * duals[i]);
             &anew
         }
     };
-    let penalised =
-        pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
+    let penalised = dual_gradient
+        .weights
+        .iter()
+        .copied()
+        .chain((problem.bias == Bias::Penalised).then_some(dual_gradient.bias));
     // A conjugate that is finite only up to a radius, such as the lasso's: shorter duals have a shorter
     // gradient.
     let radius = problem.penalty.dual_radius();
@@ -149,12 +152,13 @@ pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f6
 }
 
 /// The length of the shortest slope of the objective at a point.
-fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, pull: &Point) -> f64 {
+fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, dual_gradient: &Point) -> f64 {
     let slope = |w: f64, v: f64| problem.penalty.shortest_slope(w, v);
-    let weights = point.weights.iter().zip(&pull.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
+    let weights =
+        point.weights.iter().zip(&dual_gradient.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
     let bias = match problem.bias {
-        Bias::Free => pull.bias,
-        Bias::Penalised => slope(point.bias, pull.bias),
+        Bias::Free => dual_gradient.bias,
+        Bias::Penalised => slope(point.bias, dual_gradient.bias),
         Bias::None => 0.0,
     };
     (weights + bias * bias).sqrt()

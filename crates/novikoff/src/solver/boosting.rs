@@ -240,9 +240,9 @@ fn line_search(terms: &[(f64, f64)], lambda: f64, w: f64, farthest: f64) -> f64 
     let slopes = |step: f64| {
         let mut all = (lambda * (w + step), lambda);
         for (weight, z) in terms {
-            let pull = weight * z * (-z * step).exp();
-            all.0 -= pull;
-            all.1 += z * pull;
+            let term = weight * z * (-z * step).exp();
+            all.0 -= term;
+            all.1 += z * term;
         }
         all
     };

@@ -24,7 +24,7 @@ const UNEVEN: f64 = 131_072.0;
 /// Which changes leave the minimum where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// A bias that nothing restrains makes up for a shift.
+    /// A bias that is not penalised absorbs a shift.
     pub shift: bool,
     /// Without a penalty the units of a column do not matter.
     pub scale: bool,
@@ -88,7 +88,7 @@ impl Conditioned {
 }
 
 /// The middle of every column whose values lie close together and far from zero. Most files show no such
-/// column after a few rows, and the rest of them is not looked at.
+/// column after a few rows, and the rest of them is not read.
 fn shifts(rows: &Matrix) -> Vec<(u32, f64)> {
     let mut candidates: Vec<(u32, f64, f64)> = Vec::new();
     if rows.rows() > 0 {

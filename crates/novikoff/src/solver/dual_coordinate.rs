@@ -5,7 +5,7 @@
 //! makes as many steps as there are rows. That is what makes it the method for many sparse columns.
 //!
 //! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the
-//! next passes, in more of them each time; when what is left seems solved, all rows are looked at again.
+//! next passes, in more of them each time; when what is left seems solved, all rows take part again.
 //!
 //! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in
 //! one dimension, which arrive within a few passes because the losses bend far more along the bias than that
@@ -68,9 +68,9 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                 }
             }
             let followed = bias.recentre(&mut state.point);
-            let look = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
-            let after = run.after(problem, &pass, state.norm_sq, followed, look, state.to_show());
-            if after.looked {
+            let evaluate = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
+            let after = run.after(problem, &pass, state.norm_sq, followed, evaluate, state.to_show());
+            if after.evaluated {
                 rests.fill(Rest::default());
             }
             if let Some(termination) = after.termination {
@@ -109,7 +109,7 @@ struct Run<'a> {
 /// What a pass came to.
 struct AfterPass {
     /// Whether the gap was computed: then all rows are due again.
-    looked: bool,
+    evaluated: bool,
     termination: Option<Termination>,
 }
 
@@ -118,14 +118,14 @@ impl<'a> Run<'a> {
         Self { recorder: Recorder::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
     }
 
-    /// After a pass; `look` computes the certificate.
+    /// After a pass; `evaluate` computes scores and gap.
     fn after<L: ProximalLoss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
         pass: &Pass,
         norm_sq: f64,
         followed: bool,
-        look: impl FnOnce() -> Certified,
+        evaluate: impl FnOnce() -> Certified,
         shown: Option<&Point>,
     ) -> AfterPass {
         let control = self.recorder.control;
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
         self.last_gap = pass.gap;
         self.far = expected > FAR * control.tolerance * rough;
         let near = expected <= self.hope * control.tolerance * rough;
-        self.certified = near.then(look);
+        self.certified = near.then(evaluate);
         let exact = self.certified.as_ref().map(|certified| certified.gap);
         let objective = exact.map_or(rough, |gap| gap.objective);
         if near {
@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
             _ if all && !pass.moved && !followed => Some(Termination::Stalled),
             _ => None,
         };
-        AfterPass { looked: near, termination }
+        AfterPass { evaluated: near, termination }
     }
 
     fn finish(self, point: Point, duals: Vec<f64>, termination: Termination) -> Solution {

@@ -78,7 +78,7 @@ pub fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f
     let half = 0.5 * problem.penalty.0;
     let columns = residual.weights.iter().zip(&point.weights).zip(&lengths.columns);
     let of_columns =
-        columns.map(|((pull, w), length)| ratio(pull + half * w, length * targets)).fold(0.0, f64::max);
+        columns.map(|((g, w), length)| ratio(g + half * w, length * targets)).fold(0.0, f64::max);
     let bias = match problem.bias {
         Bias::Free => residual.bias,
         Bias::Penalised => residual.bias + half * point.bias,
@@ -247,7 +247,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// The triangle that the whole matrix comes down to; `None` if told to stop.
+    /// The triangular factor of the whole matrix; `None` if the observer asks to stop.
     fn reduce(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Mat<f64>> {
         /// More would not be faster on any machine that this runs on; fewer where each takes much memory.
         const MOST: usize = 16;
@@ -291,7 +291,7 @@ impl<'a> System<'a> {
         Some(triangle)
     }
 
-    /// Weights and bias; `None` if told to stop.
+    /// Weights and bias; `None` if the observer asks to stop.
     fn answer(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Point> {
         let mut weights =
             if self.problem.len() < self.columns { self.wide() } else { self.tall(&self.reduce(stopped)?) };

@@ -110,9 +110,9 @@ fn largest_margin(problem: &Problem<'_, Hinge, L2>, duals: &[f64]) -> f64 {
         _ => (1.0, 1.0),
     };
     let balanced = |i: usize| if dual(i) > 0.0 { up_factor * dual(i) } else { down_factor * dual(i) };
-    let pull = problem.combine(balanced);
+    let sum = problem.combine(balanced);
     let total = up_factor * up + down_factor * down;
-    let bias = if problem.bias == Bias::Penalised { pull.bias } else { 0.0 };
-    let length = (pull.weights.iter().map(|v| v * v).sum::<f64>() + bias * bias).sqrt();
+    let bias = if problem.bias == Bias::Penalised { sum.bias } else { 0.0 };
+    let length = (sum.weights.iter().map(|v| v * v).sum::<f64>() + bias * bias).sqrt();
     if total > 0.0 { length / total } else { f64::INFINITY }
 }

@@ -1,7 +1,10 @@
 //! Newton's method for the multinomial logistic loss: all classes at once.
 //!
-//! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need
-//! few iterations.
+//! The problem is `min F(W, b) = (1/n) Σ cᵢ (log Σ_c exp(s_ic) − s_iy) + (λ/2)‖W‖²` with scores `s_ic = <w_c, xᵢ> +
+//! b_c` (see [`Joint`]). With the probabilities `pᵢ = softmax(sᵢ)` the gradient is `(1/n) Σ cᵢ xᵢ(pᵢ − e_y)ᵀ + λW`,
+//! and the Hessian maps `V` to `(1/n) Σ cᵢ xᵢ((diag(pᵢ) − pᵢpᵢᵀ)Vᵀxᵢ)ᵀ + λV`. A step solves `H·D = −∇F` by conjugate
+//! gradients and halves its length until the objective falls. The Hessian couples the classes only weakly:
+//! preconditioned by one factor a class, conjugate gradients need few iterations.
 
 use super::gap_schedule::ProofSchedule;
 use super::hessian::{Hessian, Preconditioner};
@@ -86,12 +89,12 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
 }
 
 fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
-    let mut gradient = problem.pull(p);
-    restrain(problem, &mut gradient, weights);
+    let mut gradient = problem.loss_gradient(p);
+    add_penalty_gradient(problem, &mut gradient, weights);
     gradient
 }
 
-/// Distributions that pull at next to no weight, without a penalty: the probabilities, moved by what a step
+/// Distributions whose gradient is next to zero, without a penalty: the probabilities, moved by what a step
 /// of Newton's method would change them by.
 pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
@@ -107,8 +110,8 @@ pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     p
 }
 
-/// Adds the penalty's part to a product or a gradient.
-fn restrain(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
+/// Adds λ times the weights to a gradient, or to a product with the Hessian.
+fn add_penalty_gradient(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
     sum.values.iter_mut().zip(&weights.values).for_each(|(g, w)| *g += problem.lambda * w);
     match problem.bias {
         Bias::Free => {}
@@ -165,7 +168,7 @@ fn solve(
             let share = problem.share(i);
             factors.iter_mut().zip(p).for_each(|(f, p)| *f = share * p * (*f - mean));
         });
-        restrain(problem, &mut product, v);
+        add_penalty_gradient(problem, &mut product, v);
         product
     };
     let mut direction = Weights::zero(problem.rows.columns(), k);

@@ -3,7 +3,7 @@
 //! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
 //! conjugate-gradient iteration, of which the approximate inverse of [`Preconditioner`] leaves few, and none where a
 //! rough step will do. The line search moves along scores, not along weights, so that each of its trials
-//! costs a look at every row's score and no pass over the rows.
+//! reads every row's score and makes no pass over the rows.
 
 use super::hessian::{Hessian, Preconditioner};
 use crate::loss::{Local, Loss};
@@ -11,7 +11,7 @@ use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
 use rayon::prelude::*;
 
-/// Rows that one task looks at.
+/// Rows of one task.
 const CHUNK: usize = 4096;
 
 /// A minimisation under way: a point, the scores there, and the function around them.

@@ -19,14 +19,18 @@
 //! then one on all weights up to [`REACH`] times as long as those returned ([`gap_in_ball`]), where a weight
 //! counts by what its column can make of it: times the column's largest value. So units make no difference.
 
-use super::double_double::{Double, UNIT};
-use super::hessian::{Hessian, Preconditioner};
+mod stationary_duals;
+mod terms;
+
+use super::double_double::UNIT;
 use crate::data::Matrix;
 use crate::loss::{Growth, Loss, ROUNDING, Targets};
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Gap, Point, Problem, balance, blocks};
 use rayon::prelude::*;
+use stationary_duals::stationary_duals;
 use std::ops::Range;
+use terms::{ConjugatePenalty, Terms, dual_sizes, rounds, sum_off};
 
 /// Without a penalty, a bound is one on weights up to so many times as long as those returned.
 pub const REACH: f64 = 1000.0;
@@ -92,32 +96,30 @@ pub fn rigorous_gap<L: Loss, P: Penalty>(
     let Some(dual) = plain.dual else { return plain };
     // A gap that has a gradient is that of the slopes.
     let duals = duals.filter(|_| plain.gradient.is_none());
-    let doubt = doubt(problem, point, (scores, duals), plain.objective, dual, sizes);
-    let quick = Gap { dual: Some((dual - doubt).max(0.0)), ..plain };
+    let error = rounding_error(problem, point, (scores, duals), plain.objective, dual, sizes);
+    let quick = Gap { dual: Some((dual - error).max(0.0)), ..plain };
     let near = plain.within(NEAR * tolerance);
-    if quick.within(tolerance) || !near && doubt <= 0.1 * (plain.objective - dual) {
+    if quick.within(tolerance) || !near && error <= 0.1 * (plain.objective - dual) {
         return quick;
     }
-    let judged = |duals: Option<&[f64]>| {
-        let exact = Terms::exact(problem, point, |scores| feasible(problem, scores, duals), None);
-        exact
-            .and_then(|exact| exact.gap(problem, point, plain.gradient, exact.penalised(problem)))
-            .unwrap_or(quick)
+    let precise = |duals: Option<&[f64]>| {
+        let terms = Terms::precise(problem, point, |scores| feasible(problem, scores, duals), None)?;
+        terms.gap(problem, point, plain.gradient, terms.penalised_bound(problem))
     };
-    let exact = judged(duals);
+    let exact = precise(duals).unwrap_or(quick);
     if exact.within(tolerance) || duals.is_some() {
         return exact;
     }
     let Some(lambda) = problem.penalty.ridge() else { return exact };
     // Slopes that are short of the minimum by what rounding hides from a line search.
-    let left = |pull: &Point| (2.0 * plain.objective * pull.dot(pull) / lambda).sqrt();
-    let stationary = stationary(problem, lambda, point, scores, tolerance * plain.objective, left);
-    stationary.map_or(exact, |duals| judged(Some(&duals)))
+    let left = |residual: &Point| (2.0 * plain.objective * residual.dot(residual) / lambda).sqrt();
+    let stationary = stationary_duals(problem, lambda, point, scores, tolerance * plain.objective, left);
+    stationary.map_or(exact, |duals| precise(Some(&duals)).unwrap_or(quick))
 }
 
 /// What rounding may have added to a plain dual and taken from a plain objective; infinite if that is not
 /// known.
-fn doubt<L: Loss, P: Penalty>(
+fn rounding_error<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     (scores, duals): (&[f64], Option<&[f64]>),
@@ -142,20 +144,20 @@ fn doubt<L: Loss, P: Penalty>(
     };
     let of_conjugate = (sum + ROUNDING + unbalanced) * terms + ROUNDING * (dual.abs() + at_zero);
     let off = (rounds(problem) + unbalanced) * length * sizes.radius() + TINY;
-    let of_pull = match ConjugatePenalty::of(problem.penalty) {
+    let of_gradient = match ConjugatePenalty::of(problem.penalty) {
         // Conjugates add up to no less than minus the loss of zero weights, so that of the penalty is at most
         // `at_zero − dual`; and the slope of a `1/μ`-smooth function `p* ≥ 0` is at most `√(2p*/μ)`.
         ConjugatePenalty::Smooth(mu) => {
-            let pull = ABOVE * (2.0 * mu * (at_zero - dual).max(0.0)).sqrt();
-            let off = off + gamma(point.weights.len() + 8) * pull;
-            (2.0 * pull * off + off * off) / (2.0 * mu)
+            let length = ABOVE * (2.0 * mu * (at_zero - dual).max(0.0)).sqrt();
+            let off = off + gamma(point.weights.len() + 8) * length;
+            (2.0 * length * off + off * off) / (2.0 * mu)
         }
         // Duals that are shorter by `off/r` have a gradient within the radius, and prove as much less.
         ConjugatePenalty::ZeroUpTo(radius) => (dual.abs() + at_zero) * off / radius,
         ConjugatePenalty::Other => f64::INFINITY,
     };
-    let doubt = ABOVE * (of_objective + of_conjugate + of_pull);
-    if doubt.is_nan() { f64::INFINITY } else { doubt }
+    let error = ABOVE * (of_objective + of_conjugate + of_gradient);
+    if error.is_nan() { f64::INFINITY } else { error }
 }
 
 /// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point,
@@ -171,43 +173,51 @@ pub fn gap_in_ball<L: Loss>(
     // A bias that is penalised by nothing is free.
     let bias = if problem.bias == Bias::None { Bias::None } else { Bias::Free };
     let problem = &Problem { bias, ..*problem };
-    let pull = problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], scores[i]));
-    let gradient = Some(
-        (pull.dot(&pull) - if bias == Bias::None { pull.bias * pull.bias } else { 0.0 }).max(0.0).sqrt(),
-    );
+    let gradient = Some(gradient_length(problem, scores));
     let units = units(problem.rows);
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
     let radius = REACH * length.max(most);
     let wanted = tolerance * problem.mean_loss(scores);
-    let left = |pull: &Point| radius * scaled_length(&pull.weights, &units) + radius * pull.bias.abs();
+    let left =
+        |residual: &Point| radius * scaled_length(&residual.weights, &units) + radius * residual.bias.abs();
     let duals = match duals
         .map(<[f64]>::to_vec)
-        .or_else(|| stationary(problem, problem.penalty.0, point, scores, wanted, left))
+        .or_else(|| stationary_duals(problem, problem.penalty.0, point, scores, wanted, left))
     {
         Some(duals) => feasible(problem, scores, Some(&duals)),
         None => feasible(problem, scores, None),
     };
-    let judged = |terms: Terms| {
+    let gap_of = |terms: Terms| {
         let bound = -terms.conjugate
-            - radius * (ABOVE * scaled_length(&terms.pull.weights, &units) + terms.pull_off) * ABOVE;
+            - radius
+                * (ABOVE * scaled_length(&terms.dual_gradient.weights, &units) + terms.gradient_off)
+                * ABOVE;
         terms.gap(problem, point, gradient, bound)
     };
     let plain = Terms::plain(problem, point, scores, &duals, &units);
-    let doubt = plain.loss.1 + radius * plain.pull_off;
+    let error = plain.loss_off + radius * plain.gradient_off;
     let enough = |gap: &Gap| {
-        gap.within(tolerance) || gap.dual.is_some_and(|dual| doubt <= 0.1 * (gap.objective - dual))
+        gap.within(tolerance) || gap.dual.is_some_and(|dual| error <= 0.1 * (gap.objective - dual))
     };
-    let gap = match judged(plain).filter(enough) {
+    let gap = match gap_of(plain).filter(enough) {
         Some(gap) => Some(gap),
-        None => Terms::exact(problem, point, |_| duals.clone(), Some(&units)).and_then(judged),
+        None => Terms::precise(problem, point, |_| duals.clone(), Some(&units)).and_then(gap_of),
     };
     (gap.unwrap_or(Gap { objective: problem.mean_loss(scores), dual: None, gradient }), duals)
 }
 
-/// The length of what pulls at weights that count in these units.
-fn scaled_length(pull: &[f64], units: &[f64]) -> f64 {
-    pull.iter().zip(units).map(|(v, unit)| (v / unit).powi(2)).sum::<f64>().sqrt()
+/// The length of the gradient of the mean loss.
+fn gradient_length<L: Loss>(problem: &Problem<'_, L, L2>, scores: &[f64]) -> f64 {
+    let slope = |i: usize| problem.loss.slope(problem.targets[i], scores[i]);
+    let gradient = problem.combine(|i| problem.share(i) * slope(i));
+    let bias = if problem.bias == Bias::None { gradient.bias * gradient.bias } else { 0.0 };
+    (gradient.dot(&gradient) - bias).max(0.0).sqrt()
+}
+
+/// The length of a gradient of weights that count in these units.
+fn scaled_length(gradient: &[f64], units: &[f64]) -> f64 {
+    gradient.iter().zip(units).map(|(v, unit)| (v / unit).powi(2)).sum::<f64>().sqrt()
 }
 
 /// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a
@@ -258,84 +268,6 @@ pub fn is_proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f6
     gap.within(tolerance) || gap.objective <= negligible_objective(problem)
 }
 
-/// Duals whose gradient cancels that of the penalty: the slopes at these scores, moved by what a step of
-/// Newton's method would change them by. Near a minimum they prove a gap of the order of the squared gradient
-/// even without a penalty, where the slopes alone prove one of the order of the gradient. `None` for losses
-/// with kinks.
-///
-/// The gap that is `wanted` can do with a gradient that is not quite cancelled: `left` says what that costs.
-fn stationary<L: Loss, P: Penalty>(
-    problem: &Problem<'_, L, P>,
-    ridge: f64,
-    point: &Point,
-    scores: &[f64],
-    wanted: f64,
-    left: impl Fn(&Point) -> f64,
-) -> Option<Vec<f64>> {
-    let at = |i: usize| problem.loss.second_order(problem.targets[i], scores[i]);
-    problem.loss.second_order(1.0, 0.0)?;
-    let curvatures = problem.each(|i| at(i).map_or(0.0, |at| problem.share(i) * at.curvature));
-    let bias_ridge = match problem.bias {
-        Bias::Free => Some(0.0),
-        Bias::Penalised => Some(ridge),
-        Bias::None => None,
-    };
-    let mut gradient = problem.combine(|i| at(i).map_or(0.0, |at| problem.share(i) * at.slope));
-    gradient.weights.iter_mut().zip(&point.weights).for_each(|(g, w)| *g += ridge * w);
-    gradient.bias = bias_ridge.map_or(0.0, |ridge| gradient.bias + ridge * point.bias);
-    let step =
-        newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
-    let moves = problem.scores(&step);
-    Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
-}
-
-/// `−H⁻¹·gradient` by conjugate gradients, until what is `left` of the gradient costs next to nothing.
-fn newton_step<L: Loss, P: Penalty>(
-    problem: &Problem<'_, L, P>,
-    hessian: &Hessian<'_>,
-    gradient: Point,
-    wanted: f64,
-    left: impl Fn(&Point) -> f64,
-) -> Point {
-    /// What is left may cost this part of the gap that is wanted.
-    const SHARE: f64 = 0.01;
-    const MOST_ITERATIONS: usize = 60;
-    /// Where the point is so far from the minimum that no duals prove what is wanted, some bound will do.
-    const FAR: usize = 5;
-    let (mut step, mut residual) = (Point::zero(problem.rows.columns()), gradient.scaled(-1.0));
-    // Half of gᵀH⁻¹g is about how far the point is above the minimum, and the diagonal's inverse is at most
-    // so many times H⁻¹.
-    let far = 20.0 * wanted;
-    let diagonal = Preconditioner::diagonal(problem, hessian);
-    let is_far = residual.dot(&diagonal.times(&residual)) > far * (residual.weights.len() + 1) as f64;
-    let inverse = if is_far { diagonal } else { Preconditioner::close(problem, hessian) };
-    let mut z = inverse.times(&residual);
-    let mut search = z.clone();
-    let mut rz = residual.dot(&z);
-    let iterations = if rz > far { FAR } else { MOST_ITERATIONS };
-    let (mut best, mut least) = (step.clone(), left(&residual));
-    for _ in 0..iterations {
-        let product = hessian.times(problem, &search);
-        let curvature = search.dot(&product);
-        if !(least > SHARE * wanted && curvature > 0.0 && curvature.is_finite()) {
-            break;
-        }
-        let alpha = rz / curvature;
-        step.add(alpha, &search);
-        residual.add(-alpha, &product);
-        z = inverse.times(&residual);
-        let next = residual.dot(&z);
-        search = search.scaled(next / rz);
-        search.add(1.0, &z);
-        rz = next;
-        let cost = left(&residual);
-        if cost < least {
-            (best, least) = (step.clone(), cost);
-        }
-    }
-    best
-}
-
 /// The duals given (slopes, if there are none), in the domain of the conjugate and, for a free bias,
 /// balanced.
 fn feasible<L: Loss, P: Penalty>(
@@ -369,288 +301,77 @@ pub(super) fn units(rows: &Matrix) -> Vec<f64> {
     (0..rows.columns()).map(largest).map(|unit| if unit == 0.0 { 1.0 } else { unit }).collect()
 }
 
-/// What sums over rows are off by in [`Problem::sum`], relatively, with the rounding of what is summed.
-fn sum_off<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
-    const CHUNK: usize = 4096;
-    gamma(problem.len().min(CHUNK) + problem.len() / CHUNK + 16)
-}
-
-/// What an entry of the dual gradient is off by, relative to the sum of the absolute values of its terms.
-/// Some solvers keep it themselves, row by row.
-fn rounds<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
-    gamma(problem.len() + problem.blocks().len() + 16)
-}
-
-/// `Σ abs(αᵢ)`, and the sum of the terms that conjugates are made of, or more. No row is asked where no slope
-/// is longer than 1.
-fn dual_sizes<L: Loss, P: Penalty>(
-    problem: &Problem<'_, L, P>,
-    shares: f64,
-    u: impl Fn(usize) -> f64 + Sync,
-) -> (f64, f64) {
-    let loss = problem.loss;
-    match (loss.growth(), loss.largest_conjugate_size(1.0), loss.targets()) {
-        (Growth::Lipschitz(slope), Some(size), Targets::Signs) => (slope * shares, size * shares),
-        (Growth::Lipschitz(slope), Some(_), Targets::Numbers) => {
-            let size = |y: f64| loss.largest_conjugate_size(y).unwrap_or(f64::INFINITY);
-            (slope * shares, problem.sum(|i| problem.share(i) * size(problem.targets[i])))
-        }
-        _ => {
-            let size = |i: usize| loss.conjugate_size(problem.targets[i], u(i));
-            (problem.sum(|i| problem.share(i) * u(i).abs()), problem.sum(|i| problem.share(i) * size(i)))
-        }
-    }
-}
-
-/// What is known of the conjugate of a penalty: how an error of its argument changes it.
-enum ConjugatePenalty {
-    /// Its curvature is at most `1/μ`, with the penalty's strong convexity `μ`.
-    Smooth(f64),
-    /// Zero up to a radius, and infinite beyond it.
-    ZeroUpTo(f64),
-    /// Nothing: rounding may change it by any amount.
-    Other,
-}
-
-impl ConjugatePenalty {
-    fn of<P: Penalty>(penalty: P) -> Self {
-        let (mu, radius) = (penalty.strong_convexity(), penalty.dual_radius());
-        // A convex function that is zero at both ends is zero in between.
-        let ends = || [radius, -radius].iter().all(|end| penalty.conjugate(*end) == 0.0);
-        match () {
-            () if mu > 0.0 => Self::Smooth(mu),
-            () if radius < f64::INFINITY && ends() => Self::ZeroUpTo(radius),
-            () => Self::Other,
-        }
-    }
-}
-
-/// What rows come to at a point and with duals.
-struct Terms {
-    /// The mean loss, and what it may be off by.
-    loss: (f64, f64),
-    /// The sum of conjugates, or more: so much that the duals balance and are in their domains.
-    conjugate: f64,
-    /// The dual gradient, and the length in columns' units of what it may be off by.
-    pull: Point,
-    pull_off: f64,
-}
-
-/// Of some rows: the dual gradient, `Σ αᵢ`, its two sides and `Σ abs(αᵢ)·‖xᵢ‖`.
-struct Pulled {
-    weights: Vec<Double>,
-    total: Double,
-    sides: (f64, f64),
-    length: f64,
-}
-
-impl Terms {
-    /// In plain floating point, for duals that are feasible. Rows are measured in these units of their
-    /// columns.
-    fn plain<L: Loss>(
-        problem: &Problem<'_, L, L2>,
-        point: &Point,
-        scores: &[f64],
-        duals: &[f64],
-        units: &[f64],
-    ) -> Self {
-        let (sizes, shares) = (Sizes::of(problem.rows), problem.sum(|i| problem.share(i)));
-        let (sum, loss) = (sum_off(problem), problem.mean_loss(scores));
-        let score_off = sizes.score_off(point.weights.iter(), point.bias);
-        let pull = problem.combine(|i| problem.share(i) * duals[i]);
-        let (_, terms) = dual_sizes(problem, shares, |i| duals[i]);
-        let length = problem.sum(|i| problem.share(i) * duals[i].abs());
-        let apart = pull.bias.abs() + 2.0 * rounds(problem) * length;
-        // Half of the length is on the larger side.
-        let unbalanced =
-            if problem.bias == Bias::Free && length > 0.0 { 2.0 * ABOVE * apart / length } else { 0.0 };
-        let conjugate =
-            problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], duals[i]));
-        let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
-        Self {
-            loss: (
-                loss,
-                problem.loss.growth().change_of_mean(loss, score_off, shares)
-                    + (sum + problem.loss.rounding()) * loss,
-            ),
-            conjugate: conjugate + ABOVE * (sum + ROUNDING + unbalanced) * terms,
-            // In their units no entry is larger than 1.
-            pull_off: ABOVE * (rounds(problem) + unbalanced) * length * (sizes.longest as f64).sqrt()
-                + TINY / smallest,
-            pull,
-        }
-    }
-
-    /// With twice the digits; `None` where a number is so large that it has not even one.
-    fn exact<L: Loss, P: Penalty>(
-        problem: &Problem<'_, L, P>,
-        point: &Point,
-        duals: impl FnOnce(&[f64]) -> Vec<f64>,
-        units: Option<&[f64]>,
-    ) -> Option<Self> {
-        let score = |i: usize| exact_score(problem, point, i);
-        let (scores, off): (Vec<f64>, Vec<f64>) =
-            (0..problem.len()).into_par_iter().with_min_len(256).map(score).unzip();
-        // Losses and their slopes would make zeros of NaN.
-        if scores.iter().chain(&off).any(|x| !x.is_finite()) {
-            return None;
-        }
-        let duals = duals(&scores);
-        let row_sum = |f: &dyn Fn(usize) -> f64| {
-            Double::sum((0..problem.len()).map(|i| problem.share(i) * f(i))).value()
-        };
-        let loss = row_sum(&|i| problem.loss.precise_value(problem.targets[i], scores[i]));
-        let shares = row_sum(&|_| 1.0);
-        let pulled = problem
-            .blocks()
-            .into_par_iter()
-            .map(|rows| Pulled::of(problem, &duals, rows, units))
-            .collect::<Vec<_>>();
-        let Pulled { weights, total, sides: (up, down), length } =
-            pulled.into_iter().reduce(Pulled::plus).unwrap_or_else(|| Pulled::none(problem.rows.columns()));
-        let side = up.max(down);
-        let unbalanced = if problem.bias == Bias::Free && side > 0.0 {
-            ABOVE * total.value().abs() / side + 4.0 * UNIT
-        } else {
-            0.0
-        };
-        // Products of shares and duals are rounded, and may leave the domain by as much: all are shortened by
-        // so much.
-        let shorter = unbalanced + 8.0 * UNIT;
-        let terms = row_sum(&|i| problem.loss.conjugate_size(problem.targets[i], duals[i]));
-        let conjugate = row_sum(&|i| problem.loss.precise_conjugate(problem.targets[i], duals[i]));
-        let pull = Point { weights: weights.into_iter().map(Double::value).collect(), bias: total.value() };
-        if pull.weights.iter().chain([&pull.bias]).any(|v| !v.is_finite()) {
-            return None;
-        }
-        let off = off.into_iter().fold(0.0, f64::max);
-        let smallest = units.into_iter().flatten().fold(1.0, |least: f64, unit| least.min(*unit));
-        Some(Self {
-            loss: (loss, problem.loss.growth().change_of_mean(loss, off, shares) + ROUNDING * loss),
-            conjugate: conjugate + ABOVE * (shorter + ROUNDING) * terms,
-            pull_off: ABOVE * (Double::off(problem.len()) + unbalanced) * length + TINY / smallest,
-            pull,
-        })
-    }
-
-    /// What the duals prove where there is a penalty.
-    fn penalised<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
-        let bias = if problem.bias == Bias::Penalised { self.pull.bias * (1.0 + 2.0 * UNIT) } else { 0.0 };
-        match ConjugatePenalty::of(problem.penalty) {
-            ConjugatePenalty::Smooth(mu) => {
-                let term = |v: f64| problem.penalty.scaled_conjugate(-v * (1.0 + 2.0 * UNIT));
-                let sum = Double::sum(self.pull.weights.iter().copied().chain([bias]).map(term)).value();
-                let length = sum.sqrt() + self.pull_off;
-                -self.conjugate - length * length * (1.0 + 16.0 * UNIT) / (2.0 * mu)
-            }
-            ConjugatePenalty::ZeroUpTo(radius) => {
-                let largest = self
-                    .pull
-                    .weights
-                    .iter()
-                    .fold(bias.abs(), |most, v| most.max(v.abs() * (1.0 + 2.0 * UNIT)))
-                    + self.pull_off;
-                -self.conjugate * (radius / largest).min(1.0)
-            }
-            ConjugatePenalty::Other => f64::NEG_INFINITY,
-        }
-    }
-
-    /// Objective and dual, if `bound` is one; `None` where a number is not finite.
-    fn gap<L: Loss, P: Penalty>(
-        &self,
-        problem: &Problem<'_, L, P>,
-        point: &Point,
-        gradient: Option<f64>,
-        bound: f64,
-    ) -> Option<Gap> {
-        let penalty = problem.penalty_of(point);
-        let objective = self.loss.0 + penalty;
-        let off = self.loss.1
-            + gamma(point.weights.len() + 8) * penalty
-            + ROUNDING * (bound.abs() + self.conjugate.abs());
-        // No loss is negative, so zero is a bound whatever the duals are.
-        let dual = (bound - ABOVE * off).max(0.0).min(objective);
-        (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(Gap {
-            objective,
-            dual: Some(dual),
-            gradient,
-        })
-    }
-}
-
-impl Pulled {
-    fn none(columns: usize) -> Self {
-        Self {
-            weights: vec![Double::default(); columns],
-            total: Double::default(),
-            sides: (0.0, 0.0),
-            length: 0.0,
-        }
-    }
-
-    fn of<L: Loss, P: Penalty>(
-        problem: &Problem<'_, L, P>,
-        duals: &[f64],
-        rows: Range<usize>,
-        units: Option<&[f64]>,
-    ) -> Self {
-        let mut sum = Self::none(problem.rows.columns());
-        for i in rows.filter(|i| duals[*i] != 0.0) {
-            let factor = problem.share(i) * duals[i];
-            let mut square = if problem.bias == Bias::Penalised { 1.0 } else { 0.0 };
-            problem.row(i).for_each_nonzero(|j, x| {
-                let j = j as usize;
-                sum.weights[j] += Double::product(factor, x);
-                square += (x / units.map_or(1.0, |units| units[j])).powi(2);
-            });
-            sum.total += Double::product(factor, 1.0);
-            *if factor > 0.0 { &mut sum.sides.0 } else { &mut sum.sides.1 } += factor.abs();
-            sum.length += factor.abs() * square.sqrt();
-        }
-        sum
-    }
-
-    fn plus(mut self, other: Self) -> Self {
-        self.weights.iter_mut().zip(other.weights).for_each(|(a, b)| *a += b);
-        self.total += other.total;
-        self.sides = (self.sides.0 + other.sides.0, self.sides.1 + other.sides.1);
-        self.length += other.length;
-        self
-    }
-}
-
-/// A score, and what it may be off by.
-fn exact_score<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, i: usize) -> (f64, f64) {
-    let (mut sum, mut size) = (Double::product(point.bias, 1.0), point.bias.abs());
-    problem.row(i).for_each_nonzero(|j, x| {
-        let product = Double::product(point.weights[j as usize], x);
-        sum += product;
-        size += product.value().abs();
-    });
-    let score = sum.value();
-    // A bias that was led over from shifted columns is rounded, too.
-    (score, 2.0 * UNIT * (score.abs() + point.bias.abs()) + Double::off(problem.row(i).len()) * size + TINY)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixture::dense;
+    use super::terms::exact_score;
     use super::*;
     use crate::loss::{Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge};
     use crate::penalty::ElasticNet;
     use crate::risk::scores_and_gap;
     use proptest::prelude::*;
 
+    /// `(λ/2)w²` for weights that are not negative.
+    #[derive(Clone, Copy)]
+    struct NonNegative(f64);
+
+    impl Penalty for NonNegative {
+        fn value(self, w: f64) -> f64 {
+            if w < 0.0 { f64::INFINITY } else { self.0 * w * w / 2.0 }
+        }
+
+        fn conjugate(self, v: f64) -> f64 {
+            v.max(0.0).powi(2) / (2.0 * self.0)
+        }
+
+        fn shortest_slope(self, w: f64, v: f64) -> f64 {
+            if w > 0.0 { self.0 * w + v } else { v.min(0.0) }
+        }
+
+        fn strong_convexity(self) -> f64 {
+            self.0
+        }
+
+        fn dual_radius(self) -> f64 {
+            f64::INFINITY
+        }
+    }
+
+    /// Nothing up to a size, beyond which weights are forbidden: of its conjugate nothing is known.
+    #[derive(Clone, Copy)]
+    struct AtMost(f64);
+
+    impl Penalty for AtMost {
+        fn value(self, w: f64) -> f64 {
+            if w.abs() > self.0 { f64::INFINITY } else { 0.0 }
+        }
+
+        fn conjugate(self, v: f64) -> f64 {
+            self.0 * v.abs()
+        }
+
+        fn shortest_slope(self, w: f64, v: f64) -> f64 {
+            if w.abs() < self.0 || v * w > 0.0 { v } else { 0.0 }
+        }
+
+        fn strong_convexity(self) -> f64 {
+            0.0
+        }
+
+        fn dual_radius(self) -> f64 {
+            f64::INFINITY
+        }
+    }
+
     /// No dual is above the objective of any point, by sizes or with twice the digits, with a penalty or in a
     /// ball.
-    fn holds<L: Loss>(
+    fn holds<L: Loss, P: Penalty>(
         loss: L,
         rows: &[Vec<f64>],
         targets: &[f64],
         duals: Option<&[f64]>,
         points: &[Point],
-        penalty: ElasticNet,
+        penalty: P,
     ) -> Result<(), TestCaseError> {
         let rows = dense(rows);
         let total = targets.len() as f64;
@@ -728,6 +449,9 @@ mod tests {
             holds(Exponential, &rows, &targets, duals, &points, penalty)?;
             holds(Squared, &rows, &targets, duals, &points, penalty)?;
             holds(Absolute, &rows, &targets, duals, &points, penalty)?;
+            holds(Logistic, &rows, &targets, duals, &points, NonNegative(l2 + 1e-9))?;
+            holds(Hinge, &rows, &targets, duals, &points, NonNegative(l2 + 1e-9))?;
+            holds(Squared, &rows, &targets, duals, &points, AtMost(l1))?;
         }
     }
 }

@@ -69,7 +69,7 @@ impl Solver<Absolute, L2> for Simplex {
             }
         };
         let (point, duals) = vertex.finish();
-        // The duals pull at no weight, but for rounding.
+        // The dual gradient is zero, but for rounding.
         let scores = problem.scores(&point);
         let gap = match problem.penalty.0 {
             0.0 => gap_in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
@@ -100,7 +100,7 @@ struct Vertex<'a> {
     /// Their signs; zero for rows that are met and those that do not count.
     signs: Vec<f64>,
     /// `Σ shareᵢ·signᵢ·xᵢ`.
-    pull: Vec<f64>,
+    gradient: Vec<f64>,
     pivots: usize,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Vertex<'a> {
             targets,
             residuals: vec![0.0; problem.len()],
             signs: vec![0.0; problem.len()],
-            pull: vec![0.0; columns],
+            gradient: vec![0.0; columns],
             pivots: 0,
         };
         vertex.choose(&order);
@@ -225,10 +225,10 @@ impl<'a> Vertex<'a> {
             (self.residuals[i as usize], self.signs[i as usize]) = (0.0, 0.0);
         }
         let signs = &self.signs;
-        let pull = problem.combine(|i| problem.share(i) * signs[i]);
-        self.pull = pull.weights;
+        let gradient = problem.combine(|i| problem.share(i) * signs[i]);
+        self.gradient = gradient.weights;
         if problem.bias != Bias::None {
-            self.pull.push(pull.bias);
+            self.gradient.push(gradient.bias);
         }
     }
 
@@ -236,9 +236,10 @@ impl<'a> Vertex<'a> {
         self.problem.sum(|i| self.problem.share(i) * self.residuals[i].abs())
     }
 
-    /// The duals of what is met, times what it counts: they make up for the pull of all other rows.
+    /// The duals of what is met, times what it counts: they balance the gradient of all other rows.
     fn duals(&self) -> Vec<f64> {
-        let dual = |k: usize| -(0..self.columns).map(|j| self.inverse[(j, k)] * self.pull[j]).sum::<f64>();
+        let dual =
+            |k: usize| -(0..self.columns).map(|j| self.inverse[(j, k)] * self.gradient[j]).sum::<f64>();
         (0..self.columns).map(dual).collect()
     }
 
@@ -313,12 +314,12 @@ impl<'a> Vertex<'a> {
         true
     }
 
-    /// Adds so many times what a row counts to the pull.
+    /// Adds so many times a row to the gradient.
     fn tug(&mut self, i: u32, times: f64) {
         let factor = times * self.problem.share(i as usize);
-        self.problem.row(i as usize).add_to(&mut self.pull, factor);
+        self.problem.row(i as usize).add_to(&mut self.gradient, factor);
         if self.problem.bias != Bias::None {
-            self.pull[self.columns - 1] += factor;
+            self.gradient[self.columns - 1] += factor;
         }
     }
 

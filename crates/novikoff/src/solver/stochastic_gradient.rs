@@ -313,8 +313,8 @@ mod tests {
                 for (w, g) in point.weights.iter_mut().zip(&slope.weights) {
                     *w -= size * (g + lambda * *w);
                 }
-                let restraint = if problem.bias == Bias::Penalised { lambda } else { 0.0 };
-                point.bias -= size * (slope.bias + restraint * point.bias);
+                let ridge = if problem.bias == Bias::Penalised { lambda } else { 0.0 };
+                point.bias -= size * (slope.bias + ridge * point.bias);
                 sum.weights.iter_mut().zip(&point.weights).for_each(|(s, w)| *s += w);
                 sum.bias += point.bias;
                 count += 1.0;

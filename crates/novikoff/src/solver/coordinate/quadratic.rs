@@ -42,7 +42,7 @@ pub(super) struct Quadratic<'a> {
     /// `h`.
     pub curvatures: &'a [f64],
     /// `g` over the working set.
-    pub pull: &'a [f64],
+    pub gradient: &'a [f64],
 }
 
 /// `H` over a working set, symmetric, row by row.
@@ -71,7 +71,7 @@ impl Quadratic<'_> {
     /// an earlier model with the same curvatures and working set; what was made is returned.
     pub(super) fn minimise(&self, weights: &mut [f64], known: Option<Products>) -> Option<Products> {
         if let Some(products) = known {
-            self.with_products(weights, self.pull.to_vec(), &products);
+            self.with_products(weights, self.gradient.to_vec(), &products);
             return Some(products);
         }
         let pass: f64 = self.working.iter().map(|j| 2.0 * self.columns.entries(*j) as f64).sum();
@@ -348,10 +348,10 @@ mod tests {
             let flat = |i: usize| i % 4 == 3;
             let slopes: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.normal() }).collect();
             let curvatures: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.unit() }).collect();
-            let pull: Vec<f64> = working.iter().map(|j| columns.column(*j).dot(&slopes)).collect();
+            let gradient: Vec<f64> = working.iter().map(|j| columns.column(*j).dot(&slopes)).collect();
             let model = Quadratic {
                 rows: &rows, columns: &columns, working: &working, penalty: ElasticNet { l2, l1 },
-                free: has_free.then_some(d), slopes: &slopes, curvatures: &curvatures, pull: &pull,
+                free: has_free.then_some(d), slopes: &slopes, curvatures: &curvatures, gradient: &gradient,
             };
             let start: Vec<f64> = working.iter().map(|_| if random.unit() < 0.5 { 0.0 } else { random.normal() }).collect();
             let squares: Vec<f64> = working.iter().map(|j| weighted_square(columns.column(*j), &curvatures)).collect();
@@ -368,7 +368,7 @@ mod tests {
                 model.pass(&mut by_rows, &squares, &mut residual);
             }
             let mut with_products = start.clone();
-            model.with_products(&mut with_products, pull.clone(), &model.products());
+            model.with_products(&mut with_products, gradient.clone(), &model.products());
             // Where few rows bend the model and the penalty is weak, neither way gets to the last digits.
             let (a, b) = (value(&by_rows), value(&with_products));
             prop_assert!(b <= a + 1e-6 * (1.0 + a.abs()), "{} {}", a, b);

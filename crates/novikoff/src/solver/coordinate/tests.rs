@@ -145,7 +145,7 @@ fn is_minimum<L: SmoothLoss>(
             _ => (v + l2 * w + l1 * w.signum()).abs(),
         };
         if off.is_nan() || off > slack {
-            return Err(format!("column {j} of {d}: weight {w}, pull {v}, l1 {l1}: off by {off:e}"));
+            return Err(format!("column {j} of {d}: weight {w}, gradient {v}, l1 {l1}: off by {off:e}"));
         }
     }
     Ok(())
@@ -388,7 +388,7 @@ fn starts_that_make_no_sense_do_no_harm() {
     }
 }
 
-/// One problem with every loss and bias: it must end, with numbers, and where it says it arrived the gap must
+/// One problem with every loss and bias: it must end, with numbers, and where it says it converged the gap must
 /// say so too.
 fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Termination> {
     fn one<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, l1: f64, ends: &mut Vec<Termination>) {

@@ -9,7 +9,7 @@ use crate::loss::Squared;
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
 
-/// How many looks in a row may find nothing better before that is called the end.
+/// So many evaluations in a row without a better point are the end.
 const PATIENCE: usize = 4;
 
 /// Least squares by conjugate gradients. From zero, every step stays in the span of the rows, so where many

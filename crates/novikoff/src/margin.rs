@@ -81,7 +81,7 @@ pub struct Margin {
     pub zero: Option<ExactCombination>,
     /// Why there is no exact proof, where one was tried.
     pub obstacle: Option<String>,
-    /// Why it termination.
+    /// Why it stopped.
     pub termination: Termination,
     /// Rounds over all rows.
     pub rounds: usize,

@@ -2,8 +2,8 @@
 //!
 //! A loss is convex in the score and nowhere negative. For classes the target `y` is +1 or −1 and only the
 //! margin `y·s` counts; for regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*:
-//! `ℓ(y, s) + ℓ*(y, u) ≥ s·u` for every dual, with equality where `u` is the slope at `s` (Fenchel and Young).
-//! Every duality gap is made of this inequality.
+//! `ℓ(y, s) + ℓ*(y, u) ≥ s·u` for every dual, with equality where `u` is the slope at `s` (Fenchel and
+//! Young). Every duality gap is made of this inequality.
 //!
 //! [`Loss`] is open: a loss that is defined elsewhere works with every solver whose needs it meets
 //! ([`SmoothLoss`] for Newton's method, [`ProximalLoss`] for dual coordinate descent), and its duality gap is
@@ -29,8 +29,8 @@ use serde::{Deserialize, Serialize};
 
 /// A convex loss that is nowhere negative.
 ///
-/// Four functions define it, and [`Loss::growth`] bounds what rounded scores do to it. The others have defaults
-/// that are safe for any loss; a better answer makes duality gaps cheaper or tighter, never wrong.
+/// Four functions define it, and [`Loss::growth`] bounds what rounded scores do to it. The others have
+/// defaults that are safe for any loss; a better answer makes duality gaps cheaper or tighter, never wrong.
 pub trait Loss: Copy + Send + Sync + 'static {
     /// Its name, for messages.
     fn name(self) -> &'static str;
@@ -60,14 +60,15 @@ pub trait Loss: Copy + Send + Sync + 'static {
         Targets::Numbers
     }
 
-    /// Whether it tends to zero for ever larger margins without reaching it. On separable rows the mean of such
-    /// a loss has no minimum.
+    /// Whether it tends to zero for ever larger margins without reaching it. On separable rows the mean of
+    /// such a loss has no minimum.
     fn vanishes_at_infinity(self) -> bool {
         false
     }
 
-    /// The relative rounding error of [`Loss::value`]. Where it is larger than this default, which covers a few
-    /// operations and a function of the standard library, [`Loss::precise_value`] must stay within the default.
+    /// The relative rounding error of [`Loss::value`]. Where it is larger than this default, which covers a
+    /// few operations and a function of the standard library, [`Loss::precise_value`] must stay within the
+    /// default.
     fn rounding(self) -> f64 {
         ROUNDING
     }
@@ -82,15 +83,15 @@ pub trait Loss: Copy + Send + Sync + 'static {
         self.conjugate(y, u)
     }
 
-    /// The sum of the absolute values of the terms that [`Loss::conjugate`] adds up: what its rounding error is
-    /// relative to. The default holds for a conjugate computed as `u·y`, or `u` times a constant of at most 1,
-    /// plus terms of one sign; where larger terms cancel, give their sum.
+    /// The sum of the absolute values of the terms that [`Loss::conjugate`] adds up: what its rounding error
+    /// is relative to. The default holds for a conjugate computed as `u·y`, or `u` times a constant of at
+    /// most 1, plus terms of one sign; where larger terms cancel, give their sum.
     fn conjugate_size(self, y: f64, u: f64) -> f64 {
         2.0 * ((u * y).abs() + u.abs()) + self.conjugate(y, u).abs()
     }
 
-    /// The largest [`Loss::conjugate_size`] over all duals of the domain, where that is known: it saves a pass
-    /// over the rows.
+    /// The largest [`Loss::conjugate_size`] over all duals of the domain, where that is known: it saves a
+    /// pass over the rows.
     fn largest_conjugate_size(self, y: f64) -> Option<f64> {
         let _ = y;
         None
@@ -383,7 +384,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]
-        fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64, target in -5.0..5.0f64) {
+        fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64,
+            target in -5.0..5.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             holds(Hinge, y, s, t)?;
             holds(SquaredHinge, y, s, t)?;
@@ -397,7 +399,8 @@ mod tests {
         }
 
         #[test]
-        fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64, target in -5.0..5.0f64) {
+        fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64,
+            target in -5.0..5.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             smooth(SquaredHinge, y, s)?;
             smooth(Logistic, y, s)?;
@@ -406,7 +409,8 @@ mod tests {
         }
 
         #[test]
-        fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64, width in 0.01..20.0f64) {
+        fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64,
+            width in 0.01..20.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             proximal(Hinge, y, z, width)?;
             proximal(SquaredHinge, y, z, width)?;

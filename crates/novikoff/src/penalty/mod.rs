@@ -1,7 +1,7 @@
 //! Penalties of the weights, which regularise a problem, and whether the bias is among the weights.
 //!
-//! A penalty is the sum of one convex function `p` of each weight, with `p(0) = 0 ≤ p(w)`. [`Penalty`] is open:
-//! it asks for what the duality gap needs, and [`ProximalPenalty`] for what
+//! A penalty is the sum of one convex function `p` of each weight, with `p(0) = 0 ≤ p(w)`. [`Penalty`] is
+//! open: it asks for what the duality gap needs, and [`ProximalPenalty`] for what
 //! [`ProximalGradient`](crate::solver::ProximalGradient) needs besides. Solvers for [`L2`] or [`ElasticNet`]
 //! read their factors.
 
@@ -15,7 +15,8 @@ pub trait Penalty: Copy + Send + Sync {
     /// `p*(v) = sup over w of w·v − p(w)`, off by a few roundings of itself; infinite outside its domain.
     fn conjugate(self, v: f64) -> f64;
 
-    /// The slope of `p(w) + v·w` at `w` that is nearest to zero: its size tells how far `w` is from the minimum.
+    /// The slope of `p(w) + v·w` at `w` that is nearest to zero: its size tells how far `w` is from the
+    /// minimum.
     fn shortest_slope(self, w: f64, v: f64) -> f64;
 
     /// The largest `μ` for which `p(w) − (μ/2)w²` is convex.
@@ -186,7 +187,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn conjugates_are_suprema(l2 in 0.01..5.0f64, l1 in 0.0..3.0f64, w in -5.0..5.0f64, v in -5.0..5.0f64) {
+        fn conjugates_are_suprema(l2 in 0.01..5.0f64, l1 in 0.0..3.0f64, w in -5.0..5.0f64,
+            v in -5.0..5.0f64) {
             let penalty = ElasticNet { l2, l1 };
             prop_assert!(penalty.value(w) + penalty.conjugate(v) >= w * v - 1e-12);
             // The supremum is reached where v is a slope.

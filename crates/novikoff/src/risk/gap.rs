@@ -17,8 +17,8 @@ pub struct Gap {
     /// The largest lower bound found on every objective; `None` without a penalty that could give one.
     pub dual: Option<f64>,
     /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero
-    /// only at the minimum. `None` where the bound is that of a solver's duals: the gradient would cost another
-    /// pass, and at a kink of the loss it may be positive all the same.
+    /// only at the minimum. `None` where the bound is that of a solver's duals: the gradient would cost
+    /// another pass, and at a kink of the loss it may be positive all the same.
     pub gradient: Option<f64>,
 }
 
@@ -48,8 +48,8 @@ pub fn duality_gap<L: Loss, P: Penalty>(
     with_bound(problem, point, scores, dual)
 }
 
-/// The same for a solver that knows its duals' gradient `Σ shareᵢ·uᵢ·xᵢ`: no pass over the rows is needed if the
-/// duals are [balanced](balance) and in their domain.
+/// The same for a solver that knows its duals' gradient `Σ shareᵢ·uᵢ·xᵢ`: no pass over the rows is needed if
+/// the duals are [balanced](balance) and in their domain.
 pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
@@ -216,7 +216,8 @@ mod tests {
             l1 in 0.01..2.0f64,
         ) {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
-            let points: Vec<Point> = points.into_iter().map(|(weights, bias)| Point { weights, bias }).collect();
+            let points: Vec<Point> = points.into_iter().map(|(weights, bias)| Point { weights, bias })
+                .collect();
             let (duals, penalty) = (&duals[..rows.len()], ElasticNet { l2, l1 });
             holds(Hinge, &rows, &targets, duals, &points, penalty)?;
             holds(SquaredHinge, &rows, &targets, duals, &points, penalty)?;

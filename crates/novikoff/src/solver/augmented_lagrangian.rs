@@ -1,8 +1,8 @@
 //! The augmented Lagrangian method, for losses with kinks.
 //!
-//! The problem is `min (1/n) Σ cᵢ ℓ(yᵢ, sᵢ) + (λ/2)‖w‖²` subject to `sᵢ = <w, xᵢ> + b`, with the duals `uᵢ` as
-//! multipliers of the constraints. Minimising the augmented Lagrangian over the free scores `sᵢ` replaces each
-//! loss by its Moreau envelope of width `σ`, shifted by the dual. A round is
+//! The problem is `min (1/n) Σ cᵢ ℓ(yᵢ, sᵢ) + (λ/2)‖w‖²` subject to `sᵢ = <w, xᵢ> + b`, with the duals `uᵢ`
+//! as multipliers of the constraints. Minimising the augmented Lagrangian over the free scores `sᵢ` replaces
+//! each loss by its Moreau envelope of width `σ`, shifted by the dual. A round is
 //!
 //! ```text
 //! (w, b) ← argmin (1/n) Σ cᵢ env_σ ℓ(yᵢ, <w, xᵢ> + b + σ·uᵢ) + (λ/2)‖w‖²     (smooth: Newton's method)
@@ -11,9 +11,9 @@
 //! ```
 //!
 //! (Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm in convex
-//! programming", 1976; with a semismooth Newton method for each round: Li, Sun and Toh, 2018.) Only rows on the
-//! curved part of their envelope have a curvature, and these become few, so that the last steps cost little more
-//! than their passes over the rows.
+//! programming", 1976; with a semismooth Newton method for each round: Li, Sun and Toh, 2018.) Only rows on
+//! the curved part of their envelope have a curvature, and these become few, so that the last steps cost
+//! little more than their passes over the rows.
 
 use super::newton_cg::{Moved, NewtonCg};
 use super::subsample::Subsample;
@@ -149,8 +149,8 @@ fn unsolved<L: ProximalLoss>(problem: &Problem<'_, L, L2>, newton: &NewtonCg, wi
         }
 }
 
-/// The gap between the objective and the bound that the present slopes prove, without a pass over the rows: for
-/// a free bias, as if the slopes were balanced.
+/// The gap between the objective and the bound that the present slopes prove, without a pass over the rows:
+/// for a free bias, as if the slopes were balanced.
 fn rough_gap<L: ProximalLoss>(problem: &Problem<'_, L, L2>, newton: &NewtonCg, objective: f64) -> f64 {
     let lambda = problem.penalty.0;
     let conjugate =

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 /// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the
 /// weights grow. A round moves no score by more than 40, so they stay numbers, and the end comes where the
 /// objective is below the tolerance times that of zero weights and every row is on its side
-/// ([`Termination::Diverging`]), where no feature does better than chance by more than the tolerance and a gap
-/// confirms that, or with the last step.
+/// ([`Termination::Diverging`]), where no feature does better than chance by more than the tolerance and a
+/// gap confirms that, or with the last step.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -34,10 +34,12 @@ use rayon::prelude::*;
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Exponential, penalty: L2(0.0), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Exponential, penalty: L2(0.0), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Boosting.solve(&problem, None, &control);
 /// // Separable: as small as was asked for, with weights that are numbers, and no minimum.
 /// assert_eq!(solution.termination, Termination::Diverging);
@@ -379,7 +381,8 @@ mod tests {
             row_weights in prop::collection::vec(0.1..3.0f64, 30),
             rounds in 0usize..6,
         ) {
-            let (rows, targets): (Vec<Vec<f64>>, _) = (rows.iter().map(|r| signs(r)).collect(), signs(&labels[..rows.len()]));
+            let (rows, targets): (Vec<Vec<f64>>, _) =
+                (rows.iter().map(|r| signs(r)).collect(), signs(&labels[..rows.len()]));
             let (matrix, row_weights) = (dense(&rows), &row_weights[..rows.len()]);
             let expected = adaboost(&rows, &targets, row_weights, rounds);
             prop_assume!(expected.is_some());
@@ -397,12 +400,14 @@ mod tests {
             lambda in prop::sample::select(vec![0.0, 0.01, 2.0]),
             w in -2.0..2.0f64,
         ) {
-            let terms: Vec<(f64, f64)> = terms.iter().map(|(weight, z, up)| (*weight, if *up { *z } else { -z })).collect();
+            let terms: Vec<(f64, f64)> = terms.iter()
+                .map(|(weight, z, up)| (*weight, if *up { *z } else { -z })).collect();
             let largest = terms.iter().fold(0.0f64, |m, t| m.max(t.1.abs()));
             let farthest = FARTHEST / largest;
             let found = line_search(&terms, lambda, w, farthest);
             let value = |step: f64| {
-                terms.iter().map(|(weight, z)| weight * (-z * step).exp()).sum::<f64>() + 0.5 * lambda * (w + step).powi(2)
+                terms.iter().map(|(weight, z)| weight * (-z * step).exp())
+                    .sum::<f64>() + 0.5 * lambda * (w + step).powi(2)
             };
             prop_assert!(found.abs() <= farthest);
             for other in [0.0, 1e-3, -1e-3, 0.1, -0.1, 1.0, -1.0, farthest - found, -farthest - found] {
@@ -428,12 +433,15 @@ mod tests {
                 let labels_differ = targets.iter().any(|y| *y != targets[0]);
                 // One label alone and a free bias: the bias runs off, and the objective with it to zero.
                 if bias != Bias::Free || labels_differ {
-                    prop_assert_eq!(found.termination, Termination::Converged, "{:?} {:?}", bias, found.trace.last());
-                    let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task, None, 1e-7, 100_000);
+                    prop_assert_eq!(found.termination, Termination::Converged, "{:?} {:?}", bias,
+                        found.trace.last());
+                    let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task,
+                        None, 1e-7, 100_000);
                     let (a, b) = (objective(&task, &found.point), objective(&task, &other.point));
                     prop_assert!((a - b).abs() <= 3e-7 * a, "{bias:?} {a} {b}");
                 }
-                prop_assert!(found.trace.windows(2).all(|s| s[1].objective <= s[0].objective * (1.0 + 1e-12)));
+                prop_assert!(found.trace.windows(2)
+                    .all(|s| s[1].objective <= s[0].objective * (1.0 + 1e-12)));
             }
         }
     }

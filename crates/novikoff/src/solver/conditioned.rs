@@ -205,7 +205,8 @@ mod tests {
             base in prop::sample::select(vec![1.7e9, -1e12, 3e-5, 4096.0]),
             weights in prop::collection::vec(-1.0..1.0f64, 2),
         ) {
-            let table: Vec<Vec<f64>> = rows.iter().map(|(k, x)| vec![base * (1.0 + f64::from(*k) * 2f64.powi(-30)), x * 1e-9]).collect();
+            let table: Vec<Vec<f64>> = rows.iter()
+                .map(|(k, x)| vec![base * (1.0 + f64::from(*k) * 2f64.powi(-30)), x * 1e-9]).collect();
             for matrix in [dense(&table), sparse(&table)] {
                 let Some(found) = Conditioned::of(&matrix, BOTH) else { continue };
                 let shift = found.shifts.first().map_or(0.0, |(_, shift)| *shift);

@@ -6,15 +6,15 @@
 //! max over u of −(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ) − (1/2μ) Σⱼ max(0, |vⱼ| − ν)²,   v = (1/n) Σ cᵢuᵢxᵢ
 //! ```
 //!
-//! for μ > 0; for μ = 0 the last sum is replaced by `|vⱼ| ≤ ν`. A step minimises a quadratic model of `f` plus the
-//! penalty, one coordinate at a time ([`quadratic`]), and a line search makes sure that the objective falls (Lee,
-//! Sun and Saunders, "Proximal Newton-type methods", 2014; Friedman, Hastie and Tibshirani, 2010). For the
-//! squared loss the model is exact.
+//! for μ > 0; for μ = 0 the last sum is replaced by `|vⱼ| ≤ ν`. A step minimises a quadratic model of `f`
+//! plus the penalty, one coordinate at a time ([`quadratic`]), and a line search makes sure that the
+//! objective falls (Lee, Sun and Saunders, "Proximal Newton-type methods", 2014; Friedman, Hastie and
+//! Tibshirani, 2010). For the squared loss the model is exact.
 //!
-//! Only columns of a working set move: those with a weight, and those whose gradient is closest to ν or beyond
-//! it. An evaluation of all columns shows which belong to it, and how large the duality gap is. A dual within the
-//! gap of the best one proves of many columns that their weight is zero in every solution (Fercoq, Gramfort and
-//! Salmon, "Mind the duality gap", 2015); they are dropped.
+//! Only columns of a working set move: those with a weight, and those whose gradient is closest to ν or
+//! beyond it. An evaluation of all columns shows which belong to it, and how large the duality gap is. A dual
+//! within the gap of the best one proves of many columns that their weight is zero in every solution (Fercoq,
+//! Gramfort and Salmon, "Mind the duality gap", 2015); they are dropped.
 
 mod columns;
 mod quadratic;
@@ -42,12 +42,16 @@ use rayon::prelude::*;
 /// rows.push(&[0, 1], &[-1.0, 0.5]);
 /// let penalty = ElasticNet { l2: 0.0, l1: 1.0 };
 /// let (rows, targets) = (rows.finish(), [3.0, -3.0]);
-/// let problem =
-///     Problem { rows: &rows, targets: &targets, row_weights: &[], total: 2.0, loss: Squared, penalty, bias: Bias::None };
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 2.0,
+///     loss: Squared, penalty, bias: Bias::None,
+/// };
 /// let mut unwatched = Unwatched;
 /// let watch = Watch::new(&mut unwatched);
-/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output: (0, 1), trace: false, watch: &watch };
-/// // Least squares alone would be 3; the penalty takes half of its factor off, and the second column is of no use.
+/// let output = (0, 1);
+/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &watch };
+/// // Least squares alone would be 3; the penalty takes half of its factor off, and the second column is
+/// // of no use.
 /// assert_eq!(Coordinate.solve(&problem, None, &control).point.weights, [2.5, 0.0]);
 /// assert_eq!(largest_l1(&problem), 6.0);
 /// ```

@@ -1,15 +1,24 @@
 //! Dual coordinate descent: one row's dual at a time, and the weights that follow from the duals.
 //!
-//! The weights are `w = −(1/λ) Σ shareᵢ·uᵢ·xᵢ`. Moving one dual to its best value is a problem in one
-//! dimension, which the loss's envelope solves; it costs the entries of one row, so a pass over all rows
-//! makes as many steps as there are rows. That is what makes it the method for many sparse columns.
+//! The dual of `min (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ>) + (λ/2)‖w‖²` is
 //!
-//! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the
-//! next passes, in more of them each time; when what is left seems solved, all rows take part again.
+//! ```text
+//! max over u of −Σ shareᵢ·ℓ*(yᵢ, uᵢ) − (λ/2)‖w(u)‖²,   w(u) = −(1/λ) Σ shareᵢ·uᵢ·xᵢ,   shareᵢ = cᵢ/n
+//! ```
 //!
-//! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in
-//! one dimension, which arrive within a few passes because the losses bend far more along the bias than that
-//! penalty does.
+//! Maximised over one dual `uᵢ` it is a problem in one dimension: with the score `s` of the row and
+//! `σ = shareᵢ·‖xᵢ‖²/λ`, the best dual is the slope of the loss's Moreau envelope of width `σ` at `s + σ·uᵢ`.
+//! That costs the entries of one row, so a pass over all rows makes as many steps as there are rows, which
+//! makes it the method for many sparse columns (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A dual
+//! coordinate descent method for large-scale linear SVM", 2008; Shalev-Shwartz and Zhang, "Stochastic dual
+//! coordinate ascent", 2013).
+//!
+//! Duals of rows far from the margin soon stop changing. A row whose dual did not change rests for the next
+//! passes, for more of them each time (shrinking); when the others seem solved, all rows take part again.
+//!
+//! A free bias has a quadratic penalty of its own around a centre, and the centre follows it: proximal steps
+//! in one dimension, which converge within a few passes because the losses are curved far more along the bias
+//! than that penalty is.
 
 mod column_reordering;
 mod multi_output;
@@ -28,7 +37,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DualCoordinate;
 
-/// Most passes for which a row is passed over.
+/// Most passes for which a row rests.
 const LONGEST_REST: u8 = 16;
 
 /// Passes after which a copy of the rows may be worth its time, and how many times the tolerance the gap must
@@ -95,18 +104,18 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
     }
 }
 
-/// How far the passes over one problem have come.
+/// The progress of the passes over one problem.
 struct Run<'a> {
     recorder: Recorder<'a>,
     last_gap: f64,
-    /// How much of the tolerance the gap must be expected within before it is worth looking.
+    /// The part of the tolerance that the gap must be expected within before it is computed.
     hope: f64,
     /// Whether there will be many more passes.
     far: bool,
     certified: Option<Certified>,
 }
 
-/// What a pass came to.
+/// What follows from a pass.
 struct AfterPass {
     /// Whether the gap was computed: then all rows are due again.
     evaluated: bool,
@@ -176,7 +185,7 @@ struct DualState {
     norm_sq: f64,
 }
 
-/// What was seen in one pass.
+/// Sums over one pass.
 #[derive(Default)]
 struct Pass {
     rows: usize,
@@ -194,7 +203,7 @@ struct Moving {
 }
 
 impl Moving {
-    /// Where it is best; what was seen on the way is added to `pass`.
+    /// Its best value; loss and gap of the row before the step are added to `pass`.
     #[inline(always)]
     fn best<L: ProximalLoss>(
         self,
@@ -209,14 +218,14 @@ impl Moving {
         pass.rows += 1;
         pass.loss += share * value;
         pass.gap += share * (value + loss.conjugate(y, u) - score * u);
-        // How far the score falls for each unit that the dual rises.
+        // σ: how far the score falls for each unit that the dual rises.
         let slide = share * (norm_sq / problem.penalty.0 + bias.inverse);
         if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) }
     }
 }
 
 impl DualState {
-    /// Where a start says, or with no weights.
+    /// From a warm start, or from duals of zero.
     fn begin<L: ProximalLoss>(
         problem: &Problem<'_, L, L2>,
         start: Option<&WarmStart>,
@@ -325,8 +334,8 @@ impl BiasTerm {
         Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
     }
 
-    /// The centre follows the bias, and the bias, which the duals pull from its centre, moves on by as much
-    /// again. Returns whether it moved.
+    /// The centre follows the bias, and the bias, whose distance from the centre the duals determine, moves
+    /// on by as much again. Returns whether it moved.
     fn recentre(&mut self, point: &mut Point) -> bool {
         if !self.free {
             return false;
@@ -346,7 +355,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// For how long a row is passed over.
+/// For how many passes a row rests.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     left: u8,

@@ -1,8 +1,8 @@
 //! Gradient descent and ascent with a schedule of step sizes: `x ← x ∓ ηₜ·∇F(x)`.
 //!
-//! [`Walk`] follows the gradient of any function; [`Gradient`] minimises a problem with it. Where the loss has
-//! kinks it is the subgradient method, for which step sizes must tend to zero but not be summable (Shor). With
-//! backtracking a step gains at least half of what the gradient promises (Armijo).
+//! [`Walk`] follows the gradient of any function; [`Gradient`] minimises a problem with it. Where the loss
+//! has kinks it is the subgradient method, for which step sizes must tend to zero but not be summable (Shor).
+//! With backtracking a step gains at least half of what the gradient promises (Armijo).
 
 use super::gap_schedule::GapSchedule;
 use super::gap_schedule::ProofSchedule;
@@ -22,7 +22,7 @@ pub enum Schedule {
     /// All alike.
     Constant,
     /// `1/t`, with `t` from 1.
-    Preconditioner,
+    Inverse,
     /// `1/√t`, with `t` from 1.
     InverseRoot,
     /// `2^−(t+1)`, with `t` from 0.
@@ -36,7 +36,7 @@ impl Schedule {
     /// Every schedule there is.
     pub const ALL: [Schedule; 5] = [
         Schedule::Constant,
-        Schedule::Preconditioner,
+        Schedule::Inverse,
         Schedule::InverseRoot,
         Schedule::Halving,
         Schedule::Backtracking,
@@ -46,7 +46,7 @@ impl Schedule {
     pub fn name(self) -> &'static str {
         match self {
             Schedule::Constant => "constant",
-            Schedule::Preconditioner => "inverse",
+            Schedule::Inverse => "inverse",
             Schedule::InverseRoot => "inverse-root",
             Schedule::Halving => "halving",
             Schedule::Backtracking => "backtracking",
@@ -57,7 +57,7 @@ impl Schedule {
     ///
     /// ```
     /// use novikoff::solver::Schedule;
-    /// assert_eq!(Schedule::Preconditioner.factor(0), Some(1.0));
+    /// assert_eq!(Schedule::Inverse.factor(0), Some(1.0));
     /// assert_eq!(Schedule::InverseRoot.factor(3), Some(0.5));
     /// assert_eq!(Schedule::Halving.factor(1), Some(0.25));
     /// assert_eq!(Schedule::Backtracking.factor(1), None);
@@ -71,7 +71,7 @@ impl Schedule {
         let count = t + 1.0;
         match self {
             Schedule::Constant => Some(1.0),
-            Schedule::Preconditioner => Some(1.0 / count),
+            Schedule::Inverse => Some(1.0 / count),
             Schedule::InverseRoot => Some(1.0 / count.sqrt()),
             Schedule::Halving => Some((-count).exp2()),
             Schedule::Backtracking => None,
@@ -95,7 +95,8 @@ pub enum Direction {
 /// // F(θ) = −(1 − 0.2 θ)², uphill from 2 with steps of ½, ¼, …
 /// let walk = Walk { direction: Direction::Up, schedule: Schedule::Halving, step: 1.0, steps: 2 };
 /// let visits = walk.trace(vec![2.0], |x| -(1.0 - 0.2 * x[0]).powi(2), |x| vec![0.4 * (1.0 - 0.2 * x[0])]);
-/// assert_eq!(visits.iter().map(|v| format!("{:.4}", v.point[0])).collect::<Vec<_>>(), ["2.0000", "2.1200", "2.1776"]);
+/// let points: Vec<String> = visits.iter().map(|v| format!("{:.4}", v.point[0])).collect();
+/// assert_eq!(points, ["2.0000", "2.1200", "2.1776"]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
@@ -144,8 +145,8 @@ impl Walk {
     }
 
     /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the
-    /// value was asked for last. Ends where the gradient is zero ([`Termination::Converged`]), where no step leads on
-    /// or the function is no number any more ([`Termination::Stalled`]), or after the last step.
+    /// value was asked for last. Ends where the gradient is zero ([`Termination::Converged`]), where no step
+    /// leads on or the function is no number any more ([`Termination::Stalled`]), or after the last step.
     pub fn run(
         &self,
         start: Vec<f64>,
@@ -192,8 +193,8 @@ impl Walk {
         Trial { size, value: value(&point), point }
     }
 
-    /// The first of the sizes `longest`, `longest/2`, … that gains half of what the gradient promises, which a
-    /// step of one over the curvature just does.
+    /// The first of the sizes `longest`, `longest/2`, … that gains half of what the gradient promises, which
+    /// a step of one over the curvature just does.
     fn backtrack(
         &self,
         (point, here): (&[f64], f64),
@@ -240,10 +241,12 @@ struct Trial {
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Logistic, penalty: L2(0.1), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Gradient::default().solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.trace.windows(2).all(|steps| steps[1].objective < steps[0].objective));
@@ -438,7 +441,7 @@ mod tests {
             visits.iter().filter_map(|v| v.size).collect::<Vec<f64>>()
         };
         assert_eq!(sizes(Schedule::Constant), [3.0; 4]);
-        assert_eq!(sizes(Schedule::Preconditioner), [3.0, 1.5, 1.0, 0.75]);
+        assert_eq!(sizes(Schedule::Inverse), [3.0, 1.5, 1.0, 0.75]);
         assert_eq!(
             sizes(Schedule::InverseRoot),
             [3.0, 3.0 * (1.0 / 2f64.sqrt()), 3.0 * (1.0 / 3f64.sqrt()), 1.5]
@@ -498,7 +501,9 @@ mod tests {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
             let rows = dense(&rows);
             for bias in BIASES {
-                let start = WarmStart { point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() }, duals: Vec::new() };
+                let start = WarmStart {
+                    point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() },
+                        duals: Vec::new() };
                 let task = problem(&rows, &targets, Logistic, lambda, bias);
                 let solver = Gradient { schedule: Schedule::Constant, step: 1e-3 };
                 let found = solve(&solver, &task, Some(&start), 1e-12, 1);
@@ -507,7 +512,8 @@ mod tests {
                 prop_assert!((found.trace[0].gradient.unwrap() - length).abs() < 1e-7 * (1.0 + length));
                 let after = found.trace[1].point.as_ref().unwrap();
                 for (j, g) in expected.iter().enumerate() {
-                    let moved = match weights.get(j) { Some(w) => after.weights[j] - w, None => after.bias - start.point.bias };
+                    let moved = match weights.get(j) { Some(w) => after.weights[j] - w,
+                        None => after.bias - start.point.bias };
                     prop_assert!((moved + 1e-3 * g).abs() < 1e-9, "{bias:?} {moved} {g}");
                 }
                 prop_assert_eq!(found.trace[0].objective, objective(&task, &start.point));
@@ -551,8 +557,7 @@ mod tests {
         let found = solve(&solver, &task, None, 1e-2, 20_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Absolute, 0.1, Bias::Free);
-        let found =
-            solve(&Gradient { schedule: Schedule::Preconditioner, step: 10.0 }, &task, None, 1e-2, 50_000);
+        let found = solve(&Gradient { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Exponential, 0.0, Bias::Free);
         let found = solve(&Gradient::default(), &task, None, 1e-6, 10_000);

@@ -56,10 +56,12 @@ use std::ops::Range;
 /// }
 /// let (rows, targets) = (builder.finish(), [7.0, 13.0, 31.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 3.0, loss: Squared, penalty: L2(0.0), bias: Bias::Free,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 3.0,
+///     loss: Squared, penalty: L2(0.0), bias: Bias::Free,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &watch };
 /// let point = LeastSquares.solve(&problem, None, &control).point;
 /// assert!((point.weights[0] - 3.0).abs() < 1e-12 && (point.weights[1] - 3.0).abs() < 1e-12);
 /// assert!((point.bias - 1.0).abs() < 1e-12);
@@ -698,8 +700,10 @@ mod tests {
             lambda in prop::sample::select(vec![0.0, 1e-3, 1.0, 50.0]),
             weighted in any::<bool>(),
         ) {
-            let product = |x: &Vec<i8>, j: usize| (0..3).map(|k| f64::from(x[k]) * f64::from(right[k][j])).sum::<f64>();
-            let row = |i: usize| (0..columns).map(|j| if deficient { product(&left[i], j) } else { f64::from(full[i][j]) }).collect();
+            let product = |x: &Vec<i8>, j: usize| (0..3)
+                .map(|k| f64::from(x[k]) * f64::from(right[k][j])).sum::<f64>();
+            let row = |i: usize| (0..columns)
+                .map(|j| if deficient { product(&left[i], j) } else { f64::from(full[i][j]) }).collect();
             let rows: Vec<Vec<f64>> = (0..left.len()).map(row).collect();
             let targets: Vec<f64> = targets[..rows.len()].iter().map(|y| f64::from(*y)).collect();
             let counts: Vec<f64> = counts[..rows.len()].iter().map(|c| f64::from(*c)).collect();
@@ -734,7 +738,8 @@ mod tests {
                     let repeated: Vec<usize> = (0..rows.len()).flat_map(each).collect();
                     let many = dense.select(repeated.iter().copied());
                     let targets: Vec<f64> = repeated.iter().map(|i| targets[*i]).collect();
-                    let again = solve(&LeastSquares, &problem(&many, &targets, Squared, lambda, bias), None, 1e-9, 1);
+                    let again = solve(&LeastSquares, &problem(&many, &targets, Squared, lambda, bias),
+                        None, 1e-9, 1);
                     prop_assert!(near(&again.point, &found.point, 1e-9));
                 }
             }
@@ -748,11 +753,14 @@ mod tests {
             targets in prop::collection::vec(-1.0..1.0f64, 30),
         ) {
             let units: Vec<f64> = powers.iter().map(|p| 10f64.powi(*p)).collect();
-            let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().zip(&units).map(|(x, u)| x * u).collect()).collect();
+            let scaled: Vec<Vec<f64>> = rows.iter()
+                .map(|row| row.iter().zip(&units).map(|(x, u)| x * u).collect()).collect();
             let (plain, scaled, targets) = (dense(&rows), dense(&scaled), &targets[..rows.len()]);
             for bias in BIASES {
-                let plain = solve(&LeastSquares, &problem(&plain, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
-                let mut found = solve(&LeastSquares, &problem(&scaled, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
+                let plain = solve(&LeastSquares, &problem(&plain, targets, Squared, 0.0, bias), None,
+                    1e-9, 1).point;
+                let mut found =
+                    solve(&LeastSquares, &problem(&scaled, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
                 found.weights.iter_mut().zip(&units).for_each(|(w, u)| *w *= u);
                 prop_assert!(close(&found, &plain, 1e-9), "{bias:?} {found:?} {plain:?}");
                 for lambda in [1e-9, 1.0, 1e9] {
@@ -761,7 +769,8 @@ mod tests {
                     // A gap is computed from scores, whose rounding columns of a million and a λ of 1e-9 blow
                     // up.
                     let scores = task.scores(&found);
-                    let (gap, left) = (duality_gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
+                    let (gap, left) =
+                        (duality_gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
                     prop_assert!(gap.within(1e-9) || left < 1e-14, "{bias:?} {lambda}: {gap:?} {left}");
                 }
             }

@@ -242,7 +242,7 @@ fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)
     Some((numerators, denominator))
 }
 
-/// `n/d ≡ value`, with `n` and `d > 0` of fewer than `room` bits: Euclid's algorithm, termination halfway.
+/// `n/d ≡ value`, with `n` and `d > 0` of fewer than `room` bits: Euclid's algorithm, stopped halfway.
 fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), value.mod_floor(modulus));
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());

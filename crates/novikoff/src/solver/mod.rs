@@ -2,8 +2,8 @@
 //!
 //! Which losses and penalties a solver works with is an implementation of [`Solver`], not a check: a wrong
 //! pair does not compile. The trait is open. A solver that is defined elsewhere gets its scores, sums and
-//! gradients from the passes of [`Problem`], its stopping rule from [`duality_gap`](crate::risk::duality_gap),
-//! and tells observers of its steps by a [`Recorder`].
+//! gradients from the passes of [`Problem`], its stopping rule from
+//! [`duality_gap`](crate::risk::duality_gap), and tells observers of its steps by a [`Recorder`].
 //!
 //! | solver | loss | penalty |
 //! |---|---|---|
@@ -174,7 +174,8 @@ pub enum Termination {
     OutOfSteps,
     /// No step improved anything: this is as far as floating-point numbers go.
     Stalled,
-    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer weights.
+    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer
+    /// weights.
     Diverging,
     /// The observer asked to stop.
     Interrupted,

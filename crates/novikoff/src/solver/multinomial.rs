@@ -1,10 +1,11 @@
 //! Newton's method for the multinomial logistic loss: all classes at once.
 //!
-//! The problem is `min F(W, b) = (1/n) Σ cᵢ (log Σ_c exp(s_ic) − s_iy) + (λ/2)‖W‖²` with scores `s_ic = <w_c, xᵢ> +
-//! b_c` (see [`Joint`]). With the probabilities `pᵢ = softmax(sᵢ)` the gradient is `(1/n) Σ cᵢ xᵢ(pᵢ − e_y)ᵀ + λW`,
-//! and the Hessian maps `V` to `(1/n) Σ cᵢ xᵢ((diag(pᵢ) − pᵢpᵢᵀ)Vᵀxᵢ)ᵀ + λV`. A step solves `H·D = −∇F` by conjugate
-//! gradients and halves its length until the objective falls. The Hessian couples the classes only weakly:
-//! preconditioned by one factor a class, conjugate gradients need few iterations.
+//! The problem is `min F(W, b) = (1/n) Σ cᵢ (log Σ_c exp(s_ic) − s_iy) + (λ/2)‖W‖²` with scores
+//! `s_ic = <w_c, xᵢ> + b_c` (see [`Joint`]). With the probabilities `pᵢ = softmax(sᵢ)` the gradient is
+//! `(1/n) Σ cᵢ xᵢ(pᵢ − e_y)ᵀ + λW`, and the Hessian maps `V` to
+//! `(1/n) Σ cᵢ xᵢ((diag(pᵢ) − pᵢpᵢᵀ)Vᵀxᵢ)ᵀ + λV`. A step solves `H·D = −∇F` by conjugate gradients and halves
+//! its length until the objective falls. The Hessian couples the classes only weakly: preconditioned by one
+//! factor a class, conjugate gradients need few iterations.
 
 use super::gap_schedule::ProofSchedule;
 use super::hessian::{Hessian, Preconditioner};
@@ -19,7 +20,7 @@ use rayon::prelude::*;
 pub struct JointSolution {
     /// Weights and biases of all classes.
     pub weights: Weights,
-    /// Why it termination.
+    /// Why it stopped.
     pub termination: Termination,
     /// Steps made.
     pub steps: usize,

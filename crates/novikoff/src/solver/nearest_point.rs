@@ -31,7 +31,7 @@ pub struct NearestPoint {
     pub point: Point,
     /// The rows that it stands on, and how much of each: positive, and 1 in all.
     pub support: Vec<(u32, f64)>,
-    /// Why it termination.
+    /// Why it stopped.
     pub termination: Termination,
     /// Rounds over all rows.
     pub steps: usize,

@@ -1,13 +1,13 @@
 //! Newton's method for smooth losses.
 //!
-//! The problem is `min F(w, b) = (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖²`. A step solves `H·d = −∇F` roughly,
-//! by preconditioned conjugate gradients, and searches along `d` ([`super::newton_cg`]; Nocedal and Wright,
-//! "Numerical Optimization", algorithm 7.1, line search Newton-CG).
+//! The problem is `min F(w, b) = (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖²`. A step solves `H·d = −∇F`
+//! roughly, by preconditioned conjugate gradients, and searches along `d` ([`super::newton_cg`]; Nocedal and
+//! Wright, "Numerical Optimization", algorithm 7.1, line search Newton-CG).
 //!
 //! With the slopes at the point as duals the duality gap is `‖∇F‖²/(2λ)`: the conjugates of the losses add up
-//! to `<w, g> − loss`, with the gradient `g` of the mean loss, and `∇F = g + λw`. With a free bias the duals must
-//! be balanced first, so this is the gap only in the limit. With λ = 0 no such bound exists: a small gain of
-//! the objective is then the sign that it is time to try a proof ([`gap_in_ball`]).
+//! to `<w, g> − loss`, with the gradient `g` of the mean loss, and `∇F = g + λw`. With a free bias the duals
+//! must be balanced first, so this is the gap only in the limit. With λ = 0 no such bound exists: a small
+//! gain of the objective is then the sign that it is time to try a proof ([`gap_in_ball`]).
 
 use super::gap_schedule::ProofSchedule;
 use super::newton_cg::{Moved, NewtonCg};
@@ -24,8 +24,8 @@ use crate::risk::{Point, Problem, duality_gap};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Newton;
 
-/// An objective that is so small a part of the first one is zero: with one class alone and a free bias it falls
-/// to zero, and the minimum is at infinity.
+/// An objective that is so small a part of the first one is zero: with one class alone and a free bias it
+/// falls to zero, and the minimum is at infinity.
 const NOTHING: f64 = 1e-30;
 
 impl<L: SmoothLoss> Solver<L, L2> for Newton {

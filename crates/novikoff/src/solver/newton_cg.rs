@@ -1,9 +1,17 @@
-//! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
+//! Line search Newton-CG on `F(x) = (1/n) Σ cᵢ fᵢ(<w, xᵢ> + b) + (λ/2)‖w‖²`, for smooth convex functions `fᵢ`
+//! of the scores and points `x = (w, b)`.
+//!
+//! ```text
+//! d ≈ −H⁻¹∇F            by conjugate gradients, preconditioned
+//! t ≈ argmin F(x + t·d)   by Newton's method in one dimension, within a bracket, from t = 1
+//! x ← x + t·d
+//! ```
 //!
 //! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
-//! conjugate-gradient iteration, of which the approximate inverse of [`Preconditioner`] leaves few, and none where a
-//! rough step will do. The line search moves along scores, not along weights, so that each of its trials
-//! reads every row's score and makes no pass over the rows.
+//! conjugate-gradient iteration, of which the [`Preconditioner`] leaves few, and none where a rough step will
+//! do. The line search moves along scores, not along weights: a trial reads every row's score and makes no
+//! pass over the rows. A step is acceptable if it gains 1e-4 of what the slope promises (Armijo), and final
+//! if the slope along the line has fallen to 0.3 of the first one (Wolfe).
 
 use super::hessian::{Hessian, Preconditioner};
 use crate::loss::{Local, Loss};
@@ -14,7 +22,7 @@ use rayon::prelude::*;
 /// Rows of one task.
 const CHUNK: usize = 4096;
 
-/// A minimisation under way: a point, the scores there, and the function around them.
+/// The state of the method: a point, the scores there, and the functions around them.
 pub(super) struct NewtonCg {
     pub point: Point,
     pub scores: Vec<f64>,
@@ -33,7 +41,7 @@ pub(super) struct NewtonCg {
     iterations: usize,
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(super) enum Moved {
     /// The objective is lower, by about this much.
     By(f64),
@@ -53,6 +61,12 @@ struct Along {
 const STALE: usize = 6;
 /// Most iterations of conjugate gradients for one direction.
 const MOST_ITERATIONS: usize = 60;
+/// Most trials of one line search.
+const MOST_TRIALS: usize = 40;
+/// The part of the gain that the slope promises which makes a step acceptable.
+const ENOUGH: f64 = 1e-4;
+/// The part of the first slope at which the line search ends.
+const FLAT: f64 = 0.3;
 /// So many times as far is the next trial at most, as long as none has been too far.
 const FARTHER: f64 = 4.0;
 /// Equations that need not be solved better than to this part are left at what a factor of the sample makes
@@ -83,7 +97,7 @@ impl NewtonCg {
         state
     }
 
-    /// Looks at all rows anew, as after a change of the functions.
+    /// Evaluates all functions anew, as after a change of the functions.
     pub(super) fn evaluate<L: Loss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
@@ -228,51 +242,24 @@ impl NewtonCg {
             return Moved::Nowhere;
         }
         problem.scores_into(&direction, &mut self.moves);
-        let (before, l2) = (self.mean, problem.penalty.0);
-        let penalised = |p: &Point| Point {
-            bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
-            ..p.clone()
-        };
-        let (point, along) = (penalised(&self.point), penalised(&direction));
-        let (linear, square) = (l2 * point.dot(&along), l2 * along.dot(&along));
-        // The objective along the line, as a change from where it starts: value and slope.
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut length = 1.0;
-        let mut evaluated_at = 0.0;
-        // Length, change of the objective, and mean there.
-        let mut best: Option<(f64, f64, f64)> = None;
-        for _ in 0..40 {
-            let there = self.evaluate_along(problem, at, length);
-            evaluated_at = length;
-            let slope = there.slope + linear + length * square;
-            let change = there.mean - before + length * linear + 0.5 * length * length * square;
-            let acceptable = change.is_finite() && change <= 1e-4 * length * rise;
-            if acceptable {
-                best = Some((length, change, there.mean));
-                if slope.abs() <= 0.3 * rise.abs() {
+        let line = Line::new(problem, &self.point, &direction, self.mean, rise);
+        let (mut bracket, mut evaluated_at) = (Bracket::default(), 0.0);
+        let mut best: Option<Trial> = None;
+        for _ in 0..MOST_TRIALS {
+            evaluated_at = bracket.length;
+            let trial = line.trial(bracket.length, self.evaluate_along(problem, at, bracket.length));
+            if trial.is_acceptable {
+                best = Some(trial);
+                if trial.slope.abs() <= FLAT * rise.abs() {
                     break;
                 }
             }
-            if slope > 0.0 || !acceptable {
-                high = length
-            } else {
-                low = length
-            }
-            let newton = length - slope / (there.bend + square);
-            // Where hardly anything is curved, it would be a leap into the dark.
-            let farthest = if high.is_finite() { high } else { FARTHER * length };
-            length = if newton > low && newton < farthest {
-                newton
-            } else if high.is_finite() {
-                0.5 * (low + high)
-            } else {
-                farthest
-            };
-            if high.is_finite() && high - low <= 1e-12 * high {
+            if !bracket.narrow(&trial) {
                 break;
             }
         }
-        let (length, change, mean) = best.unwrap_or((0.0, 0.0, before));
+        let Trial { length, change, mean, .. } =
+            best.unwrap_or(Trial { mean: line.mean, ..Trial::default() });
         if length != evaluated_at {
             self.evaluate_along(problem, at, length);
         }
@@ -280,14 +267,109 @@ impl NewtonCg {
         if length == 0.0 {
             return Moved::Nowhere;
         }
-        self.point.add(length, &direction);
+        self.move_by(length, &direction);
+        self.differentiate(problem);
+        Moved::By(-change)
+    }
+
+    /// `x ← x + length·d`, for the scores too.
+    fn move_by(&mut self, length: f64, direction: &Point) {
+        self.point.add(length, direction);
         self.scores.par_chunks_mut(CHUNK).zip(self.moves.par_chunks(CHUNK)).for_each(|(scores, moves)| {
             for (score, step) in scores.iter_mut().zip(moves) {
                 *score += length * step;
             }
         });
-        self.differentiate(problem);
-        Moved::By(-change)
+    }
+}
+
+/// The objective along a line, as a change from where the line starts.
+struct Line {
+    /// The mean of the functions at the start.
+    mean: f64,
+    /// The slope of the objective at the start.
+    rise: f64,
+    /// The penalty changes by `length·linear + length²·square/2`.
+    linear: f64,
+    square: f64,
+}
+
+/// A point on the line.
+#[derive(Clone, Copy, Default)]
+struct Trial {
+    length: f64,
+    /// The change of the objective.
+    change: f64,
+    /// The mean of the functions.
+    mean: f64,
+    /// The first two derivatives of the objective.
+    slope: f64,
+    curvature: f64,
+    is_acceptable: bool,
+}
+
+impl Line {
+    fn new<L: Loss>(
+        problem: &Problem<'_, L, L2>,
+        point: &Point,
+        direction: &Point,
+        mean: f64,
+        rise: f64,
+    ) -> Self {
+        let penalised = |p: &Point| Point {
+            bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
+            ..p.clone()
+        };
+        let (l2, point, along) = (problem.penalty.0, penalised(point), penalised(direction));
+        Self { mean, rise, linear: l2 * point.dot(&along), square: l2 * along.dot(&along) }
+    }
+
+    fn trial(&self, length: f64, there: Along) -> Trial {
+        let change = there.mean - self.mean + length * self.linear + 0.5 * length * length * self.square;
+        Trial {
+            length,
+            change,
+            mean: there.mean,
+            slope: there.slope + self.linear + length * self.square,
+            curvature: there.bend + self.square,
+            is_acceptable: change.is_finite() && change <= ENOUGH * length * self.rise,
+        }
+    }
+}
+
+/// The interval that the minimum along a line lies in, and the next length to try.
+struct Bracket {
+    low: f64,
+    high: f64,
+    length: f64,
+}
+
+impl Default for Bracket {
+    fn default() -> Self {
+        Self { low: 0.0, high: f64::INFINITY, length: 1.0 }
+    }
+}
+
+impl Bracket {
+    /// Takes a trial for an end of the interval and chooses the next length: Newton's, if it lies within.
+    /// Returns whether the interval is still worth searching.
+    fn narrow(&mut self, trial: &Trial) -> bool {
+        if trial.slope > 0.0 || !trial.is_acceptable {
+            self.high = trial.length
+        } else {
+            self.low = trial.length
+        }
+        let newton = trial.length - trial.slope / trial.curvature;
+        // Where the curvature is next to zero, Newton's length may be far too large.
+        let farthest = if self.high.is_finite() { self.high } else { FARTHER * trial.length };
+        self.length = if newton > self.low && newton < farthest {
+            newton
+        } else if self.high.is_finite() {
+            0.5 * (self.low + self.high)
+        } else {
+            farthest
+        };
+        !(self.high.is_finite() && self.high - self.low <= 1e-12 * self.high)
     }
 }
 

@@ -11,10 +11,10 @@
 //!
 //! `t` is halved until the bound holds at `x⁺`: `f(x⁺) − f(y) − <∇f(y), x⁺ − y> ≤ ‖x⁺ − y‖²/(2t)`. After `k`
 //! steps the objective is within `O(1/k²)` of the minimum (FISTA: Beck and Teboulle, "A fast iterative
-//! shrinkage-thresholding algorithm for linear inverse problems", 2009, with backtracking). Where the momentum
-//! points uphill, `<y − x⁺, x⁺ − x> > 0`, it starts again from `θ = 1`, which makes the method linear on
-//! strongly convex problems (O'Donoghue and Candès, "Adaptive restart for accelerated gradient schemes", 2015,
-//! the gradient scheme); a restart also tries twice the step size.
+//! shrinkage-thresholding algorithm for linear inverse problems", 2009, with backtracking). Where the
+//! momentum points uphill, `<y − x⁺, x⁺ − x> > 0`, it starts again from `θ = 1`, which makes the method
+//! linear on strongly convex problems (O'Donoghue and Candès, "Adaptive restart for accelerated gradient
+//! schemes", 2015, the gradient scheme); a restart also tries twice the step size.
 //!
 //! It stops by the duality gap of `x`, with the slopes of the loss at `x` as duals.
 
@@ -24,8 +24,8 @@ use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, ProximalPenalty};
 use crate::risk::{Point, Problem, duality_gap};
 
-/// Accelerated proximal gradient descent with restarts. Slower than the solvers that are made for one penalty,
-/// but it works with penalties that they do not know.
+/// Accelerated proximal gradient descent with restarts. Slower than the solvers that are made for one
+/// penalty, but it works with penalties that they do not know.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -40,11 +40,14 @@ use crate::risk::{Point, Problem, duality_gap};
 /// rows.push(&[0, 1], &[-1.0, 0.5]);
 /// let penalty = ElasticNet { l2: 0.0, l1: 1.0 };
 /// let (rows, targets) = (rows.finish(), [3.0, -3.0]);
-/// let problem =
-///     Problem { rows: &rows, targets: &targets, row_weights: &[], total: 2.0, loss: Squared, penalty, bias: Bias::None };
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 2.0,
+///     loss: Squared, penalty, bias: Bias::None,
+/// };
 /// let mut unwatched = Unwatched;
 /// let watch = Watch::new(&mut unwatched);
-/// let control = Control { tolerance: 1e-9, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
+/// let output = (0, 1);
+/// let control = Control { tolerance: 1e-9, steps: 1000, seed: 0, output, trace: false, watch: &watch };
 /// let solution = ProximalGradient.solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
 /// assert!((solution.point.weights[0] - 2.5).abs() < 1e-6 && solution.point.weights[1] == 0.0);
@@ -241,13 +244,15 @@ mod tests {
             lambda in 0.05..2.0f64,
         ) {
             let targets: Vec<f64> = (0..rows.len()).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| scale * x).collect()).collect();
+            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| scale * x).collect())
+                .collect();
             let rows = dense(&rows);
             for bias in BIASES {
                 let task = problem(&rows, &targets, Logistic, lambda * scale * scale, bias);
                 let found = solve::<Logistic, L2>(&ProximalGradient, &task, None, 1e-6, 100_000);
                 let best = objective(&task, &solve(&Newton, &task, None, 1e-9, 1000).point);
-                prop_assert!(objective(&task, &found.point) <= best * (1.0 + 1e-5), "{bias:?} {:?}", found.trace.last());
+                prop_assert!(objective(&task, &found.point) <= best * (1.0 + 1e-5), "{bias:?} {:?}",
+                    found.trace.last());
             }
         }
     }

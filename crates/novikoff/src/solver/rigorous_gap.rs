@@ -429,20 +429,24 @@ mod tests {
             signs in prop::collection::vec(any::<bool>(), 10),
             duals in prop::option::of(prop::collection::vec(-1.5..1.5f64, 10)),
             points in prop::collection::vec((prop::collection::vec(-2.0..2.0f64, 2), -2.0..2.0f64), 3),
-            (scale, shift) in prop::sample::select(vec![(1.0, 0.0), (1e-9, 0.0), (1e7, 0.0), (1.0, 1e12), (1.0, 1e5)]),
+            (scale, shift) in prop::sample::select(vec![(1.0, 0.0), (1e-9, 0.0), (1e7, 0.0), (1.0, 1e12),
+                (1.0, 1e5)]),
             l2 in prop::sample::select(vec![0.0, 1e-9, 0.1]),
             l1 in 0.01..2.0f64,
         ) {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
-            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale + shift).collect()).collect();
+            let rows: Vec<Vec<f64>> = rows.iter()
+                .map(|row| row.iter().map(|x| x * scale + shift).collect()).collect();
             // Weights that give scores of ordinary size, and among them best constants.
             let point = |(weights, bias): (Vec<f64>, f64)| {
                 let weights: Vec<f64> = weights.iter().map(|w| w / scale).collect();
                 Point { bias: bias - weights.iter().sum::<f64>() * shift, weights }
             };
             let mut points: Vec<Point> = points.into_iter().map(point).collect();
-            points.push(Point { weights: vec![0.0; 2], bias: targets.iter().sum::<f64>() / targets.len() as f64 });
-            let (duals, penalty) = (duals.as_ref().map(|duals| &duals[..targets.len()]), ElasticNet { l2, l1 });
+            points.push(Point { weights: vec![0.0; 2], bias: targets.iter()
+                .sum::<f64>() / targets.len() as f64 });
+            let (duals, penalty) =
+                (duals.as_ref().map(|duals| &duals[..targets.len()]), ElasticNet { l2, l1 });
             holds(Hinge, &rows, &targets, duals, &points, penalty)?;
             holds(SquaredHinge, &rows, &targets, duals, &points, penalty)?;
             holds(Logistic, &rows, &targets, duals, &points, penalty)?;

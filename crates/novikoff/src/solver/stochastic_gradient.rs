@@ -10,7 +10,7 @@ use crate::risk::{Point, Problem, duality_gap};
 /// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and
 /// moves the weights after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
 ///
-/// The best of the points that epochs termination at is returned. A step that would carry weights past zero for the
+/// The best of the points that epochs ended at is returned. A step that would carry weights past zero for the
 /// penalty's sake alone ends at zero.
 ///
 /// ```
@@ -27,10 +27,12 @@ use crate::risk::{Point, Problem, duality_gap};
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Logistic, penalty: L2(0.1), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Stochastic::default().solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.point.weights[0] > 0.0 && solution.steps < 10000);
@@ -42,7 +44,7 @@ pub struct Stochastic {
     /// How long the steps are,
     pub schedule: Schedule,
     /// as a multiple of this. Without it the first step is one over the mean square length of the rows, steps
-    /// get shorter by the epoch instead of by the step, and [`Schedule::Preconditioner`] is the `1/(λ(t + t₀))` of
+    /// get shorter by the epoch instead of by the step, and [`Schedule::Inverse`] is the `1/(λ(t + t₀))` of
     /// strongly convex functions, if λ > 0.
     pub step: Option<f64>,
     /// Whether an epoch's result is the average of the points since the last epoch that is a power of two: at
@@ -52,7 +54,7 @@ pub struct Stochastic {
 
 impl Default for Stochastic {
     fn default() -> Self {
-        Self { batch: 1, schedule: Schedule::Preconditioner, step: None, average: true }
+        Self { batch: 1, schedule: Schedule::Inverse, step: None, average: true }
     }
 }
 
@@ -124,7 +126,7 @@ impl Pace {
         let lambda = problem.penalty.0;
         let per_tick = match (settings.step, settings.schedule) {
             (Some(_), _) => 1.0,
-            (None, Schedule::Preconditioner) if lambda > 0.0 => 1.0 / (own * lambda),
+            (None, Schedule::Inverse) if lambda > 0.0 => 1.0 / (own * lambda),
             (None, _) => updates,
         };
         Self { schedule: settings.schedule, first: settings.step.unwrap_or(own), per_tick, t: 0, last: None }
@@ -335,7 +337,8 @@ mod tests {
 
         #[test]
         fn lazy_steps_are_textbook_steps(
-            rows in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![-1.5, 0.0, 0.0, 0.5, 2.0]), 4), 1..20),
+            rows in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![-1.5, 0.0, 0.0,
+                0.5, 2.0]), 4), 1..20),
             signs in prop::collection::vec(any::<bool>(), 20),
             batch in 1usize..5,
             schedule in prop::sample::select(Schedule::ALL[..4].to_vec()),
@@ -349,7 +352,8 @@ mod tests {
             let matrix = sparse(&rows);
             for bias in BIASES {
                 let task = problem(&matrix, &targets, Logistic, lambda, bias);
-                let task = Problem { row_weights: &weights[..rows.len()], total: weights[..rows.len()].iter().sum(), ..task };
+                let task = Problem { row_weights: &weights[..rows.len()],
+                    total: weights[..rows.len()].iter().sum(), ..task };
                 let solver = Stochastic { batch, schedule, step: Some(step), average };
                 // It may be done before the last epoch.
                 let found = solve(&solver, &task, None, 0.0, epochs);
@@ -386,7 +390,7 @@ mod tests {
                 (Schedule::Constant, true, 0.02),
                 (Schedule::InverseRoot, true, 0.01),
                 (Schedule::InverseRoot, false, 0.05),
-                (Schedule::Preconditioner, false, 0.01),
+                (Schedule::Inverse, false, 0.01),
                 (Schedule::Backtracking, true, 0.2),
             ] {
                 let solver = Stochastic { schedule, average, batch: 8, ..plain };

@@ -312,14 +312,16 @@ proptest! {
         let (rows, signs, total) = (matrix(&rows), signs(&targets), targets.len() as f64);
         for bias in [Bias::Free, Bias::None] {
             let (row_weights, penalty) = (&[][..], L2(lambda));
-            let huber = Problem { rows: &rows, targets: &targets, row_weights, total, loss: Huber(0.7), penalty, bias };
+            let huber = Problem { rows: &rows, targets: &targets, row_weights, total, loss: Huber(0.7),
+                penalty, bias };
             let best = least(&huber, -20.0, 20.0);
             is_minimum(&Newton, &huber, best)?;
             is_minimum(&DualCoordinate, &huber, best)?;
             is_minimum(&Augmented, &huber, best)?;
             is_minimum(&ProximalGradient, &huber, best)?;
             is_minimum(&Gradient::default(), &huber, best)?;
-            let hinge = Problem { rows: &rows, targets: &signs, row_weights, total, loss: SmoothedHinge, penalty, bias };
+            let hinge = Problem { rows: &rows, targets: &signs, row_weights, total, loss: SmoothedHinge,
+                penalty, bias };
             let best = least(&hinge, -20.0, 20.0);
             is_minimum(&Newton, &hinge, best)?;
             is_minimum(&DualCoordinate, &hinge, best)?;
@@ -336,13 +338,15 @@ proptest! {
         let (rows, signs, total) = (matrix(&rows), signs(&targets), targets.len() as f64);
         for bias in [Bias::Free, Bias::None] {
             let numbers =
-                Problem { rows: &rows, targets: &targets, row_weights: &[], total, loss: Huber(0.7), penalty: L2(0.0), bias };
+                Problem { rows: &rows, targets: &targets, row_weights: &[], total, loss: Huber(0.7),
+                    penalty: L2(0.0), bias };
             let positive = numbers.with_penalty(NonNegative(lambda));
             is_minimum(&ProximalGradient, &positive, least(&positive, 0.0, 20.0))?;
             let bounded = numbers.with_penalty(AtMost(size));
             is_minimum(&ProximalGradient, &bounded, least(&bounded, -size, size))?;
             let classes =
-                Problem { rows: &rows, targets: &signs, row_weights: &[], total, loss: Logistic, penalty: L2(0.0), bias };
+                Problem { rows: &rows, targets: &signs, row_weights: &[], total, loss: Logistic,
+                    penalty: L2(0.0), bias };
             let positive = classes.with_penalty(NonNegative(lambda));
             is_minimum(&ProximalGradient, &positive, least(&positive, 0.0, 20.0))?;
             let bounded = classes.with_penalty(AtMost(size));
@@ -351,11 +355,13 @@ proptest! {
     }
 
     #[test]
-    fn a_solver_from_outside_minimises_them_too((rows, targets) in rows_and_targets(), lambda in 0.2..1.0f64) {
+    fn a_solver_from_outside_minimises_them_too((rows, targets) in rows_and_targets(),
+        lambda in 0.2..1.0f64) {
         let (rows, total) = (matrix(&rows), targets.len() as f64);
         let penalty = NonNegative(lambda);
         let problem = Problem {
-            rows: &rows, targets: &targets, row_weights: &[], total, loss: Huber(0.7), penalty, bias: Bias::None,
+            rows: &rows, targets: &targets, row_weights: &[], total, loss: Huber(0.7), penalty,
+                bias: Bias::None,
         };
         let solver = CoordinateSearch { lowest: 0.0, highest: 20.0 };
         is_minimum(&solver, &problem, least(&problem, 0.0, 20.0))?;

@@ -328,11 +328,13 @@ mod tests {
         /// Row by row or with `H`: the same minimum, at which no coordinate can be moved for the better.
         #[test]
         fn both_ways_lead_to_the_same_minimum(
-            n in 3usize..30, d in 1usize..12, seed in any::<u32>(), is_dense in any::<bool>(), has_free in any::<bool>(),
+            n in 3usize..30, d in 1usize..12, seed in any::<u32>(), is_dense in any::<bool>(),
+                has_free in any::<bool>(),
             l2 in prop::sample::select(vec![0.0, 0.3]), l1 in 0.01..1.0f64,
         ) {
             let mut random = Random::new(seed.into());
-            let mut builder = Builder::new(if is_dense { Layout::Dense { columns: d } } else { Layout::Sparse });
+            let mut builder =
+                Builder::new(if is_dense { Layout::Dense { columns: d } } else { Layout::Sparse });
             for _ in 0..n {
                 let kept: Vec<u32> = (0..d as u32).filter(|_| random.unit() < 0.7).collect();
                 let values: Vec<f64> = kept.iter().map(|_| random.normal()).collect();
@@ -353,14 +355,17 @@ mod tests {
                 rows: &rows, columns: &columns, working: &working, penalty: ElasticNet { l2, l1 },
                 free: has_free.then_some(d), slopes: &slopes, curvatures: &curvatures, gradient: &gradient,
             };
-            let start: Vec<f64> = working.iter().map(|_| if random.unit() < 0.5 { 0.0 } else { random.normal() }).collect();
-            let squares: Vec<f64> = working.iter().map(|j| weighted_square(columns.column(*j), &curvatures)).collect();
+            let start: Vec<f64> = working.iter()
+                .map(|_| if random.unit() < 0.5 { 0.0 } else { random.normal() }).collect();
+            let squares: Vec<f64> = working.iter()
+                .map(|j| weighted_square(columns.column(*j), &curvatures)).collect();
             let value = |weights: &[f64]| {
                 let mut change = vec![0.0; n];
                 for ((j, w), from) in working.iter().zip(weights).zip(&start) {
                     columns.column(*j).add_to(&mut change, w - from);
                 }
-                let smooth: f64 = (0..n).map(|i| change[i] * (slopes[i] + 0.5 * curvatures[i] * change[i])).sum();
+                let smooth: f64 = (0..n)
+                    .map(|i| change[i] * (slopes[i] + 0.5 * curvatures[i] * change[i])).sum();
                 smooth + working.iter().zip(weights).map(|(j, w)| model.penalty_of(*j).value(*w)).sum::<f64>()
             };
             let (mut by_rows, mut residual) = (start.clone(), slopes.clone());

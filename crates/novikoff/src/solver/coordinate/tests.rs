@@ -262,7 +262,8 @@ proptest! {
     #[test]
     fn it_finds_what_a_simple_method_finds(
         n in 4usize..25, d in 1usize..9, seed in any::<u32>(),
-        l2 in prop::sample::select(vec![0.0, 0.05, 1.0]), factor in prop::sample::select(vec![0.03, 0.2, 0.7]),
+        l2 in prop::sample::select(vec![0.0, 0.05, 1.0]),
+            factor in prop::sample::select(vec![0.03, 0.2, 0.7]),
     ) {
         all_agree(&Sample::random(n, d, 0.7, seed.into()), l2, factor, true)?;
     }
@@ -294,7 +295,8 @@ proptest! {
         let more = twice(&sample, i);
         let (a, b) = (sample.sparse(), more.sparse());
         for bias in BIASES {
-            let (a, b) = (sample.problem(&a, Logistic, 0.1, 0.02, bias), more.problem(&b, Logistic, 0.1, 0.02, bias));
+            let (a, b) =
+                (sample.problem(&a, Logistic, 0.1, 0.02, bias), more.problem(&b, Logistic, 0.1, 0.02, bias));
             let (a, b) = (solve(&a, 1e-13), solve(&b, 1e-13));
             prop_assert!((largest_difference(&a.point, &b.point)) < 1e-5, "{:?} {:?}", a.point, b.point);
         }
@@ -388,8 +390,8 @@ fn starts_that_make_no_sense_do_no_harm() {
     }
 }
 
-/// One problem with every loss and bias: it must end, with numbers, and where it says it converged the gap must
-/// say so too.
+/// One problem with every loss and bias: it must end, with numbers, and where it says it converged the gap
+/// must say so too.
 fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Termination> {
     fn one<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, l1: f64, ends: &mut Vec<Termination>) {
         for rows in [sample.sparse(), sample.dense()] {

@@ -118,7 +118,8 @@ mod tests {
         ) {
             let mut builder = Builder::new(Layout::Sparse);
             for row in &rows {
-                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().map(|(&j, &x)| (j, if even { 0.5 } else { x })).unzip();
+                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter()
+                    .map(|(&j, &x)| (j, if even { 0.5 } else { x })).unzip();
                 builder.push(&indices, &values);
             }
             let rows = builder.finish();
@@ -133,7 +134,8 @@ mod tests {
                 prop_assert!(reordered.shared.row(i).indices().is_some_and(|j| j.is_sorted_by(|a, b| a < b)));
             }
             let wide = reordered.widen(&narrow, |i| duals[i]);
-            prop_assert!(wide.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12), "{wide:?} {weights:?}");
+            prop_assert!(wide.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12),
+                "{wide:?} {weights:?}");
         }
 
         /// Frequent columns come first, and those that one row has last.
@@ -144,11 +146,13 @@ mod tests {
             let mut sorted = numbers.clone();
             sorted.sort_unstable();
             prop_assert!(sorted.iter().enumerate().all(|(i, &number)| i == number as usize));
-            let of = |wanted: bool| counts.iter().zip(&numbers).filter(move |(_, number)| (**number < ends[0]) == wanted);
+            let of = |wanted: bool| counts.iter().zip(&numbers)
+                .filter(move |(_, number)| (**number < ends[0]) == wanted);
             let rarest = of(true).map(|(&count, _)| count).min();
             let commonest = of(false).map(|(&count, _)| count).max();
             prop_assert!(rarest.is_none() || rarest > commonest, "{rarest:?} {commonest:?}");
-            prop_assert!(counts.iter().zip(&numbers).all(|(&count, &number)| (count >= 2) == (number < ends[1])));
+            prop_assert!(counts.iter().zip(&numbers)
+                .all(|(&count, &number)| (count >= 2) == (number < ends[1])));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Several problems over the same rows at once, as one against the rest has them: one per class.
+//! Multi-output dual coordinate descent: several problems over the same rows at once, such as one per class.
 //!
 //! The weights of a column lie side by side, a lane for each problem, so that a row is read once for all of
 //! them, and one instruction works on several. They are kept in single precision: learning waits for memory,
@@ -17,14 +17,14 @@ use crate::random::Random;
 use crate::risk::{Point, Problem, balance, duality_gap_with_gradient};
 use crate::solver::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
 
-/// Most problems abreast.
+/// Most problems at once.
 const MOST: usize = 12;
 /// Most passes together.
 const TOGETHER: usize = 12;
 /// Most bytes of weights in lanes.
 const ROOM: usize = 1 << 28;
 
-/// How many problems over these rows to solve abreast: one if that does not pay. Whether it does must not
+/// How many problems over these rows to solve at once: one if that does not pay. Whether it does must not
 /// depend on the number of threads, as alone a problem is solved with other roundings.
 pub(super) fn width(rows: &Matrix, problems: usize) -> usize {
     let fits = rows.columns().saturating_mul(MOST * size_of::<f64>()) <= ROOM;
@@ -185,36 +185,14 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         }
         let dots: Vec<[f64; K]> = (0..rows.len()).map(|i| first.row(i).dot_lanes(&exact)).collect();
         // One for all: every fresh page costs.
-        let mut pull = Point::zero(exact.len());
-        let mut solution = |at: usize, lane: Lane<'c>, duals: Vec<f64>, weights: Vec<f64>| {
-            let (problem, control, steps) = (&problems[at], lane.recorder.control, lane.recorder.steps());
-            let sum = problem.sum(|i| problem.share(i) * duals[i]);
-            let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { lane.constant };
-            let scores: Vec<f64> = dots.iter().map(|dots| dots[at] + bias).collect();
-            pull.weights.iter_mut().zip(&weights).for_each(|(pull, w)| *pull = -lambda * w);
-            pull.bias = sum;
-            let point = Point { weights, bias };
-            let gap = duality_gap_with_gradient(problem, &point, &scores, &duals, &pull);
-            let interrupted = lane.termination == Some(Termination::Interrupted);
-            let termination = match () {
-                _ if interrupted => Some(Termination::Interrupted),
-                _ if gap.within(control.tolerance) => Some(Termination::Converged),
-                _ if steps >= control.steps => Some(Termination::OutOfSteps),
-                _ => None,
-            };
-            if let Some(termination) = termination {
-                let certified = Some(Certified { scores, gap, duals: None });
-                return Solution { certified, ..lane.recorder.finish(point, Some(duals), termination) };
-            }
-            // Numbers too large for single precision leave no duals to begin with.
-            let fine = duals.iter().all(|dual| dual.is_finite()) && lane.bias.centre.is_finite();
-            let start = WarmStart { point: Point { weights: Vec::new(), bias: lane.bias.centre }, duals };
-            let rest = Control { steps: control.steps - steps, ..control };
-            let solution = DualCoordinate.solve(problem, fine.then_some(&start), &rest);
-            Solution { steps: solution.steps + steps, ..solution }
-        };
-        let parts = lanes.into_iter().zip(all_duals).zip(apart(&exact, problems.len())).enumerate();
-        parts.map(|(at, ((lane, duals), weights))| solution(at, lane, duals, weights)).collect()
+        let mut gradient = Point::zero(exact.len());
+        let weights = apart(&exact, problems.len());
+        let each = problems.iter().zip(lanes).zip(all_duals).zip(weights).enumerate();
+        each.map(|(at, (((problem, lane), duals), weights))| {
+            let dots = dots.iter().map(|dots| dots[at]);
+            lane.finish(problem, duals, weights, dots, &mut gradient)
+        })
+        .collect()
     }
 
     /// The duals of a lane, such that they prove something: with a free bias they must balance.
@@ -241,7 +219,44 @@ fn apart<const K: usize>(lanes: &[[f64; K]], count: usize) -> Vec<Vec<f64>> {
 }
 
 impl Lane<'_> {
-    /// What a pass came to.
+    /// The solution in double precision, if its gap is within the tolerance; otherwise that of more passes by
+    /// itself. `dots` are the rows' products with the weights, and `gradient` is memory for the dual
+    /// gradient.
+    fn finish<L: ProximalLoss>(
+        self,
+        problem: &Problem<'_, L, L2>,
+        duals: Vec<f64>,
+        weights: Vec<f64>,
+        dots: impl Iterator<Item = f64>,
+        gradient: &mut Point,
+    ) -> Solution {
+        let (lambda, control, steps) = (problem.penalty.0, self.recorder.control, self.recorder.steps());
+        let sum = problem.sum(|i| problem.share(i) * duals[i]);
+        let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { self.constant };
+        let scores: Vec<f64> = dots.map(|dot| dot + bias).collect();
+        gradient.weights.iter_mut().zip(&weights).for_each(|(g, w)| *g = -lambda * w);
+        gradient.bias = sum;
+        let point = Point { weights, bias };
+        let gap = duality_gap_with_gradient(problem, &point, &scores, &duals, gradient);
+        let termination = match () {
+            () if self.termination == Some(Termination::Interrupted) => Some(Termination::Interrupted),
+            () if gap.within(control.tolerance) => Some(Termination::Converged),
+            () if steps >= control.steps => Some(Termination::OutOfSteps),
+            () => None,
+        };
+        if let Some(termination) = termination {
+            let certified = Some(Certified { scores, gap, duals: None });
+            return Solution { certified, ..self.recorder.finish(point, Some(duals), termination) };
+        }
+        // Numbers too large for single precision leave no duals to begin with.
+        let is_finite = duals.iter().all(|dual| dual.is_finite()) && self.bias.centre.is_finite();
+        let start = WarmStart { point: Point { weights: Vec::new(), bias: self.bias.centre }, duals };
+        let rest = Control { steps: control.steps - steps, ..control };
+        let solution = DualCoordinate.solve(problem, is_finite.then_some(&start), &rest);
+        Solution { steps: solution.steps + steps, ..solution }
+    }
+
+    /// Updates the lane after a pass.
     fn after<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
         if self.termination.is_some() {
             return;
@@ -332,7 +347,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn problems_are_solved_as_each_would_be_alone(seed in any::<u64>(), loose in any::<bool>(), free in any::<bool>(), kinked in any::<bool>()) {
+        fn problems_are_solved_as_each_would_be_alone(seed in any::<u64>(), loose in any::<bool>(),
+            free in any::<bool>(), kinked in any::<bool>()) {
             let mut random = Random::new(seed);
             let mut builder = Builder::new(Layout::Sparse);
             let mut classes = Vec::new();
@@ -359,7 +375,8 @@ mod tests {
                 prop_assert!(gap.within(tolerance) || !alone.within(tolerance), "{gap:?} {alone:?}");
                 // Neither is below what the other proves.
                 let slack = 1e-12 * alone.objective;
-                prop_assert!(gap.objective >= alone.dual.unwrap() - slack && alone.objective >= gap.dual.unwrap() - slack);
+                prop_assert!(gap.objective >= alone.dual.unwrap() - slack
+                    && alone.objective >= gap.dual.unwrap() - slack);
             }
         }
     }

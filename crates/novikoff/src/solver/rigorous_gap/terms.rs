@@ -1,4 +1,5 @@
-//! The terms of a duality gap, and what each may be off by: in plain floating point, or with twice the digits.
+//! The terms of a duality gap, and what each may be off by: in plain floating point, or with twice the
+//! digits.
 
 use super::{ABOVE, Sizes, TINY, gamma};
 use crate::loss::{Growth, Loss, ROUNDING, Targets};

@@ -1,4 +1,10 @@
 //! Boosting: the exponential loss, one coordinate at a time.
+//!
+//! The problem is `min F(w, b) = (1/n) Σ cᵢ exp(−yᵢ(<w, xᵢ> + b)) + (λ/2)‖w‖²`. A round takes the coordinate
+//! `j` with the largest `|∂F/∂wⱼ|` and minimises `F` along it. With the distribution `dᵢ ∝ cᵢ exp(−yᵢsᵢ)`
+//! over the rows, and λ = 0, that is the feature with the largest edge `|Σ dᵢyᵢxᵢⱼ|`: AdaBoost (Freund and
+//! Schapire, 1997) as coordinate descent (Breiman; Mason, Baxter, Bartlett and Frean, "Boosting algorithms as
+//! gradient descent", 1999).
 
 use super::gap_schedule::GapSchedule;
 use super::gap_schedule::ProofSchedule;
@@ -61,34 +67,27 @@ impl Solver<Exponential, L2> for Boosting {
         let features = Columns::of(problem.rows);
         let mut state = BoostingState::new(problem, start);
         let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
-        let lambda = problem.penalty.0;
         let at_zero = problem.sum(|i| problem.share(i));
-        let (mut steps, mut proof_schedule) = (0, ProofSchedule::new(control.tolerance));
+        let (mut steps, mut proofs) = (0, ProofSchedule::new(control.tolerance));
         let termination = loop {
             let (steepest, edge) = state.steepest(&features);
-            let (mut relative, mut arrived, mut diverging) = (None, false, false);
-            if lambda > 0.0 {
-                if gap_schedule.is_due(steps) || steps == control.steps {
-                    state.refresh();
-                    let found = duality_gap(problem, &state.point, &state.scores, None);
-                    relative = found.relative();
-                    arrived = found.within(control.tolerance);
-                }
-            } else {
-                diverging =
+            let (mut relative, mut has_converged, mut is_diverging) = (None, false, false);
+            if problem.penalty.0 == 0.0 {
+                is_diverging =
                     state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
-                let prove = || {
-                    gap_in_ball(problem, &state.point, &state.scores, None, control.tolerance)
-                        .0
-                        .within(control.tolerance)
-                };
-                arrived = !diverging && proof_schedule.proves(edge, prove);
+                has_converged =
+                    !is_diverging && proofs.proves(edge, || state.is_proven_minimum(control.tolerance));
+            } else if gap_schedule.is_due(steps) || steps == control.steps {
+                state.refresh();
+                let gap = duality_gap(problem, &state.point, &state.scores, None);
+                relative = gap.relative();
+                has_converged = gap.within(control.tolerance);
             }
             let slope = state.gradient(steepest).abs();
             let stop = recorder.step(state.objective, relative, Some(slope), Some(&state.point));
-            if arrived || problem.is_empty() {
+            if has_converged || problem.is_empty() {
                 break Termination::Converged;
-            } else if diverging {
+            } else if is_diverging {
                 break Termination::Diverging;
             } else if stop {
                 break Termination::Interrupted;
@@ -103,7 +102,7 @@ impl Solver<Exponential, L2> for Boosting {
     }
 }
 
-/// Where a run of rounds has got to.
+/// The state between rounds.
 struct BoostingState<'a> {
     problem: &'a Problem<'a, Exponential, L2>,
     point: Point,
@@ -139,6 +138,11 @@ impl<'a> BoostingState<'a> {
         self.problem.scores_into(&self.point, &mut self.scores);
         self.weights = self.problem.each(|i| self.weight(i, self.scores[i]));
         self.objective = self.loss() + self.problem.penalty_of(&self.point);
+    }
+
+    /// Whether the point is proven to be a minimum, without a penalty.
+    fn is_proven_minimum(&self, tolerance: f64) -> bool {
+        gap_in_ball(self.problem, &self.point, &self.scores, None, tolerance).0.within(tolerance)
     }
 
     fn weight(&self, i: usize, score: f64) -> f64 {

@@ -1,5 +1,10 @@
 //! The maximal-margin hyperplane: the shortest `w` that gives every row a margin of 1.
 //!
+//! ```text
+//! primal: min ‖w‖²/2 subject to yᵢ(<w, xᵢ> + b) ≥ 1        margin reached: minᵢ yᵢ(<w, xᵢ> + b)/‖w‖
+//! dual:   min ‖Σ αᵢyᵢxᵢ‖ over α ≥ 0 with Σ αᵢ = 1           bound: ‖Σ αᵢyᵢxᵢ‖/Σ αᵢ ≥ every margin
+//! ```
+//!
 //! The hinge loss with a small enough penalty has the same solution, as soon as no dual is at its bound. So
 //! the penalty is lowered, each time from the last solution, until the interval between the margin that is
 //! reached and the largest that the duals allow has closed, or until the duals allow next to none.

@@ -2,12 +2,12 @@
 //! yᵢ·(xᵢ, extra)`.
 //!
 //! If that point is not the origin, it is the direction in which the rows have their largest margin, and its
-//! length is that margin. If it is the origin, then the rows on which it stands, few and affinely
-//! independent, are the proof that nothing separates all rows.
+//! length is that margin. If it is the origin, then its corral, few and affinely independent rows, is the
+//! proof that nothing separates all rows.
 //!
-//! Each round looks at all rows once and takes those with the least margins into a working set; among these,
-//! one row at a time joins the corral, the rows that the point stands on, and rows leave it that the point no
-//! longer needs.
+//! A round computes the margins of all rows and takes those with the least ones into a working set; among
+//! these, one row at a time joins the corral, the rows that the point is a convex combination of, and rows
+//! leave it whose share has become zero (Wolfe, "Finding the nearest point in a polytope", 1976).
 
 use super::{Control, Recorder, Termination};
 use crate::data::Matrix;
@@ -25,11 +25,11 @@ pub struct Signed<'a> {
     pub extra: f64,
 }
 
-/// What the algorithm came to.
+/// The result of the algorithm.
 pub struct NearestPoint {
     /// The point; its last coordinate is the bias.
     pub point: Point,
-    /// The rows that it stands on, and how much of each: positive, and 1 in all.
+    /// The rows that it is a convex combination of, and their shares: positive, and 1 in all.
     pub support: Vec<(u32, f64)>,
     /// Why it stopped.
     pub termination: Termination,
@@ -38,10 +38,9 @@ pub struct NearestPoint {
 }
 
 /// Rows that join the working set in a round, at least and at most: an eighth of all in between, so that
-/// looking at all rows and looking at these take about as long.
+/// the margins of all rows and the work on these take about as long.
 const JOINING: (usize, usize) = (32, 256);
-/// A point this short, beside the longest row, is the origin, as far as these numbers tell: with a basis, and
-/// without.
+/// A point this short, relative to the longest row, is the origin up to rounding: with a basis, and without.
 const NOTHING: [f64; 2] = [1e-15, 1e-8];
 
 impl Signed<'_> {
@@ -105,28 +104,32 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         if let Some(termination) = termination {
             return corral.finish(termination, &recorder);
         }
-        // Those with the least margins, least first; among equals the first ones.
-        let mut order: Vec<u32> = (0..counted.len() as u32).collect();
-        let by_margin =
-            |&a: &u32, &b: &u32| margins[a as usize].total_cmp(&margins[b as usize]).then(a.cmp(&b));
-        let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len()).min(order.len());
-        if joining < order.len() {
-            order.select_nth_unstable_by(joining, by_margin);
-            order.truncate(joining);
-        }
-        order.sort_unstable_by(by_margin);
-        let working: Vec<u32> = order.iter().map(|&at| counted[at as usize]).collect();
+        let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len());
+        let working: Vec<u32> =
+            smallest(&margins, joining).into_iter().map(|at| counted[at as usize]).collect();
         if !corral.improve(&working, 0.25 * control.tolerance, nothing, most) {
             return corral.finish(Termination::Stalled, &recorder);
         }
     }
 }
 
-/// The rows that the point stands on.
+/// The places of the smallest values, smallest first; of equal values the first ones.
+fn smallest(values: &[f64], count: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    let by_value = |&a: &u32, &b: &u32| values[a as usize].total_cmp(&values[b as usize]).then(a.cmp(&b));
+    if count < order.len() {
+        order.select_nth_unstable_by(count, by_value);
+        order.truncate(count);
+    }
+    order.sort_unstable_by(by_value);
+    order
+}
+
+/// The rows that the point is a convex combination of.
 ///
-/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is told by the least squares of
-/// `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come and
-/// go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
+/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is given by the least squares
+/// of `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come
+/// and go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
 /// none; otherwise from inner products alone, which tell half as many digits.
 struct Corral<'a> {
     rows: Signed<'a>,

@@ -8,7 +8,7 @@
 //! from the witnesses alone.
 
 use crate::certificate::file::Claim;
-use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, Stand};
+use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, SignedRows};
 use crate::certificate::range;
 use crate::certificate::rigorous::Between;
 use crate::control::{Observer, Progress, Watch};
@@ -18,7 +18,9 @@ use crate::loss::Hinge;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
-use crate::solver::{Control, Ended, NearestPoint, Obstacle, Signed, dependence, max_margin, nearest_point};
+use crate::solver::{
+    Control, NearestPoint, Obstacle, Signed, Termination, dependence, max_margin, nearest_point,
+};
 use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -79,8 +81,8 @@ pub struct Margin {
     pub zero: Option<ExactCombination>,
     /// Why there is no exact proof, where one was tried.
     pub obstacle: Option<String>,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it stopped.
+    pub termination: Termination,
     /// Rounds over all rows.
     pub rounds: usize,
 }
@@ -113,8 +115,8 @@ pub fn margin(
         trace: false,
         watch: &watch,
     };
-    let stand = Stand { rows: &data.rows, signs: &signs, bias: settings.bias };
-    let search = Search { stand, control, decide: settings.decide, found: Margin::nothing() };
+    let rows = SignedRows { rows: &data.rows, signs: &signs, bias: settings.bias };
+    let search = Search { rows, control, decide: settings.decide, found: Margin::nothing() };
     // Among the threads that share the work: from outside, every little part of it would be handed over to
     // them and waited for.
     rayon::scope(|_| search.run())
@@ -132,7 +134,7 @@ impl Margin {
             combination: None,
             zero: None,
             obstacle: None,
-            ended: Ended::OutOfSteps,
+            termination: Termination::OutOfSteps,
             rounds: 0,
         }
     }
@@ -211,7 +213,7 @@ impl Margin {
 }
 
 struct Search<'a> {
-    stand: Stand<'a>,
+    rows: SignedRows<'a>,
     control: Control<'a>,
     decide: bool,
     found: Margin,
@@ -219,28 +221,28 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn run(mut self) -> Result<Margin> {
-        let extra = self.stand.bias.coordinate();
-        let signed = Signed { rows: self.stand.rows, signs: self.stand.signs, extra };
+        let extra = self.rows.bias.coordinate();
+        let signed = Signed { rows: self.rows.rows, signs: self.rows.signs, extra };
         self.found.radius = self.through_origin().radius();
         if !self.found.radius.high.is_finite() {
             return Err(Error::input(
                 "the values are so large that sums of their squares are no finite numbers",
             ));
         }
-        if let Some(pair) = equal_rows(self.stand.rows, self.stand.signs) {
+        if let Some(pair) = equal_rows(self.rows.rows, self.rows.signs) {
             self.take_zero(ExactCombination { rows: pair.to_vec(), multipliers: vec!["1".into(); 2] });
-            return Ok(self.finish(Ended::Arrived));
+            return Ok(self.finish(Termination::Converged));
         }
         let few = self.decide(signed);
         if self.decide && self.found.separable != Separable::Unknown {
-            self.found.ended = Ended::Arrived;
+            self.found.termination = Termination::Converged;
         } else if !few {
             self.widen_margin();
         } else if self.found.separable == Separable::Yes && !self.found.is_closed(self.control.tolerance) {
             self.close(signed);
         }
-        let ended = self.found.ended;
-        Ok(self.finish(ended))
+        let termination = self.found.termination;
+        Ok(self.finish(termination))
     }
 
     /// Separable or not, on columns of one size. Returns whether the nearest point stands on few enough rows
@@ -258,13 +260,13 @@ impl<'a> Search<'a> {
         if let Some(point) = quickly(rows, self.control.seed, &mut self.found.rounds) {
             self.take_direction(&unscaled(point));
             if self.found.separable == Separable::Yes
-                && (self.decide || scaled.is_some() || self.stand.bias == Bias::Free)
+                && (self.decide || scaled.is_some() || self.rows.bias == Bias::Free)
             {
                 return true;
             }
         }
         // The rows as they are can as well close the interval at once.
-        let tolerance = match scaled.is_some() || self.stand.bias == Bias::Free {
+        let tolerance = match scaled.is_some() || self.rows.bias == Bias::Free {
             _ if self.decide => 1.0 - 1e-9,
             true => 0.9,
             false => self.control.tolerance,
@@ -283,10 +285,10 @@ impl<'a> Search<'a> {
         let nearest =
             nearest_point(rows, MOST_SUPPORT, &Control { tolerance, watch: &watch, ..self.control });
         self.found.rounds += nearest.steps;
-        self.found.ended = nearest.ended;
+        self.found.termination = nearest.termination;
         self.take_direction(&unscaled(nearest.point.clone()));
         self.take_combination(&nearest.support);
-        if nearest.ended == Ended::Stalled && self.found.separable != Separable::Yes {
+        if nearest.termination == Termination::Stalled && self.found.separable != Separable::Yes {
             self.combine_exactly(signed, &nearest);
         }
         nearest.support.len() <= MOST_SUPPORT
@@ -333,10 +335,10 @@ impl<'a> Search<'a> {
 
     /// Closes the interval of rows that can be separated.
     fn close(&mut self, signed: Signed<'_>) {
-        if self.stand.bias != Bias::Free {
+        if self.rows.bias != Bias::Free {
             let nearest = nearest_point(signed, MOST_SUPPORT, &self.control);
             self.found.rounds += nearest.steps;
-            self.found.ended = nearest.ended;
+            self.found.termination = nearest.termination;
             self.take_direction(&Direction::new(&nearest.point.weights, nearest.point.bias * signed.extra));
             self.take_combination(&nearest.support);
             if nearest.support.len() <= MOST_SUPPORT {
@@ -348,23 +350,23 @@ impl<'a> Search<'a> {
 
     /// The hyperplane with the largest margin, by the solver that goes through rows one by one.
     fn widen_margin(&mut self) {
-        let counted: Vec<f64> = self.stand.signs.iter().map(|sign| sign.abs()).collect();
+        let counted: Vec<f64> = self.rows.signs.iter().map(|sign| sign.abs()).collect();
         let targets: Vec<f64> =
-            self.stand.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
+            self.rows.signs.iter().map(|sign| if *sign < 0.0 { -1.0 } else { 1.0 }).collect();
         let total = counted.iter().sum();
         let every = counted.iter().all(|c| *c == 1.0);
         let problem = Problem {
-            rows: self.stand.rows,
+            rows: self.rows.rows,
             targets: &targets,
             row_weights: if every { &[] } else { &counted },
             total,
             loss: Hinge,
             penalty: L2(1.0),
-            bias: self.stand.bias,
+            bias: self.rows.bias,
         };
         let largest = max_margin(&problem, &self.control);
         self.found.rounds += largest.solution.steps;
-        self.found.ended = largest.solution.ended;
+        self.found.termination = largest.solution.termination;
         let point = &largest.solution.point;
         self.take_direction(&Direction::new(&point.weights, point.bias));
         let duals = largest.solution.duals.unwrap_or_default();
@@ -374,7 +376,7 @@ impl<'a> Search<'a> {
 
     fn take_direction(&mut self, direction: &Direction) {
         let direction = &self.with_weights(direction);
-        let Ok(lower) = self.stand.margin_at_least(direction) else { return };
+        let Ok(lower) = self.rows.margin_at_least(direction) else { return };
         if lower > self.found.interval.0 {
             self.found.interval.0 = lower;
             self.found.direction = Some(direction.clone());
@@ -388,7 +390,7 @@ impl<'a> Search<'a> {
     /// will do.
     fn with_weights(&self, direction: &Direction) -> Direction {
         let is_bias_alone = direction.bias != 0.0 && direction.weights.iter().all(|w| *w == 0.0);
-        if !is_bias_alone || self.stand.bias != Bias::Free || self.stand.rows.columns() == 0 {
+        if !is_bias_alone || self.rows.bias != Bias::Free || self.rows.rows.columns() == 0 {
             return direction.clone();
         }
         let far = 2.0 * self.found.radius.high + 1.0;
@@ -399,7 +401,7 @@ impl<'a> Search<'a> {
         let mut shares: Vec<(u32, f64)> = shares
             .iter()
             .copied()
-            .filter(|(i, share)| *share > 0.0 && self.stand.signs[*i as usize] != 0.0)
+            .filter(|(i, share)| *share > 0.0 && self.rows.signs[*i as usize] != 0.0)
             .collect();
         shares.sort_unstable_by_key(|(i, _)| *i);
         let largest = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
@@ -415,7 +417,7 @@ impl<'a> Search<'a> {
     fn take_shares(&mut self, shares: impl Iterator<Item = (u32, f64)>) {
         let (rows, multipliers) = shares.unzip();
         let combination = Combination { rows, multipliers };
-        let Ok(upper) = self.stand.margin_at_most(&combination) else { return };
+        let Ok(upper) = self.rows.margin_at_most(&combination) else { return };
         if upper < self.found.interval.1 {
             self.found.interval.1 = upper;
             self.found.combination = Some(combination);
@@ -424,7 +426,7 @@ impl<'a> Search<'a> {
 
     fn take_zero(&mut self, zero: ExactCombination) {
         // Whoever made it, it counts only if the checker says so.
-        if self.stand.is_zero(&zero).is_ok() {
+        if self.rows.is_zero(&zero).is_ok() {
             self.found.separable = Separable::No;
             self.found.interval = (self.found.interval.0.min(0.0), 0.0);
             self.found.zero = Some(zero);
@@ -432,14 +434,14 @@ impl<'a> Search<'a> {
     }
 
     /// The rows as a perceptron sees them: the bias is a coordinate of 1.
-    fn through_origin(&self) -> Stand<'a> {
-        let bias = if self.stand.bias == Bias::None { Bias::None } else { Bias::Penalised };
-        Stand { bias, ..self.stand }
+    fn through_origin(&self) -> SignedRows<'a> {
+        let bias = if self.rows.bias == Bias::None { Bias::None } else { Bias::Penalised };
+        SignedRows { bias, ..self.rows }
     }
 
     /// The forms of the margin that mistake bounds speak of.
-    fn finish(mut self, ended: Ended) -> Margin {
-        self.found.ended = ended;
+    fn finish(mut self, termination: Termination) -> Margin {
+        self.found.termination = termination;
         let through_origin = self.through_origin();
         if let Some(direction) = &self.found.direction {
             self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);

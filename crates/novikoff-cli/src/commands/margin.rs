@@ -19,7 +19,7 @@ use novikoff::margin::{Margin, Separable, Settings, margin};
 use novikoff::model::atomic;
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Purpose, Reader};
-use novikoff::solver::Ended;
+use novikoff::solver::Termination;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -48,7 +48,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         let found = margin(&data, &sides, &settings, &mut watch)
             .map_err(|error| super::train::place(error, &input))?;
         watch.clear();
-        let interrupted = found.ended == Ended::Interrupted;
+        let interrupted = found.termination == Termination::Interrupted;
         closings.push(std::mem::take(&mut closing).until(found.rounds, found.interval));
         parts.push((sides, found));
         if interrupted {
@@ -60,7 +60,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         let claims: Vec<Claim> =
             parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
         if claims.is_empty() {
-            let interrupted = parts.iter().any(|(_, found)| found.ended == Ended::Interrupted);
+            let interrupted = parts.iter().any(|(_, found)| found.termination == Termination::Interrupted);
             let unproved = || {
                 Error::input("nothing could be proved: there is no certificate to write").at(
                     input.name(),
@@ -94,7 +94,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         as_text(&data, &parts, arguments, spent)
     };
     print(&text)?;
-    let interrupted = parts.last().is_some_and(|(_, found)| found.ended == Ended::Interrupted);
+    let interrupted = parts.last().is_some_and(|(_, found)| found.termination == Termination::Interrupted);
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }
 

@@ -6,7 +6,7 @@
 use super::mistakes::MistakeProof;
 use super::numbers;
 use super::objective::{Objective, Target};
-use super::proof::{Combination, Direction, ExactCombination, Sides, Stand};
+use super::proof::{Combination, Direction, ExactCombination, Sides, SignedRows};
 use super::range::{self, Unproved};
 use super::sentence::Question;
 use crate::data::canonical::Origin;
@@ -523,9 +523,9 @@ fn with_stand<T>(
     data: &Dataset,
     sides: &Sides,
     bias: Bias,
-    f: impl FnOnce(Stand<'_>) -> Result<T, Unproved>,
+    f: impl FnOnce(SignedRows<'_>) -> Result<T, Unproved>,
 ) -> Result<T, Unproved> {
     let signs = sides.signs(data)?;
     range::rows(&data.rows)?;
-    f(Stand { rows: &data.rows, signs: &signs, bias })
+    f(SignedRows { rows: &data.rows, signs: &signs, bias })
 }

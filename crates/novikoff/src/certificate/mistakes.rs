@@ -10,7 +10,7 @@
 //! a bias.
 
 use super::objective::Target;
-use super::proof::{Direction, Stand, classes, length_of, over_length};
+use super::proof::{Direction, SignedRows, classes, length_of, over_length};
 use super::range::{self, Unproved};
 use super::rigorous::{quotient_up, score};
 use crate::data::Dataset;
@@ -92,7 +92,7 @@ impl MistakeProof {
 
     fn of_two(&self, signs: &[f64], data: &Dataset) -> Result<(Vec<f64>, f64), Unproved> {
         let [direction] = &self.weights[..] else { return Err("two sides need one weight vector".into()) };
-        let stand = Stand { rows: &data.rows, signs, bias: self.bias };
+        let stand = SignedRows { rows: &data.rows, signs, bias: self.bias };
         let radius = if self.normalised { 1.0 } else { stand.radius().high };
         Ok((stand.margins(direction, self.normalised)?, radius))
     }
@@ -123,7 +123,7 @@ impl MistakeProof {
         if signs.iter().all(|sign| *sign == 0.0) {
             return Err("no row has one of these labels".into());
         }
-        let stand = Stand { rows: &data.rows, signs: &signs, bias: self.bias };
+        let stand = SignedRows { rows: &data.rows, signs: &signs, bias: self.bias };
         let lead = |i: usize| {
             if signs[i] == 0.0 {
                 return f64::INFINITY;

@@ -3,8 +3,6 @@
 mod deviation;
 pub mod exact;
 pub mod file;
-mod gap;
-mod joint;
 pub mod learnability;
 pub mod mistakes;
 pub(crate) mod numbers;
@@ -13,6 +11,3 @@ pub mod proof;
 pub mod range;
 pub mod rigorous;
 mod sentence;
-
-pub use gap::{Gap, balance, gap, gap_with_pull, scored_gap};
-pub use joint::joint_gap;

@@ -9,8 +9,6 @@
 //! The same shortening takes duals into the domain of an ℓ1 penalty.
 
 use super::deviation;
-use super::gap::balance;
-use super::joint;
 use super::proof::{Direction, Sides, classes};
 use super::range::{self, LARGE, UNDERFLOW, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, rough_score};
@@ -20,7 +18,7 @@ use crate::loss::{
 };
 use crate::model::Weights;
 use crate::penalty::{Bias, ElasticNet};
-use crate::risk::{self, Joint, Problem, log_sum_exp, probabilities};
+use crate::risk::{self, Joint, Problem, balance, joint_balance, log_sum_exp, probabilities};
 use rayon::prelude::*;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -715,12 +713,12 @@ impl Given<'_> {
         if !q.iter().all(|q| q.is_finite()) {
             return None;
         }
-        let mut pull = problem.pull(&q);
+        let mut pull = problem.loss_gradient(&q);
         // The share of a class that is too much, at most: taking it away, and giving it to those that have
         // too little, is a move of twice that in every row.
         let mut epsilon = 0.0f64;
         if bias == Bias::Free {
-            joint::balance(&problem, &mut q, &pull.bias);
+            joint_balance(&problem, &mut q, &pull.bias);
             let wanted: Vec<f64> =
                 (0..k).map(|c| self.sum(|i| f64::from(u8::from(classes[i] as usize == c)))).collect();
             // A class without a row that counts is to have nothing, exactly.
@@ -729,7 +727,7 @@ impl Given<'_> {
                     q[classes[i] as usize] += std::mem::take(&mut q[c]);
                 }
             }
-            pull = problem.pull(&q);
+            pull = problem.loss_gradient(&q);
             for c in (0..k).filter(|&c| wanted[c] > 0.0) {
                 let have = self.sum_between(|i| q[i * k + c]);
                 let want = Between::about(wanted[c], wanted[c], 2 * self.len() + 64);

@@ -250,7 +250,7 @@ pub(super) fn length_of(all: &[f64], counted: &[f64]) -> Result<Between, Unprove
 
 /// Rows with their signs, and what the bias means for the margin.
 #[derive(Clone, Copy)]
-pub struct Stand<'a> {
+pub struct SignedRows<'a> {
     /// The rows.
     pub rows: &'a Matrix,
     /// +1, −1, or 0 for rows that do not count.
@@ -260,7 +260,7 @@ pub struct Stand<'a> {
     pub bias: Bias,
 }
 
-impl Stand<'_> {
+impl SignedRows<'_> {
     /// The least margin over the length of the weights, from below: a margin that there is.
     pub fn margin_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
         self.at_least(direction, false)

@@ -1,13 +1,15 @@
 //! The absolute loss: regression that outliers cannot pull far.
 
-use super::{Local, Loss, LossName, ProximalLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss};
 
 /// `|s − y|`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Absolute;
 
 impl Loss for Absolute {
-    const NAME: LossName = LossName::Absolute;
+    fn name(self) -> &'static str {
+        LossName::Absolute.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -27,6 +29,23 @@ impl Loss for Absolute {
     #[inline(always)]
     fn nearest_dual(self, _: f64, u: f64) -> f64 {
         u.clamp(-1.0, 1.0)
+    }
+
+    fn growth(self) -> Growth {
+        Growth::Lipschitz(1.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::Absolute)
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        (u * y).abs()
+    }
+
+    fn largest_conjugate_size(self, y: f64) -> Option<f64> {
+        Some(y.abs())
     }
 }
 

@@ -1,13 +1,15 @@
 //! The hinge: rows are to have a margin of 1. The support vector machine's loss.
 
-use super::{Local, Loss, LossName, ProximalLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss, Targets};
 
 /// `max(0, 1 − y·s)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hinge;
 
 impl Loss for Hinge {
-    const NAME: LossName = LossName::Hinge;
+    fn name(self) -> &'static str {
+        LossName::Hinge.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -27,6 +29,27 @@ impl Loss for Hinge {
     #[inline(always)]
     fn nearest_dual(self, y: f64, u: f64) -> f64 {
         y * (y * u).clamp(-1.0, 0.0)
+    }
+
+    fn growth(self) -> Growth {
+        Growth::Lipschitz(1.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::Hinge)
+    }
+
+    fn targets(self) -> Targets {
+        Targets::Signs
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        (u * y).abs()
+    }
+
+    fn largest_conjugate_size(self, _: f64) -> Option<f64> {
+        Some(3.0)
     }
 }
 

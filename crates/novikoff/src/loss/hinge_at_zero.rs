@@ -1,14 +1,16 @@
 //! The hinge at zero: only rows on the wrong side hurt. The loss whose stochastic gradient is the perceptron.
 
 use super::hinge::kinked_at;
-use super::{Local, Loss, LossName, ProximalLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss, Targets};
 
 /// `max(0, −y·s)`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HingeAtZero;
 
 impl Loss for HingeAtZero {
-    const NAME: LossName = LossName::HingeAtZero;
+    fn name(self) -> &'static str {
+        LossName::HingeAtZero.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -30,6 +32,27 @@ impl Loss for HingeAtZero {
     #[inline(always)]
     fn nearest_dual(self, y: f64, u: f64) -> f64 {
         y * (y * u).clamp(-1.0, 0.0)
+    }
+
+    fn growth(self) -> Growth {
+        Growth::Lipschitz(1.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::HingeAtZero)
+    }
+
+    fn targets(self) -> Targets {
+        Targets::Signs
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        (u * y).abs()
+    }
+
+    fn largest_conjugate_size(self, _: f64) -> Option<f64> {
+        Some(3.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The logistic loss: minus the log of the probability of the label.
 
-use super::{Local, Loss, LossName, ProximalLoss, SmoothLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss, SmoothLoss, Targets};
 
 /// `log(1 + exp(−y·s))`, in nats.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +27,9 @@ fn ln_one_and(e: f64) -> f64 {
 }
 
 impl Loss for Logistic {
-    const NAME: LossName = LossName::Logistic;
+    fn name(self) -> &'static str {
+        LossName::Logistic.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -51,6 +53,53 @@ impl Loss for Logistic {
     fn nearest_dual(self, y: f64, u: f64) -> f64 {
         y * (y * u).clamp(-1.0, 0.0)
     }
+
+    fn growth(self) -> Growth {
+        Growth::Lipschitz(1.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::Logistic)
+    }
+
+    fn targets(self) -> Targets {
+        Targets::Signs
+    }
+
+    fn vanishes_at_infinity(self) -> bool {
+        true
+    }
+
+    /// Of the quick logarithm.
+    fn rounding(self) -> f64 {
+        2e-12
+    }
+
+    /// With the library's logarithm.
+    fn precise_value(self, y: f64, s: f64) -> f64 {
+        let m = y * s;
+        (-m).max(0.0) + (-m.abs()).exp().ln_1p()
+    }
+
+    /// Also where the terms are so unequal that `1 − p` loses digits of `p`.
+    fn precise_conjugate(self, y: f64, u: f64) -> f64 {
+        let p = -y * u;
+        if p > 0.0 && p < 0.5 { p * p.ln() + (1.0 - p) * (-p).ln_1p() } else { self.conjugate(y, u) }
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, _: f64, u: f64) -> f64 {
+        if u == 0.0 { 0.0 } else { u.abs() * (u.abs().ln().abs() + 1.0) }
+    }
+
+    fn largest_conjugate_size(self, _: f64) -> Option<f64> {
+        Some(3.0)
+    }
+
+    #[inline(always)]
+    fn second_order(self, y: f64, s: f64) -> Option<Local> {
+        Some(self.local(y, s))
+    }
 }
 
 impl SmoothLoss for Logistic {
@@ -61,12 +110,16 @@ impl SmoothLoss for Logistic {
     }
 
     #[inline(always)]
-    fn all(self, y: f64, s: f64) -> Local {
+    fn local(self, y: f64, s: f64) -> Local {
         let m = y * s;
         let e = (-m.abs()).exp();
         let over = 1.0 / (1.0 + e);
         let wrong = if m >= 0.0 { e * over } else { over };
         Local { value: (-m).max(0.0) + ln_one_and(e), slope: -y * wrong, curvature: e * over * over }
+    }
+
+    fn largest_curvature(self) -> Option<f64> {
+        Some(0.25)
     }
 }
 
@@ -101,7 +154,7 @@ impl ProximalLoss for Logistic {
                 break;
             }
         }
-        let at = self.all(1.0, m);
+        let at = self.local(1.0, m);
         let slope = -y * sigmoid(-m);
         Local {
             value: at.value + width * slope * slope / 2.0,

@@ -1,9 +1,13 @@
-//! 4 — What hurts: a loss of a target and a score, one file a loss.
+//! Losses `ℓ(y, s)` of a target and a score, one file a loss.
 //!
-//! A loss `ℓ(y, s)` is convex in the score. For classes the target `y` is +1 or −1 and only the margin `y·s`
-//! counts; for regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*: `ℓ(y, s) + ℓ*(y, u) ≥
-//! s·u` for every dual, with equality where `u` is the slope at `s` (Fenchel and Young), and that is what
-//! every duality gap here is made of.
+//! A loss is convex in the score and nowhere negative. For classes the target `y` is +1 or −1 and only the
+//! margin `y·s` counts; for regression it is a number. The slope `u = ∂ℓ/∂s` of a row is its *dual*:
+//! `ℓ(y, s) + ℓ*(y, u) ≥ s·u` for every dual, with equality where `u` is the slope at `s` (Fenchel and
+//! Young). Every duality gap is made of this inequality.
+//!
+//! [`Loss`] is open: a loss that is defined elsewhere works with every solver whose needs it meets
+//! ([`SmoothLoss`] for Newton's method, [`ProximalLoss`] for dual coordinate descent), and its duality gap is
+//! computed as for any other. Certificates know the losses of [`LossName`] only.
 
 mod absolute;
 mod exponential;
@@ -23,10 +27,13 @@ pub use squared_hinge::SquaredHinge;
 
 use serde::{Deserialize, Serialize};
 
-/// A convex loss.
+/// A convex loss that is nowhere negative.
+///
+/// Four functions define it, and [`Loss::growth`] bounds what rounded scores do to it. The others have
+/// defaults that are safe for any loss; a better answer makes duality gaps cheaper or tighter, never wrong.
 pub trait Loss: Copy + Send + Sync + 'static {
-    /// Which it is.
-    const NAME: LossName;
+    /// Its name, for messages.
+    fn name(self) -> &'static str;
 
     /// `ℓ(y, s)`.
     fn value(self, y: f64, s: f64) -> f64;
@@ -39,6 +46,101 @@ pub trait Loss: Copy + Send + Sync + 'static {
 
     /// The dual nearest to `u` at which the conjugate is finite.
     fn nearest_dual(self, y: f64, u: f64) -> f64;
+
+    /// How fast it grows with the score.
+    fn growth(self) -> Growth;
+
+    /// Which of the losses that certificates know it is; `None` for any other.
+    fn known(self) -> Option<LossName> {
+        None
+    }
+
+    /// What targets are. For [`Targets::Signs`] one look at `y = 1` stands for all rows.
+    fn targets(self) -> Targets {
+        Targets::Numbers
+    }
+
+    /// Whether it tends to zero for ever larger margins without reaching it. On separable rows the mean of
+    /// such a loss has no minimum.
+    fn vanishes_at_infinity(self) -> bool {
+        false
+    }
+
+    /// The relative rounding error of [`Loss::value`]. Where it is larger than this default, which covers a
+    /// few operations and a function of the standard library, [`Loss::precise_value`] must stay within the
+    /// default.
+    fn rounding(self) -> f64 {
+        ROUNDING
+    }
+
+    /// [`Loss::value`] with a relative error of at most `16·2⁻⁵³`.
+    fn precise_value(self, y: f64, s: f64) -> f64 {
+        self.value(y, s)
+    }
+
+    /// [`Loss::conjugate`] with an error of at most `16·2⁻⁵³` of [`Loss::conjugate_size`].
+    fn precise_conjugate(self, y: f64, u: f64) -> f64 {
+        self.conjugate(y, u)
+    }
+
+    /// The sum of the absolute values of the terms that [`Loss::conjugate`] adds up: what its rounding error
+    /// is relative to. The default holds for a conjugate computed as `u·y`, or `u` times a constant of at
+    /// most 1, plus terms of one sign; where larger terms cancel, give their sum.
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        2.0 * ((u * y).abs() + u.abs()) + self.conjugate(y, u).abs()
+    }
+
+    /// The largest [`Loss::conjugate_size`] over all duals of the domain, where that is known: it saves a
+    /// pass over the rows.
+    fn largest_conjugate_size(self, y: f64) -> Option<f64> {
+        let _ = y;
+        None
+    }
+
+    /// Value, slope and curvature at a score; `None` for a loss with kinks. With it, a point close to the
+    /// minimum gets a much smaller gap (see [`crate::solver::in_ball`]).
+    fn second_order(self, y: f64, s: f64) -> Option<Local> {
+        let _ = (y, s);
+        None
+    }
+}
+
+/// The relative error of a few operations and a function of the standard library: `16·2⁻⁵³`.
+pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// How fast a loss grows with the score: a bound on what an error of the scores does to the mean loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// No slope is steeper than this.
+    Lipschitz(f64),
+    /// No curvature is larger than this `h`, so that `|ℓ'| ≤ √(2hℓ)`, since no loss is negative.
+    Smooth(f64),
+    /// No slope is steeper than the loss itself: `|ℓ'| ≤ ℓ`.
+    Exponential,
+}
+
+impl Growth {
+    /// What a mean loss changes by at most where scores change by up to `off`; `shares` is the sum of the
+    /// factors of the rows' losses in the mean.
+    pub(crate) fn change_of_mean(self, mean: f64, off: f64, shares: f64) -> f64 {
+        match self {
+            Growth::Exponential => mean * off.exp_m1(),
+            // The mean of √ℓ is at most the root of the mean.
+            Growth::Smooth(h) => {
+                (2.0 * h).sqrt() * off * (shares * mean).sqrt() + (h / 2.0) * shares * off * off
+            }
+            Growth::Lipschitz(slope) => slope * shares * off,
+        }
+    }
+}
+
+/// What the targets of a loss are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// +1 or −1, and the loss is a function of the margin `y·s`.
+    Signs,
+    /// Numbers that the scores are to meet: the loss is zero at `s = y`.
+    Numbers,
 }
 
 /// A loss with a slope everywhere, and a curvature that Newton's method can use.
@@ -48,8 +150,22 @@ pub trait SmoothLoss: Loss {
 
     /// Value, slope and curvature at once.
     #[inline(always)]
-    fn all(self, y: f64, s: f64) -> Local {
+    fn local(self, y: f64, s: f64) -> Local {
         Local { value: self.value(y, s), slope: self.slope(y, s), curvature: self.curvature(y, s) }
+    }
+
+    /// The largest curvature anywhere; `None` if there is none. The dual function is as strongly concave as
+    /// its inverse, which safe screening needs.
+    fn largest_curvature(self) -> Option<f64> {
+        match self.growth() {
+            Growth::Smooth(h) => Some(h),
+            Growth::Lipschitz(_) | Growth::Exponential => None,
+        }
+    }
+
+    /// Whether the curvature is the same at every target and score.
+    fn has_constant_curvature(self) -> bool {
+        false
     }
 }
 
@@ -71,7 +187,7 @@ pub struct Local {
     pub curvature: f64,
 }
 
-/// The losses by the names that the command line gives them.
+/// The losses that certificates and model files know, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -216,9 +332,10 @@ mod tests {
             prop_assert!(close(u, (right + left) / 2.0, 1e-4), "slope {u} against {left} and {right}");
         }
         // The conjugate is what it says.
-        if L::NAME != LossName::Exponential
+        let name = loss.known().unwrap();
+        if name != LossName::Exponential
             && u.abs() > 1e-3
-            && (L::NAME != LossName::Logistic || u.abs() < 1.0 - 1e-6)
+            && (name != LossName::Logistic || u.abs() < 1.0 - 1e-6)
         {
             prop_assert!(
                 close(loss.conjugate(y, u), conjugate_by_search(loss, y, u), 1e-6),
@@ -226,7 +343,7 @@ mod tests {
             );
         }
         if y.abs() == 1.0
-            && let Some(factor) = L::NAME.dominating_factor()
+            && let Some(factor) = name.dominating_factor()
         {
             prop_assert!(factor * loss.value(y, s) >= zero_one(y, s) - 1e-12, "domination");
         }
@@ -243,7 +360,7 @@ mod tests {
             close(curvature, right, 1e-3) || close(curvature, left, 1e-3),
             "{curvature} against {left} and {right}"
         );
-        let all = loss.all(y, s);
+        let all = loss.local(y, s);
         prop_assert!(close(all.value, loss.value(y, s), 1e-14) && close(all.slope, loss.slope(y, s), 1e-14));
         prop_assert!(close(all.curvature, curvature, 1e-13));
         Ok(())
@@ -273,7 +390,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]
-        fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64, target in -5.0..5.0f64) {
+        fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64,
+            target in -5.0..5.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             holds(Hinge, y, s, t)?;
             holds(SquaredHinge, y, s, t)?;
@@ -287,7 +405,8 @@ mod tests {
         }
 
         #[test]
-        fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64, target in -5.0..5.0f64) {
+        fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64,
+            target in -5.0..5.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             smooth(SquaredHinge, y, s)?;
             smooth(Logistic, y, s)?;
@@ -296,7 +415,8 @@ mod tests {
         }
 
         #[test]
-        fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64, width in 0.01..20.0f64) {
+        fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64,
+            width in 0.01..20.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             proximal(Hinge, y, z, width)?;
             proximal(SquaredHinge, y, z, width)?;
@@ -311,7 +431,7 @@ mod tests {
     fn far_out_nothing_overflows_but_what_must() {
         for y in [-1.0, 1.0] {
             for s in [-1e300, -800.0, 0.0, 800.0, 1e300] {
-                let l = Logistic.all(y, s);
+                let l = Logistic.local(y, s);
                 assert!(
                     l.value.is_finite() && l.slope.abs() <= 1.0 && l.curvature.is_finite(),
                     "{y} {s} {l:?}"

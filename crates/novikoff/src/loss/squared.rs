@@ -1,13 +1,15 @@
 //! The squared loss: least squares.
 
-use super::{Local, Loss, LossName, ProximalLoss, SmoothLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss, SmoothLoss};
 
 /// `(s − y)²`, without a factor ½: as it stands it dominates the zero-one loss of classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Squared;
 
 impl Loss for Squared {
-    const NAME: LossName = LossName::Squared;
+    fn name(self) -> &'static str {
+        LossName::Squared.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -28,12 +30,34 @@ impl Loss for Squared {
     fn nearest_dual(self, _: f64, u: f64) -> f64 {
         u
     }
+
+    fn growth(self) -> Growth {
+        Growth::Smooth(2.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::Squared)
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        (u * y).abs() + u * u / 4.0
+    }
+
+    #[inline(always)]
+    fn second_order(self, y: f64, s: f64) -> Option<Local> {
+        Some(self.local(y, s))
+    }
 }
 
 impl SmoothLoss for Squared {
     #[inline(always)]
     fn curvature(self, _: f64, _: f64) -> f64 {
         2.0
+    }
+
+    fn has_constant_curvature(self) -> bool {
+        true
     }
 }
 

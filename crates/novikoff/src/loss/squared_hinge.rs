@@ -1,13 +1,15 @@
 //! The squared hinge: a support vector machine that forgives small shortfalls and not large ones.
 
-use super::{Local, Loss, LossName, ProximalLoss, SmoothLoss};
+use super::{Growth, Local, Loss, LossName, ProximalLoss, SmoothLoss, Targets};
 
 /// `max(0, 1 − y·s)²`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SquaredHinge;
 
 impl Loss for SquaredHinge {
-    const NAME: LossName = LossName::SquaredHinge;
+    fn name(self) -> &'static str {
+        LossName::SquaredHinge.name()
+    }
 
     #[inline(always)]
     fn value(self, y: f64, s: f64) -> f64 {
@@ -28,6 +30,28 @@ impl Loss for SquaredHinge {
     #[inline(always)]
     fn nearest_dual(self, y: f64, u: f64) -> f64 {
         y * (y * u).min(0.0)
+    }
+
+    fn growth(self) -> Growth {
+        Growth::Smooth(2.0)
+    }
+
+    fn known(self) -> Option<LossName> {
+        Some(LossName::SquaredHinge)
+    }
+
+    fn targets(self) -> Targets {
+        Targets::Signs
+    }
+
+    #[inline(always)]
+    fn conjugate_size(self, y: f64, u: f64) -> f64 {
+        (u * y).abs() + u * u / 4.0
+    }
+
+    #[inline(always)]
+    fn second_order(self, y: f64, s: f64) -> Option<Local> {
+        Some(self.local(y, s))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is minimised for k classes at once: the multinomial logistic loss.
+//! The objective for k classes at once: the multinomial logistic loss plus a penalty.
 //!
 //! ```text
 //! (1/n) Σ cᵢ (log Σ_c exp(s_ic) − s_iy) + (λ/2)‖W‖²,   s_ic = <w_c, xᵢ> + b_c
@@ -11,10 +11,10 @@ use crate::penalty::Bias;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that one task looks at.
+/// Rows of one task.
 const CHUNK: usize = 1024;
 
-/// Rows and their classes, and how strongly weights are restrained.
+/// Rows and their classes, and the regularisation of the weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint<'a> {
     /// The rows.
@@ -29,7 +29,7 @@ pub struct Joint<'a> {
     pub total: f64,
     /// λ.
     pub lambda: f64,
-    /// Whether there are constants, and whether they are restrained.
+    /// Whether there are biases, and whether they are penalised.
     pub bias: Bias,
 }
 
@@ -98,9 +98,8 @@ impl Joint<'_> {
         blocks(self.classes.len(), self.rows.stored() * self.count, self.rows.columns() * self.count)
     }
 
-    /// What the loss pulls the weights by, where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ −
-    /// e_y)ᵀ`.
-    pub fn pull(&self, probabilities: &[f64]) -> Weights {
+    /// The gradient of the mean loss where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ − e_y)ᵀ`.
+    pub fn loss_gradient(&self, probabilities: &[f64]) -> Weights {
         self.combine(|i, factors| {
             let share = self.share(i);
             let p = &probabilities[i * self.count..(i + 1) * self.count];

@@ -1,24 +1,29 @@
-//! What is minimised: the mean loss of rows plus a penalty of weights.
+//! Regularised empirical risk: the mean loss of the rows plus a penalty of the weights, and its duality gap.
 //!
 //! ```text
-//! (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + (λ/2)‖w‖² + μ‖w‖₁
+//! (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ> + b) + Σⱼ p(wⱼ)
 //! ```
 //! `n` is the sum of the row weights (the number of rows where there are none), so that a row of weight 2 is
 //! the same as the row twice. Class weights are factors of `cᵢ` that `n` does not know of. A penalised bias
 //! counts as a weight.
 
+mod gap;
 mod joint;
+mod joint_gap;
 mod passes;
 
+pub use gap::{Gap, balance, duality_gap, duality_gap_with_gradient, scores_and_gap};
 pub use joint::{Joint, log_sum_exp, probabilities, softmax};
+pub use joint_gap::joint_gap;
 
+pub(crate) use joint_gap::joint_balance;
 pub(crate) use passes::{blocks, sum};
 
 use crate::data::{Matrix, Row};
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
 
-/// Rows and targets, a loss and a penalty: everything that decides what the best weights are.
+/// Rows and targets, a loss and a penalty: everything that the minimum depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a, L, P> {
     /// The rows.
@@ -29,11 +34,11 @@ pub struct Problem<'a, L, P> {
     pub row_weights: &'a [f64],
     /// What the sum of losses is divided by.
     pub total: f64,
-    /// What hurts.
+    /// The loss.
     pub loss: L,
-    /// What restrains.
+    /// The penalty.
     pub penalty: P,
-    /// Whether there is a constant, and whether it is restrained.
+    /// Whether there is a bias, and whether it is penalised.
     pub bias: Bias,
 }
 
@@ -104,8 +109,8 @@ impl<'a, L: Loss, P: Penalty> Problem<'a, L, P> {
 
     /// The penalty of a point.
     pub fn penalty_of(&self, point: &Point) -> f64 {
-        let bias = if self.bias == Bias::Penalised { self.penalty.of(point.bias) } else { 0.0 };
-        point.weights.iter().map(|w| self.penalty.of(*w)).sum::<f64>() + bias
+        let bias = if self.bias == Bias::Penalised { self.penalty.value(point.bias) } else { 0.0 };
+        point.weights.iter().map(|w| self.penalty.value(*w)).sum::<f64>() + bias
     }
 
     /// The mean loss at these scores.

@@ -1,12 +1,18 @@
 //! Boosting: the exponential loss, one coordinate at a time.
+//!
+//! The problem is `min F(w, b) = (1/n) Σ cᵢ exp(−yᵢ(<w, xᵢ> + b)) + (λ/2)‖w‖²`. A round takes the coordinate
+//! `j` with the largest `|∂F/∂wⱼ|` and minimises `F` along it. With the distribution `dᵢ ∝ cᵢ exp(−yᵢsᵢ)`
+//! over the rows, and λ = 0, that is the feature with the largest edge `|Σ dᵢyᵢxᵢⱼ|`: AdaBoost (Freund and
+//! Schapire, 1997) as coordinate descent (Breiman; Mason, Baxter, Bartlett and Frean, "Boosting algorithms as
+//! gradient descent", 1999).
 
-use super::moments::Moments;
-use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball};
-use crate::certificate::gap;
+use super::gap_schedule::GapSchedule;
+use super::gap_schedule::ProofSchedule;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::data::Matrix;
 use crate::loss::{Exponential, Loss};
-use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::penalty::{Bias, L2};
+use crate::risk::{Point, Problem, duality_gap};
 use rayon::prelude::*;
 
 /// Coordinate-wise boosting, AdaBoost's view of the exponential loss: every round takes the feature along
@@ -17,8 +23,8 @@ use rayon::prelude::*;
 /// Without a penalty there may be no minimum: on separable data the objective falls towards 0 while the
 /// weights grow. A round moves no score by more than 40, so they stay numbers, and the end comes where the
 /// objective is below the tolerance times that of zero weights and every row is on its side
-/// ([`Ended::Diverging`]), where no feature does better than chance by more than the tolerance and a gap
-/// confirms that, or with the last step.
+/// ([`Termination::Diverging`]), where no feature does better than chance by more than the tolerance and a
+/// gap confirms that, or with the last step.
 ///
 /// ```
 /// use novikoff::control::{Unwatched, Watch};
@@ -26,7 +32,7 @@ use rayon::prelude::*;
 /// use novikoff::loss::Exponential;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Boosting, Control, Ended, Solver};
+/// use novikoff::solver::{Boosting, Control, Termination, Solver};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -34,13 +40,15 @@ use rayon::prelude::*;
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Exponential, penalty: L2(0.0), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Exponential, penalty: L2(0.0), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Boosting.solve(&problem, None, &control);
 /// // Separable: as small as was asked for, with weights that are numbers, and no minimum.
-/// assert_eq!(solution.ended, Ended::Diverging);
+/// assert_eq!(solution.termination, Termination::Diverging);
 /// assert!(solution.trace.last().unwrap().objective <= 1e-3 && solution.point.weights[0].is_finite());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,56 +61,49 @@ impl Solver<Exponential, L2> for Boosting {
     fn solve(
         &self,
         problem: &Problem<'_, Exponential, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         let features = Columns::of(problem.rows);
-        let mut state = State::new(problem, start);
-        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
-        let lambda = problem.penalty.l2();
+        let mut state = BoostingState::new(problem, start);
+        let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
         let at_zero = problem.sum(|i| problem.share(i));
-        let (mut steps, mut arrival) = (0, Arrival { enough: control.tolerance });
-        let ended = loop {
+        let (mut steps, mut proofs) = (0, ProofSchedule::new(control.tolerance));
+        let termination = loop {
             let (steepest, edge) = state.steepest(&features);
-            let (mut relative, mut arrived, mut diverging) = (None, false, false);
-            if lambda > 0.0 {
-                if moments.come(steps) || steps == control.steps {
-                    state.refresh();
-                    let found = gap(problem, &state.point, &state.scores, None);
-                    relative = found.relative();
-                    arrived = found.within(control.tolerance);
-                }
-            } else {
-                diverging =
+            let (mut relative, mut has_converged, mut is_diverging) = (None, false, false);
+            if problem.penalty.0 == 0.0 {
+                is_diverging =
                     state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
-                let prove = || {
-                    in_ball(problem, &state.point, &state.scores, None, control.tolerance)
-                        .0
-                        .within(control.tolerance)
-                };
-                arrived = !diverging && arrival.is(edge, prove);
+                has_converged =
+                    !is_diverging && proofs.proves(edge, || state.is_proven_minimum(control.tolerance));
+            } else if gap_schedule.is_due(steps) || steps == control.steps {
+                state.refresh();
+                let gap = duality_gap(problem, &state.point, &state.scores, None);
+                relative = gap.relative();
+                has_converged = gap.within(control.tolerance);
             }
             let slope = state.gradient(steepest).abs();
-            let stop = watched.step(state.objective, relative, Some(slope), Some(&state.point));
-            if arrived || problem.is_empty() {
-                break Ended::Arrived;
-            } else if diverging {
-                break Ended::Diverging;
+            let stop = recorder.step(state.objective, relative, Some(slope), Some(&state.point));
+            if has_converged || problem.is_empty() {
+                break Termination::Converged;
+            } else if is_diverging {
+                break Termination::Diverging;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if steps == control.steps {
-                break Ended::OutOfSteps;
+                break Termination::OutOfSteps;
             } else if !state.boost(&features, steepest) {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
             steps += 1;
         };
-        watched.finish(state.point, None, ended)
+        recorder.finish(state.point, None, termination)
     }
 }
 
-/// Where a run of rounds has got to.
-struct State<'a> {
+/// The state between rounds.
+struct BoostingState<'a> {
     problem: &'a Problem<'a, Exponential, L2>,
     point: Point,
     scores: Vec<f64>,
@@ -113,8 +114,8 @@ struct State<'a> {
     slopes: Vec<f64>,
 }
 
-impl<'a> State<'a> {
-    fn new(problem: &'a Problem<'a, Exponential, L2>, start: Option<&Start>) -> Self {
+impl<'a> BoostingState<'a> {
+    fn new(problem: &'a Problem<'a, Exponential, L2>, start: Option<&WarmStart>) -> Self {
         let zero = Point::zero(problem.rows.columns());
         let mut state = Self {
             problem,
@@ -139,6 +140,11 @@ impl<'a> State<'a> {
         self.objective = self.loss() + self.problem.penalty_of(&self.point);
     }
 
+    /// Whether the point is proven to be a minimum, without a penalty.
+    fn is_proven_minimum(&self, tolerance: f64) -> bool {
+        gap_in_ball(self.problem, &self.point, &self.scores, None, tolerance).0.within(tolerance)
+    }
+
     fn weight(&self, i: usize, score: f64) -> f64 {
         self.problem.share(i) * Exponential.value(self.problem.targets[i], score)
     }
@@ -147,9 +153,9 @@ impl<'a> State<'a> {
         self.problem.sum(|i| self.weights[i])
     }
 
-    fn restraint(&self, coordinate: usize) -> f64 {
+    fn ridge(&self, coordinate: usize) -> f64 {
         let free = coordinate == self.point.weights.len() && self.problem.bias != Bias::Penalised;
-        if free { 0.0 } else { self.problem.penalty.l2() }
+        if free { 0.0 } else { self.problem.penalty.0 }
     }
 
     fn weight_of(&self, coordinate: usize) -> f64 {
@@ -160,7 +166,7 @@ impl<'a> State<'a> {
     fn gradient(&self, coordinate: usize) -> f64 {
         self.slopes
             .get(coordinate)
-            .map_or(0.0, |slope| slope + self.restraint(coordinate) * self.weight_of(coordinate))
+            .map_or(0.0, |slope| slope + self.ridge(coordinate) * self.weight_of(coordinate))
     }
 
     /// The coordinate along which the objective is steepest (the first of equals), and the largest edge of
@@ -195,7 +201,7 @@ impl<'a> State<'a> {
         };
         let terms: Vec<(f64, f64)> =
             entries.iter().map(|&(i, x)| (self.weights[i], targets[i] * x)).collect();
-        let lambda = self.restraint(coordinate);
+        let lambda = self.ridge(coordinate);
         let step = match features.common(coordinate) {
             Some(size) if lambda == 0.0 => closed_form(&terms, size),
             _ => line_search(
@@ -240,9 +246,9 @@ fn line_search(terms: &[(f64, f64)], lambda: f64, w: f64, farthest: f64) -> f64 
     let slopes = |step: f64| {
         let mut all = (lambda * (w + step), lambda);
         for (weight, z) in terms {
-            let pull = weight * z * (-z * step).exp();
-            all.0 -= pull;
-            all.1 += z * pull;
+            let term = weight * z * (-z * step).exp();
+            all.0 -= term;
+            all.1 += z * term;
         }
         all
     };
@@ -379,7 +385,8 @@ mod tests {
             row_weights in prop::collection::vec(0.1..3.0f64, 30),
             rounds in 0usize..6,
         ) {
-            let (rows, targets): (Vec<Vec<f64>>, _) = (rows.iter().map(|r| signs(r)).collect(), signs(&labels[..rows.len()]));
+            let (rows, targets): (Vec<Vec<f64>>, _) =
+                (rows.iter().map(|r| signs(r)).collect(), signs(&labels[..rows.len()]));
             let (matrix, row_weights) = (dense(&rows), &row_weights[..rows.len()]);
             let expected = adaboost(&rows, &targets, row_weights, rounds);
             prop_assume!(expected.is_some());
@@ -397,12 +404,14 @@ mod tests {
             lambda in prop::sample::select(vec![0.0, 0.01, 2.0]),
             w in -2.0..2.0f64,
         ) {
-            let terms: Vec<(f64, f64)> = terms.iter().map(|(weight, z, up)| (*weight, if *up { *z } else { -z })).collect();
+            let terms: Vec<(f64, f64)> = terms.iter()
+                .map(|(weight, z, up)| (*weight, if *up { *z } else { -z })).collect();
             let largest = terms.iter().fold(0.0f64, |m, t| m.max(t.1.abs()));
             let farthest = FARTHEST / largest;
             let found = line_search(&terms, lambda, w, farthest);
             let value = |step: f64| {
-                terms.iter().map(|(weight, z)| weight * (-z * step).exp()).sum::<f64>() + 0.5 * lambda * (w + step).powi(2)
+                terms.iter().map(|(weight, z)| weight * (-z * step).exp())
+                    .sum::<f64>() + 0.5 * lambda * (w + step).powi(2)
             };
             prop_assert!(found.abs() <= farthest);
             for other in [0.0, 1e-3, -1e-3, 0.1, -0.1, 1.0, -1.0, farthest - found, -farthest - found] {
@@ -428,12 +437,15 @@ mod tests {
                 let labels_differ = targets.iter().any(|y| *y != targets[0]);
                 // One label alone and a free bias: the bias runs off, and the objective with it to zero.
                 if bias != Bias::Free || labels_differ {
-                    prop_assert_eq!(found.ended, Ended::Arrived, "{:?} {:?}", bias, found.trace.last());
-                    let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task, None, 1e-7, 100_000);
+                    prop_assert_eq!(found.termination, Termination::Converged, "{:?} {:?}", bias,
+                        found.trace.last());
+                    let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task,
+                        None, 1e-7, 100_000);
                     let (a, b) = (objective(&task, &found.point), objective(&task, &other.point));
                     prop_assert!((a - b).abs() <= 3e-7 * a, "{bias:?} {a} {b}");
                 }
-                prop_assert!(found.trace.windows(2).all(|s| s[1].objective <= s[0].objective * (1.0 + 1e-12)));
+                prop_assert!(found.trace.windows(2)
+                    .all(|s| s[1].objective <= s[0].objective * (1.0 + 1e-12)));
             }
         }
     }
@@ -459,7 +471,7 @@ mod tests {
                         found.point.weights.iter().all(|w| w.is_finite()) && found.point.bias.is_finite()
                     );
                     let separable = rows[0][0] != 0.0 || bias != Bias::None;
-                    if tolerance > 0.0 && separable && found.ended == Ended::Arrived {
+                    if tolerance > 0.0 && separable && found.termination == Termination::Converged {
                         assert!(value <= tolerance, "{bias:?} {value} {:?}", found.trace.last());
                     }
                 }
@@ -471,10 +483,10 @@ mod tests {
     fn a_start_from_beyond_all_numbers_is_no_start() {
         let (rows, targets) = (dense(&[vec![1.0], vec![-2.0]]), [-1.0, 1.0]);
         let task = problem(&rows, &targets, Exponential, 0.1, Bias::Free);
-        let start = Start { point: Point { weights: vec![1e9], bias: 0.0 }, duals: Vec::new() };
+        let start = WarmStart { point: Point { weights: vec![1e9], bias: 0.0 }, duals: Vec::new() };
         let found = solve(&Boosting, &task, Some(&start), 1e-9, 1000);
-        assert_eq!(found.ended, Ended::Arrived);
-        let warm = Start { point: found.point.clone(), duals: Vec::new() };
+        assert_eq!(found.termination, Termination::Converged);
+        let warm = WarmStart { point: found.point.clone(), duals: Vec::new() };
         assert_eq!(solve(&Boosting, &task, Some(&warm), 1e-9, 1000).steps, 0);
     }
 
@@ -491,6 +503,6 @@ mod tests {
         let control =
             Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Boosting.solve(&task, None, &control);
-        assert_eq!((found.ended, found.steps), (Ended::Interrupted, 0));
+        assert_eq!((found.termination, found.steps), (Termination::Interrupted, 0));
     }
 }

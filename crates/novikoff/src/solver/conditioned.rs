@@ -6,7 +6,7 @@
 //! the same problem. Without a penalty the same is true of columns times powers of two; a penalty would count
 //! other weights.
 
-use super::double::Double;
+use super::double_double::Double;
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::penalty::Bias;
@@ -24,7 +24,7 @@ const UNEVEN: f64 = 131_072.0;
 /// Which changes leave the minimum where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
-    /// A bias that nothing restrains makes up for a shift.
+    /// A bias that is not penalised absorbs a shift.
     pub shift: bool,
     /// Without a penalty the units of a column do not matter.
     pub scale: bool,
@@ -88,7 +88,7 @@ impl Conditioned {
 }
 
 /// The middle of every column whose values lie close together and far from zero. Most files show no such
-/// column after a few rows, and the rest of them is not looked at.
+/// column after a few rows, and the rest of them is not read.
 fn shifts(rows: &Matrix) -> Vec<(u32, f64)> {
     let mut candidates: Vec<(u32, f64, f64)> = Vec::new();
     if rows.rows() > 0 {
@@ -205,7 +205,8 @@ mod tests {
             base in prop::sample::select(vec![1.7e9, -1e12, 3e-5, 4096.0]),
             weights in prop::collection::vec(-1.0..1.0f64, 2),
         ) {
-            let table: Vec<Vec<f64>> = rows.iter().map(|(k, x)| vec![base * (1.0 + f64::from(*k) * 2f64.powi(-30)), x * 1e-9]).collect();
+            let table: Vec<Vec<f64>> = rows.iter()
+                .map(|(k, x)| vec![base * (1.0 + f64::from(*k) * 2f64.powi(-30)), x * 1e-9]).collect();
             for matrix in [dense(&table), sparse(&table)] {
                 let Some(found) = Conditioned::of(&matrix, BOTH) else { continue };
                 let shift = found.shifts.first().map_or(0.0, |(_, shift)| *shift);

@@ -1,21 +1,28 @@
-//! Column by column: weights of which most are exactly zero.
+//! Coordinate descent for sparse weights: a proximal Newton method with working sets and safe screening.
 //!
-//! A proximal Newton method. Around the point reached, the mean loss is replaced by a quadratic model, whose
-//! minimum with the penalty is sought one coordinate at a time ([`quadratic`]); a line search makes sure that
-//! the true objective falls. For the squared loss the model is exact. Only columns of a working set move:
-//! those with a weight, and those that the penalty holds back least. A look at all columns shows which belong
-//! to it, and how large the duality gap is. A dual within the gap of the best one proves of many columns that
-//! their weight is zero in every solution (Fercoq, Gramfort and Salmon, "Mind the duality gap", 2015); they
-//! are never looked at again.
+//! The primal problem is `min f(w, b) + (μ/2)‖w‖² + ν‖w‖₁` with the mean loss `f`; the dual one is
+//!
+//! ```text
+//! max over u of −(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ) − (1/2μ) Σⱼ max(0, |vⱼ| − ν)²,   v = (1/n) Σ cᵢuᵢxᵢ
+//! ```
+//!
+//! for μ > 0; for μ = 0 the last sum is replaced by `|vⱼ| ≤ ν`. A step minimises a quadratic model of `f`
+//! plus the penalty, one coordinate at a time ([`quadratic`]), and a line search makes sure that the
+//! objective falls (Lee, Sun and Saunders, "Proximal Newton-type methods", 2014; Friedman, Hastie and
+//! Tibshirani, 2010). For the squared loss the model is exact.
+//!
+//! Only columns of a working set move: those with a weight, and those whose gradient is closest to ν or
+//! beyond it. An evaluation of all columns shows which belong to it, and how large the duality gap is. A dual
+//! within the gap of the best one proves of many columns that their weight is zero in every solution (Fercoq,
+//! Gramfort and Salmon, "Mind the duality gap", 2015); they are dropped.
 
 mod columns;
 mod quadratic;
 
-use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate;
-use crate::loss::{LossName, SmoothLoss};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
+use crate::loss::SmoothLoss;
 use crate::penalty::{Bias, ElasticNet, Penalty};
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use columns::{Columns, weighted_square};
 use quadratic::{Products, Quadratic};
 use rayon::prelude::*;
@@ -35,12 +42,16 @@ use rayon::prelude::*;
 /// rows.push(&[0, 1], &[-1.0, 0.5]);
 /// let penalty = ElasticNet { l2: 0.0, l1: 1.0 };
 /// let (rows, targets) = (rows.finish(), [3.0, -3.0]);
-/// let problem =
-///     Problem { rows: &rows, targets: &targets, row_weights: &[], total: 2.0, loss: Squared, penalty, bias: Bias::None };
+/// let problem = Problem {
+///     rows: &rows, targets: &targets, row_weights: &[], total: 2.0,
+///     loss: Squared, penalty, bias: Bias::None,
+/// };
 /// let mut unwatched = Unwatched;
 /// let watch = Watch::new(&mut unwatched);
-/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output: (0, 1), trace: false, watch: &watch };
-/// // Least squares alone would be 3; the penalty takes half of its factor off, and the second column is of no use.
+/// let output = (0, 1);
+/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &watch };
+/// // Least squares alone would be 3; the penalty takes half of its factor off, and the second column is
+/// // of no use.
 /// assert_eq!(Coordinate.solve(&problem, None, &control).point.weights, [2.5, 0.0]);
 /// assert_eq!(largest_l1(&problem), 6.0);
 /// ```
@@ -53,10 +64,10 @@ impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
     fn solve(
         &self,
         problem: &Problem<'_, L, ElasticNet>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
-        Descent::new(problem, start).run(control)
+        ProximalNewton::new(problem, start).run(control)
     }
 }
 
@@ -65,36 +76,35 @@ impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
 pub fn largest_l1<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>) -> f64 {
     let scores = vec![0.0; problem.len()];
     let shift = if problem.bias == Bias::Free { best_shift(problem, &scores) } else { 0.0 };
-    let pull = problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], shift));
-    let bias = if problem.bias == Bias::Penalised { pull.bias } else { 0.0 };
-    pull.weights.iter().fold(bias.abs(), |largest, v| largest.max(v.abs()))
+    let gradient = problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], shift));
+    let bias = if problem.bias == Bias::Penalised { gradient.bias } else { 0.0 };
+    gradient.weights.iter().fold(bias.abs(), |largest, v| largest.max(v.abs()))
 }
 
 /// Fewest columns that a working set has, if there are as many.
 const FEWEST: usize = 128;
-/// A look at so many times the entries of the working set costs no more than a step, so there is one before
-/// every step. If there are more, steps follow without one until the gap over the working set is this share
-/// of that over all columns, but no more than so many.
-const CHEAP_LOOK: usize = 8;
+/// An evaluation of so many times the entries of the working set costs no more than a step, so there is one
+/// before every step. If there are more, steps follow without one until the gap over the working set is this
+/// share of that over all columns, but no more than so many.
+const CHEAP_EVALUATION: usize = 8;
 const SHARE_OF_GAP: f64 = 0.3;
 const STEPS_WITHOUT: usize = 5;
 /// Relative differences of objectives that may be rounding.
 const NOISE: f64 = 1e-14;
-/// Steps without any gain after which all columns are looked at, and after which there is no point in going
-/// on.
-const IDLE_LOOK: usize = 3;
+/// Steps without any gain after which all columns are evaluated, and after which the solver has stalled.
+const IDLE_EVALUATE: usize = 3;
 const IDLE_END: usize = 8;
 /// Rows that one task sums over.
 const CHUNK: usize = 4096;
 
-/// What moves while the problem is solved. The bias is the last of the weights and its column one of ones,
+/// The state of the method. The bias is the last of the weights and its column one of ones,
 /// where there is one.
-struct Descent<'a, 'p, L> {
+struct ProximalNewton<'a, 'p, L> {
     problem: &'a Problem<'p, L, ElasticNet>,
     columns: Columns,
     /// The column that no penalty touches.
     free: Option<usize>,
-    /// How far the pull of each column changes at most, for a change of the duals of length 1.
+    /// How much each entry of the gradient changes at most, for a change of the duals of length 1.
     norms: Vec<f64>,
     weights: Vec<f64>,
     scores: Vec<f64>,
@@ -105,8 +115,8 @@ struct Descent<'a, 'p, L> {
     /// By rows, times their share: slopes and curvatures of the loss.
     slopes: Vec<f64>,
     curvatures: Vec<f64>,
-    /// By columns, where they were looked at last: the gradient of the mean loss.
-    pull: Vec<f64>,
+    /// By columns, when they were evaluated last: the gradient of the mean loss.
+    gradient: Vec<f64>,
     objective: f64,
     /// The best duals so far and what they prove.
     duals: Vec<f64>,
@@ -120,8 +130,8 @@ struct Bound {
     shorter: f64,
 }
 
-impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
-    fn new(problem: &'a Problem<'p, L, ElasticNet>, start: Option<&Start>) -> Self {
+impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
+    fn new(problem: &'a Problem<'p, L, ElasticNet>, start: Option<&WarmStart>) -> Self {
         let (n, d) = (problem.len(), problem.rows.columns());
         let columns = Columns::new(problem.rows, problem.bias != Bias::None);
         let free = (problem.bias == Bias::Free).then_some(d);
@@ -136,7 +146,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         };
         let norms: Vec<f64> = (0..columns.count()).into_par_iter().map(norm).collect();
         let alive = (0..columns.count()).filter(|j| free != Some(*j)).collect();
-        let mut descent = Self {
+        let mut state = Self {
             problem,
             free,
             norms,
@@ -146,7 +156,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             working: Vec::new(),
             slopes: vec![0.0; n],
             curvatures: vec![0.0; n],
-            pull: vec![0.0; columns.count()],
+            gradient: vec![0.0; columns.count()],
             objective: 0.0,
             duals: vec![0.0; n],
             bound: f64::NEG_INFINITY,
@@ -154,9 +164,9 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             columns,
         };
         if let Some(start) = start {
-            descent.begin_at(&start.point);
+            state.begin_at(&start.point);
         }
-        descent
+        state
     }
 
     /// Begins at a point, unless zero is a better one (any is better than one without numbers).
@@ -181,62 +191,62 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 
     fn run(mut self, control: &Control<'_>) -> Solution {
-        let mut watched = Watched::new(control);
-        let (mut look, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
+        let mut recorder = Recorder::new(control);
+        let (mut evaluate, mut without, mut goal, mut tolerance) = (true, 0, 0.0, control.tolerance);
         let (mut idle, mut least, mut least_gap, mut least_part) =
             (0, f64::INFINITY, f64::INFINITY, f64::INFINITY);
-        let ended = loop {
+        let termination = loop {
             self.centre();
             self.derive();
             let mut gained = self.objective < least - NOISE * least.abs();
             least = least.min(self.objective);
-            if !look {
-                self.pull_of(&self.working.clone());
+            if !evaluate {
+                self.compute_gradient(&self.working.clone());
                 let part = self.objective - self.bound_over(&self.working).value;
                 gained |= part < 0.9 * least_part && least_part < f64::INFINITY;
                 least_part = least_part.min(part);
                 without += 1;
-                look = part <= goal || without == STEPS_WITHOUT;
+                evaluate = part <= goal || without == STEPS_WITHOUT;
             }
-            let looked = look || idle == IDLE_LOOK;
+            let evaluated = evaluate || idle == IDLE_EVALUATE;
             let mut gap = None;
-            let mut arrived = false;
-            if looked {
-                let found = self.look();
+            let mut converged = false;
+            if evaluated {
+                let found = self.evaluate_all();
                 gained |= found < 0.9 * least_gap;
                 (least_gap, least_part) = (least_gap.min(found), f64::INFINITY);
                 gap = Some(relative(found, self.objective));
                 if relative(found, self.objective) <= tolerance {
-                    // The solver's word is not enough: scores anew, and the certificate's own arithmetic.
+                    // Updated scores have rounding errors: scores and gap anew.
                     let point = self.point();
                     self.scores = self.problem.scores(&point);
-                    let proof = certificate::gap(self.problem, &point, &self.scores, Some(&self.duals));
-                    arrived = proof.within(control.tolerance);
+                    let proof = duality_gap(self.problem, &point, &self.scores, Some(&self.duals));
+                    converged = proof.within(control.tolerance);
                     tolerance /= 2.0;
                 }
                 goal = (SHARE_OF_GAP * found).max(0.5 * tolerance * self.objective.abs());
-                look = self.entries(&self.alive) <= CHEAP_LOOK * self.entries(&self.working);
+                evaluate = self.entries(&self.alive) <= CHEAP_EVALUATION * self.entries(&self.working);
                 without = 0;
             }
             idle = if gained { 0 } else { idle + 1 };
-            let stop = watched.step(self.objective, gap, None, Some(&self.point()));
-            if arrived {
-                break Ended::Arrived;
+            let stop = recorder.step(self.objective, gap, None, Some(&self.point()));
+            if converged {
+                break Termination::Converged;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if idle >= IDLE_END {
-                break Ended::Stalled;
-            } else if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
+                break Termination::Stalled;
+            } else if recorder.steps() >= control.steps {
+                break Termination::OutOfSteps;
             }
             if !self.newton() {
-                if looked {
-                    break Ended::Stalled;
+                if evaluated {
+                    break Termination::Stalled;
                 }
-                look = true;
+                evaluate = true;
             }
         };
-        watched.finish(self.point(), Some(self.duals), ended)
+        recorder.finish(self.point(), Some(self.duals), termination)
     }
 
     /// Moves a free bias to where it is best: only there do the slopes balance, as duals must.
@@ -257,7 +267,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             .map(|(chunk, (slopes, curvatures))| {
                 let mut sum = 0.0;
                 for (i, (slope, curvature)) in (chunk * CHUNK..).zip(slopes.iter_mut().zip(curvatures)) {
-                    let (share, at) = (problem.share(i), problem.loss.all(problem.targets[i], scores[i]));
+                    let (share, at) = (problem.share(i), problem.loss.local(problem.targets[i], scores[i]));
                     (*slope, *curvature) = (share * at.slope, share * at.curvature);
                     sum += share * at.value;
                 }
@@ -270,7 +280,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             .iter()
             .enumerate()
             .filter(|(j, _)| self.free != Some(*j))
-            .map(|(_, w)| penalty.of(*w))
+            .map(|(_, w)| penalty.value(*w))
             .sum();
         self.objective = parts.iter().sum::<f64>() + penalties;
     }
@@ -280,20 +290,19 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 
     /// The gradient of the mean loss along some columns.
-    fn pull_of(&mut self, columns: &[usize]) {
-        let pulls: Vec<f64> =
+    fn compute_gradient(&mut self, columns: &[usize]) {
+        let gradients: Vec<f64> =
             columns.par_iter().with_min_len(64).map(|j| self.columns.column(*j).dot(&self.slopes)).collect();
-        columns.iter().zip(pulls).for_each(|(j, pull)| self.pull[*j] = pull);
+        columns.iter().zip(gradients).for_each(|(j, gradient)| self.gradient[*j] = gradient);
     }
 
     /// What the slopes, shortened as far as they must be, prove about the problem over some columns.
     fn bound_over(&self, columns: &[usize]) -> Bound {
         let ElasticNet { l2, l1 } = self.problem.penalty;
         let penalised = columns.iter().filter(|j| self.free != Some(**j));
-        // The pull of the loss and of the ℓ2 penalty together: at the minimum it is nowhere stronger than the
-        // ℓ1 penalty.
+        // The gradient of the loss and the ℓ2 penalty together: at the minimum no entry is larger than ν.
         let strongest =
-            penalised.clone().map(|j| (self.pull[*j] + l2 * self.weights[*j]).abs()).fold(0.0, f64::max);
+            penalised.clone().map(|j| (self.gradient[*j] + l2 * self.weights[*j]).abs()).fold(0.0, f64::max);
         let value = |shorter: f64| {
             let problem = self.problem;
             let conjugates = problem.sum(|i| {
@@ -304,7 +313,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
                         .loss
                         .conjugate(problem.targets[i], problem.loss.nearest_dual(problem.targets[i], dual))
             });
-            let restraint = |j: &usize| problem.penalty.conjugate(-shorter * self.pull[*j]);
+            let restraint = |j: &usize| problem.penalty.conjugate(-shorter * self.gradient[*j]);
             -conjugates - if l2 > 0.0 { penalised.clone().map(restraint).sum() } else { 0.0 }
         };
         let shorter = if strongest > l1 { l1 / strongest } else { 1.0 };
@@ -316,14 +325,14 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         if full.value > short.value { full } else { short }
     }
 
-    /// Looks at all columns that are left: returns the gap, drops the columns that it proves to have no
-    /// weight, and chooses those that are to move.
-    fn look(&mut self) -> f64 {
+    /// Evaluates all columns that are left: returns the gap, drops the columns that it proves to have no
+    /// weight, and chooses the working set.
+    fn evaluate_all(&mut self) -> f64 {
         let mut all = std::mem::take(&mut self.alive);
-        self.pull_of(&all);
+        self.compute_gradient(&all);
         let raw = self.free.and_then(|_| self.balance());
         if raw.is_some() {
-            self.pull_of(&all);
+            self.compute_gradient(&all);
         }
         let bound = self.bound_over(&all);
         if bound.value > self.bound {
@@ -337,7 +346,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         self.screen(&mut all, &bound);
         if let Some(raw) = raw {
             self.slopes = raw;
-            self.pull_of(&all);
+            self.compute_gradient(&all);
         }
         self.alive = all;
         self.choose();
@@ -360,13 +369,14 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
 
     /// Drops columns without a weight that have none in any solution. The dual function bends everywhere at
     /// least as much as the inverse of the loss's steepest curvature, so the best duals lie within a ball
-    /// around any others, and a column whose pull stays below the penalty within the ball has no weight.
+    /// around any others, and a column whose gradient stays below the penalty within the ball has no weight.
     fn screen(&self, columns: &mut Vec<usize>, bound: &Bound) {
-        let Some(steepest) = steepest(L::NAME) else { return };
+        let Some(steepest) = self.problem.loss.largest_curvature() else { return };
         let gap = (self.objective - bound.value).max(0.0) + 1e-12 * self.objective.abs();
         let radius = (2.0 * gap * steepest).sqrt();
-        let may_have_weight =
-            |j: usize| bound.shorter * self.pull[j].abs() + radius * self.norms[j] >= self.problem.penalty.l1;
+        let may_have_weight = |j: usize| {
+            bound.shorter * self.gradient[j].abs() + radius * self.norms[j] >= self.problem.penalty.l1
+        };
         columns.retain(|&j| self.weights[j] != 0.0 || may_have_weight(j));
     }
 
@@ -375,12 +385,12 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         let l1 = self.problem.penalty.l1;
         let (mut chosen, mut others): (Vec<usize>, Vec<usize>) =
             self.alive.iter().partition(|j| self.weights[**j] != 0.0);
-        let violating = others.iter().filter(|j| self.pull[**j].abs() > l1).count();
-        // Twice as many as last time at most: many columns that pull now will not once a few have moved.
+        let violating = others.iter().filter(|j| self.gradient[**j].abs() > l1).count();
+        // Twice as many as last time at most: many columns that gradient now will not once a few have moved.
         let wanted = (chosen.len() + violating).min(2 * self.working.len()).max(2 * chosen.len()).max(FEWEST);
         let more = wanted - chosen.len();
         if more < others.len() {
-            let nearness = |j: usize| (self.pull[j].abs() - l1) / self.norms[j].max(f64::MIN_POSITIVE);
+            let nearness = |j: usize| (self.gradient[j].abs() - l1) / self.norms[j].max(f64::MIN_POSITIVE);
             others.select_nth_unstable_by(more, |a, b| nearness(*b).total_cmp(&nearness(*a)).then(a.cmp(b)));
             others.truncate(more);
         }
@@ -393,10 +403,10 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     /// One step over the working set; false if nothing moved.
     fn newton(&mut self) -> bool {
         if let Some(free) = self.free {
-            self.pull[free] = self.columns.column(free).dot(&self.slopes);
+            self.gradient[free] = self.columns.column(free).dot(&self.slopes);
         }
         let before: Vec<f64> = self.working.iter().map(|j| self.weights[*j]).collect();
-        let pull: Vec<f64> = self.working.iter().map(|j| self.pull[*j]).collect();
+        let gradient: Vec<f64> = self.working.iter().map(|j| self.gradient[*j]).collect();
         let model = Quadratic {
             rows: self.problem.rows,
             columns: &self.columns,
@@ -405,19 +415,18 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
             free: self.free,
             slopes: &self.slopes,
             curvatures: &self.curvatures,
-            pull: &pull,
+            gradient: &gradient,
         };
         let mut after = before.clone();
-        // The curvatures of the squared loss never change.
-        let known =
-            self.products.take().filter(|known| L::NAME == LossName::Squared && known.are_of(&self.working));
+        let constant = self.problem.loss.has_constant_curvature();
+        let known = self.products.take().filter(|known| constant && known.are_of(&self.working));
         self.products = model.minimise(&mut after, known);
         let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
         let mut change = vec![0.0; self.scores.len()];
         for (j, step) in self.working.iter().zip(&step).filter(|(_, step)| **step != 0.0) {
             self.columns.column(*j).add_to(&mut change, *step);
         }
-        let slope: f64 = step.iter().zip(&pull).map(|(step, pull)| step * pull).sum();
+        let slope: f64 = step.iter().zip(&gradient).map(|(step, gradient)| step * gradient).sum();
         let Some(length) = self.search(&before, &step, &change, slope) else { return false };
         let mut moved = false;
         for ((j, before), (after, step)) in self.working.iter().zip(&before).zip(after.iter().zip(&step)) {
@@ -438,7 +447,7 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
         let penalties = |length: f64| {
             let each =
                 self.working.iter().zip(before.iter().zip(step)).filter(|(j, _)| self.free != Some(**j));
-            each.map(|(_, (w, step))| penalty.of(w + length * step) - penalty.of(*w)).sum::<f64>()
+            each.map(|(_, (w, step))| penalty.value(w + length * step) - penalty.value(*w)).sum::<f64>()
         };
         let noise = NOISE * self.objective.abs();
         let hoped = slope + penalties(1.0);
@@ -459,15 +468,6 @@ impl<'a, 'p, L: SmoothLoss> Descent<'a, 'p, L> {
     }
 }
 
-/// The largest second derivative that a loss has anywhere, if it has one.
-fn steepest(loss: LossName) -> Option<f64> {
-    match loss {
-        LossName::Squared | LossName::SquaredHinge => Some(2.0),
-        LossName::Logistic => Some(0.25),
-        _ => None,
-    }
-}
-
 fn relative(gap: f64, objective: f64) -> f64 {
     if gap == 0.0 { 0.0 } else { gap / objective.abs().max(f64::MIN_POSITIVE) }
 }
@@ -480,7 +480,7 @@ fn best_shift<L: SmoothLoss, P: Penalty>(problem: &Problem<'_, L, P>, scores: &[
     let least = 0.5 * f64::EPSILON * scores.iter().fold(0.0, |largest: f64, score| largest.max(score.abs()));
     for round in 0..200 {
         let [slope, size, curvature] = sums(problem, |i| {
-            let at = problem.loss.all(problem.targets[i], scores[i] + shift);
+            let at = problem.loss.local(problem.targets[i], scores[i] + shift);
             [at.slope, at.slope.abs(), at.curvature]
         });
         if slope.abs() <= 1e-15 * size || slope.is_nan() {

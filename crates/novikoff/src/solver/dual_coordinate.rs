@@ -1,25 +1,34 @@
 //! Dual coordinate descent: one row's dual at a time, and the weights that follow from the duals.
 //!
-//! The weights are `w = −(1/λ) Σ shareᵢ·uᵢ·xᵢ`. Moving one dual to its best value is a problem in one
-//! dimension, which the loss's envelope solves; it costs the entries of one row, so a pass over all rows
-//! makes as many steps as there are rows. That is what makes it the method for many sparse columns.
+//! The dual of `min (1/n) Σ cᵢ ℓ(yᵢ, <w, xᵢ>) + (λ/2)‖w‖²` is
 //!
-//! Duals of rows far from the margin soon stand still. A row whose dual did not move is passed over in the
-//! next passes, in more of them each time; when what is left seems solved, all rows are looked at again.
+//! ```text
+//! max over u of −Σ shareᵢ·ℓ*(yᵢ, uᵢ) − (λ/2)‖w(u)‖²,   w(u) = −(1/λ) Σ shareᵢ·uᵢ·xᵢ,   shareᵢ = cᵢ/n
+//! ```
 //!
-//! A free bias is held near a centre by a penalty of its own, and the centre follows it: proximal steps in
-//! one dimension, which arrive within a few passes because the losses bend far more along the bias than that
-//! penalty does.
+//! Maximised over one dual `uᵢ` it is a problem in one dimension: with the score `s` of the row and
+//! `σ = shareᵢ·‖xᵢ‖²/λ`, the best dual is the slope of the loss's Moreau envelope of width `σ` at `s + σ·uᵢ`.
+//! That costs the entries of one row, so a pass over all rows makes as many steps as there are rows, which
+//! makes it the method for many sparse columns (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A dual
+//! coordinate descent method for large-scale linear SVM", 2008; Shalev-Shwartz and Zhang, "Stochastic dual
+//! coordinate ascent", 2013).
+//!
+//! Duals of rows far from the margin soon stop changing. A row whose dual did not change rests for the next
+//! passes, for more of them each time (shrinking); when the others seem solved, all rows take part again.
+//!
+//! A free bias has a quadratic penalty of its own around a centre, and the centre follows it: proximal steps
+//! in one dimension, which converge within a few passes because the losses are curved far more along the bias
+//! than that penalty is.
 
-mod abreast;
-mod compact;
+mod column_reordering;
+mod multi_output;
 
-use compact::Compact;
+use column_reordering::ReorderedColumns;
 
-use super::{Certified, Control, Ended, Solution, Solver, Start, Watched};
+use super::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem};
 use std::borrow::Cow;
@@ -28,7 +37,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DualCoordinate;
 
-/// Most passes for which a row is passed over.
+/// Most passes for which a row rests.
 const LONGEST_REST: u8 = 16;
 
 /// Passes after which a copy of the rows may be worth its time, and how many times the tolerance the gap must
@@ -37,21 +46,26 @@ const MANY: usize = 6;
 const FAR: f64 = 8.0;
 
 impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let norms = problem.each(|i| problem.row(i).norm_sq());
         let mut bias = BiasTerm::new(problem, &norms);
-        let mut state = State::begin(problem, start, &mut bias);
+        let mut state = DualState::begin(problem, start, &mut bias);
         let mut rests = vec![Rest::default(); problem.len()];
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
-        let mut course = Course::new(control);
-        let ended = loop {
-            if course.far
-                && course.watched.steps >= MANY
-                && state.compact.is_none()
-                && Compact::serves(problem.rows)
+        let mut run = Run::new(control);
+        let termination = loop {
+            if run.far
+                && run.recorder.steps() + 1 >= MANY
+                && state.reordered.is_none()
+                && ReorderedColumns::serves(problem.rows)
             {
-                state.make_compact(problem);
+                state.reorder_columns(problem);
             }
             random.shuffle(&mut order);
             let mut pass = Pass::default();
@@ -63,69 +77,69 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
                 }
             }
             let followed = bias.recentre(&mut state.point);
-            let look = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
-            let judged = course.after(problem, &pass, state.norm_sq, followed, look, state.to_show());
-            if judged.looked {
+            let evaluate = || Certified::new(problem, &state.whole(problem), Some(&state.duals));
+            let after = run.after(problem, &pass, state.norm_sq, followed, evaluate, state.to_show());
+            if after.evaluated {
                 rests.fill(Rest::default());
             }
-            if let Some(ended) = judged.ended {
-                break ended;
+            if let Some(termination) = after.termination {
+                break termination;
             }
         };
         let point = state.whole(problem).into_owned();
-        course.finish(point, state.duals, ended)
+        run.finish(point, state.duals, termination)
     }
 
-    fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
-        abreast::width(rows, problems)
+    fn multi_output_width(&self, rows: &Matrix, problems: usize) -> usize {
+        multi_output::width(rows, problems)
     }
 
-    fn solve_abreast(
+    fn solve_multi_output(
         &self,
         problems: &[Problem<'_, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'_>],
     ) -> Vec<Solution> {
-        abreast::solve(problems, starts, controls)
+        multi_output::solve(problems, starts, controls)
     }
 }
 
-/// How far the passes over one problem have come.
-struct Course<'a> {
-    watched: Watched<'a>,
+/// The progress of the passes over one problem.
+struct Run<'a> {
+    recorder: Recorder<'a>,
     last_gap: f64,
-    /// How much of the tolerance the gap must be expected within before it is worth looking.
+    /// The part of the tolerance that the gap must be expected within before it is computed.
     hope: f64,
     /// Whether there will be many more passes.
     far: bool,
     certified: Option<Certified>,
 }
 
-/// What a pass came to.
-struct Judged {
+/// What follows from a pass.
+struct AfterPass {
     /// Whether the gap was computed: then all rows are due again.
-    looked: bool,
-    ended: Option<Ended>,
+    evaluated: bool,
+    termination: Option<Termination>,
 }
 
-impl<'a> Course<'a> {
+impl<'a> Run<'a> {
     fn new(control: &Control<'a>) -> Self {
-        Self { watched: Watched::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
+        Self { recorder: Recorder::new(control), last_gap: 0.0, hope: 1.0, far: true, certified: None }
     }
 
-    /// After a pass; `look` computes the certificate.
+    /// After a pass; `evaluate` computes scores and gap.
     fn after<L: ProximalLoss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
         pass: &Pass,
         norm_sq: f64,
         followed: bool,
-        look: impl FnOnce() -> Certified,
+        evaluate: impl FnOnce() -> Certified,
         shown: Option<&Point>,
-    ) -> Judged {
-        let control = self.watched.control;
+    ) -> AfterPass {
+        let control = self.recorder.control;
         // The part of the gap that was seen on the way, each row before it moved.
-        let rough = pass.loss + norm_sq * problem.penalty.l2() / 2.0;
+        let rough = pass.loss + norm_sq * problem.penalty.0 / 2.0;
         let all = pass.rows == problem.len();
         // Whether that is so, and whether the rows that rested still stand still, the certificate tells; it
         // costs about two passes.
@@ -133,25 +147,25 @@ impl<'a> Course<'a> {
         self.last_gap = pass.gap;
         self.far = expected > FAR * control.tolerance * rough;
         let near = expected <= self.hope * control.tolerance * rough;
-        self.certified = near.then(look);
+        self.certified = near.then(evaluate);
         let exact = self.certified.as_ref().map(|certified| certified.gap);
         let objective = exact.map_or(rough, |gap| gap.objective);
         if near {
             self.hope *= 0.5;
         }
-        let stop = self.watched.step(objective, exact.and_then(|gap| gap.relative()), None, shown);
-        let ended = match () {
-            _ if stop => Some(Ended::Interrupted),
-            _ if exact.is_some_and(|gap| gap.within(control.tolerance)) => Some(Ended::Arrived),
-            _ if self.watched.steps() >= control.steps => Some(Ended::OutOfSteps),
-            _ if all && !pass.moved && !followed => Some(Ended::Stalled),
+        let stop = self.recorder.step(objective, exact.and_then(|gap| gap.relative()), None, shown);
+        let termination = match () {
+            _ if stop => Some(Termination::Interrupted),
+            _ if exact.is_some_and(|gap| gap.within(control.tolerance)) => Some(Termination::Converged),
+            _ if self.recorder.steps() >= control.steps => Some(Termination::OutOfSteps),
+            _ if all && !pass.moved && !followed => Some(Termination::Stalled),
             _ => None,
         };
-        Judged { looked: near, ended }
+        AfterPass { evaluated: near, termination }
     }
 
-    fn finish(self, point: Point, duals: Vec<f64>, ended: Ended) -> Solution {
-        Solution { certified: self.certified, ..self.watched.finish(point, Some(duals), ended) }
+    fn finish(self, point: Point, duals: Vec<f64>, termination: Termination) -> Solution {
+        Solution { certified: self.certified, ..self.recorder.finish(point, Some(duals), termination) }
     }
 }
 
@@ -162,16 +176,16 @@ fn expected(seen: f64, before: f64) -> f64 {
 }
 
 /// Duals, and the weights that they stand for.
-struct State {
-    /// Weights and bias; the weights of the shared columns alone once there is a compact copy of the rows.
+struct DualState {
+    /// Weights and bias; the weights of the shared columns alone once there is a reordered copy of the rows.
     point: Point,
-    compact: Option<Compact>,
+    reordered: Option<ReorderedColumns>,
     duals: Vec<f64>,
     /// `‖w‖²`, kept up with every step: up to rounding.
     norm_sq: f64,
 }
 
-/// What was seen in one pass.
+/// Sums over one pass.
 #[derive(Default)]
 struct Pass {
     rows: usize,
@@ -189,7 +203,7 @@ struct Moving {
 }
 
 impl Moving {
-    /// Where it is best; what was seen on the way is added to `pass`.
+    /// Its best value; loss and gap of the row before the step are added to `pass`.
     #[inline(always)]
     fn best<L: ProximalLoss>(
         self,
@@ -204,17 +218,17 @@ impl Moving {
         pass.rows += 1;
         pass.loss += share * value;
         pass.gap += share * (value + loss.conjugate(y, u) - score * u);
-        // How far the score falls for each unit that the dual rises.
-        let slide = share * (norm_sq / problem.penalty.l2() + bias.inverse);
+        // σ: how far the score falls for each unit that the dual rises.
+        let slide = share * (norm_sq / problem.penalty.0 + bias.inverse);
         if slide > 0.0 { loss.envelope(y, score + slide * u, slide).slope } else { loss.slope(y, score) }
     }
 }
 
-impl State {
-    /// Where a start says, or with no weights.
+impl DualState {
+    /// From a warm start, or from duals of zero.
     fn begin<L: ProximalLoss>(
         problem: &Problem<'_, L, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         bias: &mut BiasTerm,
     ) -> Self {
         let duals = match start {
@@ -230,7 +244,7 @@ impl State {
         centre: f64,
         bias: &mut BiasTerm,
     ) -> Self {
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         // Most begin with no duals at all: nothing to go through the rows for.
         let (mut point, norm_sq) = match duals.iter().all(|u| *u == 0.0) {
             true => (Point::zero(problem.rows.columns()), 0.0),
@@ -242,26 +256,26 @@ impl State {
         };
         bias.centre = if problem.bias == Bias::Free { centre } else { 0.0 };
         point.bias = bias.centre + bias.inverse * lambda * point.bias;
-        Self { point, compact: None, duals, norm_sq }
+        Self { point, reordered: None, duals, norm_sq }
     }
 
-    /// From now on the rows are those of a compact copy.
-    fn make_compact<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
-        let compact = Compact::new(problem.rows);
-        self.point.weights = compact.narrow(&self.point.weights);
-        self.compact = Some(compact);
+    /// From now on the rows are those of a reordered copy.
+    fn reorder_columns<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
+        let reordered = ReorderedColumns::new(problem.rows);
+        self.point.weights = reordered.narrow(&self.point.weights);
+        self.reordered = Some(reordered);
     }
 
     /// The weights of all columns.
     fn whole<L: ProximalLoss>(&self, problem: &Problem<'_, L, L2>) -> Cow<'_, Point> {
-        let Some(compact) = &self.compact else { return Cow::Borrowed(&self.point) };
-        let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.l2();
-        Cow::Owned(Point { weights: compact.widen(&self.point.weights, weight), bias: self.point.bias })
+        let Some(reordered) = &self.reordered else { return Cow::Borrowed(&self.point) };
+        let weight = |i: usize| -self.duals[i] * problem.share(i) / problem.penalty.0;
+        Cow::Owned(Point { weights: reordered.widen(&self.point.weights, weight), bias: self.point.bias })
     }
 
     /// The point, where it is small enough to be shown.
     fn to_show(&self) -> Option<&Point> {
-        self.compact.is_none().then_some(&self.point)
+        self.reordered.is_none().then_some(&self.point)
     }
 
     /// Moves one dual to where it is best. Returns whether it moved.
@@ -275,10 +289,10 @@ impl State {
         pass: &mut Pass,
     ) -> bool {
         let (target, dual, share) = (problem.targets[i], self.duals[i], problem.share(i));
-        let (row, alone) = match &self.compact {
+        let (row, alone) = match &self.reordered {
             None => (problem.row(i), 0.0),
-            Some(compact) => {
-                (compact.shared.row(i), -dual * share / problem.penalty.l2() * compact.alone_sq[i])
+            Some(reordered) => {
+                (reordered.shared.row(i), -dual * share / problem.penalty.0 * reordered.alone_sq[i])
             }
         };
         let score = row.dot(&self.point.weights) + alone + self.point.bias;
@@ -288,7 +302,7 @@ impl State {
             return false;
         }
         self.duals[i] = next;
-        let length = -change * share / problem.penalty.l2();
+        let length = -change * share / problem.penalty.0;
         row.add_to(&mut self.point.weights, length);
         self.norm_sq += length * (2.0 * (score - self.point.bias) + length * norm_sq);
         self.point.bias -= change * share * bias.inverse;
@@ -308,7 +322,7 @@ struct BiasTerm {
 
 impl BiasTerm {
     fn new<L: ProximalLoss>(problem: &Problem<'_, L, L2>, norms: &[f64]) -> Self {
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let inverse = match problem.bias {
             Bias::None => 0.0,
             Bias::Penalised => 1.0 / lambda,
@@ -320,8 +334,8 @@ impl BiasTerm {
         Self { inverse, centre: 0.0, free: problem.bias == Bias::Free }
     }
 
-    /// The centre follows the bias, and the bias, which the duals pull from its centre, moves on by as much
-    /// again. Returns whether it moved.
+    /// The centre follows the bias, and the bias, whose distance from the centre the duals determine, moves
+    /// on by as much again. Returns whether it moved.
     fn recentre(&mut self, point: &mut Point) -> bool {
         if !self.free {
             return false;
@@ -341,7 +355,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// For how long a row is passed over.
+/// For how many passes a row rests.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     left: u8,

@@ -1,6 +1,6 @@
 //! What the tests of several solvers share.
 
-use super::{Control, Solution, Solver, Start};
+use super::{Control, Solution, Solver, WarmStart};
 use crate::control::{Unwatched, Watch};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
@@ -43,7 +43,7 @@ pub fn problem<'a, L: Loss>(
 pub fn solve<L: Loss, P: Penalty>(
     solver: &impl Solver<L, P>,
     problem: &Problem<'_, L, P>,
-    start: Option<&Start>,
+    start: Option<&WarmStart>,
     tolerance: f64,
     steps: usize,
 ) -> Solution {

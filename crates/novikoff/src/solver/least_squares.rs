@@ -23,11 +23,10 @@
 
 mod iterative;
 
-use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Squared;
-use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::penalty::{Bias, L2};
+use crate::risk::{Point, Problem, duality_gap};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
 use faer::linalg::solvers::{ColPivQr, Qr};
@@ -57,10 +56,12 @@ use std::ops::Range;
 /// }
 /// let (rows, targets) = (builder.finish(), [7.0, 13.0, 31.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 3.0, loss: Squared, penalty: L2(0.0), bias: Bias::Free,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 3.0,
+///     loss: Squared, penalty: L2(0.0), bias: Bias::Free,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &watch };
 /// let point = LeastSquares.solve(&problem, None, &control).point;
 /// assert!((point.weights[0] - 3.0).abs() < 1e-12 && (point.weights[1] - 3.0).abs() < 1e-12);
 /// assert!((point.bias - 1.0).abs() < 1e-12);
@@ -76,10 +77,10 @@ pub fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f
     let residual = problem.combine(|i| problem.share(i) * (scores[i] - problem.targets[i]));
     let lengths = lengths(problem);
     let targets = problem.sum(|i| problem.share(i) * problem.targets[i].powi(2)).sqrt();
-    let half = 0.5 * problem.penalty.l2();
+    let half = 0.5 * problem.penalty.0;
     let columns = residual.weights.iter().zip(&point.weights).zip(&lengths.columns);
     let of_columns =
-        columns.map(|((pull, w), length)| ratio(pull + half * w, length * targets)).fold(0.0, f64::max);
+        columns.map(|((g, w), length)| ratio(g + half * w, length * targets)).fold(0.0, f64::max);
     let bias = match problem.bias {
         Bias::Free => residual.bias,
         Bias::Penalised => residual.bias + half * point.bias,
@@ -97,7 +98,7 @@ impl Solver<Squared, L2> for LeastSquares {
     fn solve(
         &self,
         problem: &Problem<'_, Squared, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         /// Multiplications that are over before anybody notices.
@@ -111,7 +112,7 @@ impl Solver<Squared, L2> for LeastSquares {
             let steps = (work / (8.0 * problem.rows.stored() as f64 + 1.0)) as usize;
             let found =
                 iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
-            if matches!(found.ended, Ended::Arrived | Ended::Interrupted) {
+            if matches!(found.termination, Termination::Converged | Termination::Interrupted) {
                 return found;
             }
         }
@@ -138,25 +139,29 @@ fn fits(problem: &Problem<'_, Squared, L2>) -> bool {
     rows.min(columns) <= SIDE && small && (problem.rows.is_dense() || work(problem) <= WORK)
 }
 
-fn factorise(problem: &Problem<'_, Squared, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
+fn factorise(
+    problem: &Problem<'_, Squared, L2>,
+    start: Option<&WarmStart>,
+    control: &Control<'_>,
+) -> Solution {
     let columns = problem.rows.columns();
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let begin = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
     let at_begin = problem.mean_loss(&problem.scores(&begin)) + problem.penalty_of(&begin);
-    if watched.step(at_begin, None, None, Some(&begin)) {
-        return watched.finish(begin, None, Ended::Interrupted);
+    if recorder.step(at_begin, None, None, Some(&begin)) {
+        return recorder.finish(begin, None, Termination::Interrupted);
     } else if control.steps == 0 {
-        return watched.finish(begin, None, Ended::OutOfSteps);
+        return recorder.finish(begin, None, Termination::OutOfSteps);
     }
     let Some(point) = System::new(problem).answer(&|| control.watch.stopped()) else {
-        return watched.finish(begin, None, Ended::Interrupted);
+        return recorder.finish(begin, None, Termination::Interrupted);
     };
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {
-        return watched.finish(begin, None, Ended::Stalled);
+        return recorder.finish(begin, None, Termination::Stalled);
     }
-    let found = gap(problem, &point, &problem.scores(&point), None);
-    watched.step(found.objective, found.relative(), found.gradient, Some(&point));
-    watched.finish(point, None, Ended::Arrived)
+    let found = duality_gap(problem, &point, &problem.scores(&point), None);
+    recorder.step(found.objective, found.relative(), found.gradient, Some(&point));
+    recorder.finish(point, None, Termination::Converged)
 }
 
 /// Lengths of columns, with rows weighted by their shares.
@@ -244,7 +249,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// The triangle that the whole matrix comes down to; `None` if told to stop.
+    /// The triangular factor of the whole matrix; `None` if the observer asks to stop.
     fn reduce(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Mat<f64>> {
         /// More would not be faster on any machine that this runs on; fewer where each takes much memory.
         const MOST: usize = 16;
@@ -288,7 +293,7 @@ impl<'a> System<'a> {
         Some(triangle)
     }
 
-    /// Weights and bias; `None` if told to stop.
+    /// Weights and bias; `None` if the observer asks to stop.
     fn answer(&self, stopped: &(impl Fn() -> bool + Sync)) -> Option<Point> {
         let mut weights =
             if self.problem.len() < self.columns { self.wide() } else { self.tall(&self.reduce(stopped)?) };
@@ -318,7 +323,7 @@ impl<'a> System<'a> {
         let height = triangle.nrows().saturating_sub(first).min(self.columns);
         let matrix = triangle.submatrix(first.min(triangle.nrows()), first, height, self.columns).to_owned();
         let right = (0..height).map(|r| triangle[(first + r, first + self.columns)]).collect();
-        Equations { matrix, right }.solve(&self.units, 0.5 * self.problem.penalty.l2(), self.tolerance())
+        Equations { matrix, right }.solve(&self.units, 0.5 * self.problem.penalty.0, self.tolerance())
     }
 
     /// Weights as a combination of rows, where there are fewer rows than columns.
@@ -344,7 +349,7 @@ impl<'a> System<'a> {
             matrix: Mat::from_fn(rows, rows, |i, k| if k <= i { triangle[(k, i)] / scale } else { 0.0 }),
             right: matrix.col_as_slice(first + self.columns).to_vec(),
         };
-        let along = equations.solve(&vec![scale; rows], 0.5 * self.problem.penalty.l2(), self.tolerance());
+        let along = equations.solve(&vec![scale; rows], 0.5 * self.problem.penalty.0, self.tolerance());
         let mut all = Mat::from_fn(self.columns, 1, |p, _| along.get(p).copied().unwrap_or(0.0));
         apply(basis.Q_basis(), basis.Q_coeff(), all.as_mut(), false);
         (0..self.columns).for_each(|p| weights[order[p]] = all[(p, 0)]);
@@ -515,7 +520,7 @@ mod tests {
         let penalised = |j: usize| j < problem.rows.columns() || problem.bias == Bias::Penalised;
         let equation = |j: usize| {
             let mut row: Vec<f64> = (0..width).map(|k| a.iter().map(|x| x[j] * x[k]).sum()).collect();
-            row[j] += if penalised(j) { 0.5 * problem.penalty.l2() } else { 0.0 };
+            row[j] += if penalised(j) { 0.5 * problem.penalty.0 } else { 0.0 };
             row.push(a.iter().zip(&b).map(|(x, y)| x[j] * y).sum());
             row
         };
@@ -586,7 +591,7 @@ mod tests {
         let (rows, targets) = (dense(&[vec![1.0], vec![2.0], vec![4.0]]), [5.0, 8.0, 14.0]);
         let found = solve(&LeastSquares, &problem(&rows, &targets, Squared, 0.0, Bias::Free), None, 1e-9, 1);
         assert!(close(&found.point, &Point { weights: vec![3.0], bias: 2.0 }, 1e-14), "{found:?}");
-        assert_eq!((found.ended, found.steps, found.trace.len()), (Ended::Arrived, 1, 2));
+        assert_eq!((found.termination, found.steps, found.trace.len()), (Termination::Converged, 1, 2));
     }
 
     #[test]
@@ -695,8 +700,10 @@ mod tests {
             lambda in prop::sample::select(vec![0.0, 1e-3, 1.0, 50.0]),
             weighted in any::<bool>(),
         ) {
-            let product = |x: &Vec<i8>, j: usize| (0..3).map(|k| f64::from(x[k]) * f64::from(right[k][j])).sum::<f64>();
-            let row = |i: usize| (0..columns).map(|j| if deficient { product(&left[i], j) } else { f64::from(full[i][j]) }).collect();
+            let product = |x: &Vec<i8>, j: usize| (0..3)
+                .map(|k| f64::from(x[k]) * f64::from(right[k][j])).sum::<f64>();
+            let row = |i: usize| (0..columns)
+                .map(|j| if deficient { product(&left[i], j) } else { f64::from(full[i][j]) }).collect();
             let rows: Vec<Vec<f64>> = (0..left.len()).map(row).collect();
             let targets: Vec<f64> = targets[..rows.len()].iter().map(|y| f64::from(*y)).collect();
             let counts: Vec<f64> = counts[..rows.len()].iter().map(|c| f64::from(*c)).collect();
@@ -715,7 +722,7 @@ mod tests {
                 if lambda == 0.0 {
                     is_the_shortest(&task, &found.point, 1e-13)?;
                 } else {
-                    let gap = gap(&task, &found.point, &task.scores(&found.point), None);
+                    let gap = duality_gap(&task, &found.point, &task.scores(&found.point), None);
                     prop_assert!(gap.within(1e-11) || gap.objective < 1e-25, "{gap:?}");
                 }
                 // Sparse rows are the same rows, and the other method finds the same weights.
@@ -731,7 +738,8 @@ mod tests {
                     let repeated: Vec<usize> = (0..rows.len()).flat_map(each).collect();
                     let many = dense.select(repeated.iter().copied());
                     let targets: Vec<f64> = repeated.iter().map(|i| targets[*i]).collect();
-                    let again = solve(&LeastSquares, &problem(&many, &targets, Squared, lambda, bias), None, 1e-9, 1);
+                    let again = solve(&LeastSquares, &problem(&many, &targets, Squared, lambda, bias),
+                        None, 1e-9, 1);
                     prop_assert!(near(&again.point, &found.point, 1e-9));
                 }
             }
@@ -745,11 +753,14 @@ mod tests {
             targets in prop::collection::vec(-1.0..1.0f64, 30),
         ) {
             let units: Vec<f64> = powers.iter().map(|p| 10f64.powi(*p)).collect();
-            let scaled: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().zip(&units).map(|(x, u)| x * u).collect()).collect();
+            let scaled: Vec<Vec<f64>> = rows.iter()
+                .map(|row| row.iter().zip(&units).map(|(x, u)| x * u).collect()).collect();
             let (plain, scaled, targets) = (dense(&rows), dense(&scaled), &targets[..rows.len()]);
             for bias in BIASES {
-                let plain = solve(&LeastSquares, &problem(&plain, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
-                let mut found = solve(&LeastSquares, &problem(&scaled, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
+                let plain = solve(&LeastSquares, &problem(&plain, targets, Squared, 0.0, bias), None,
+                    1e-9, 1).point;
+                let mut found =
+                    solve(&LeastSquares, &problem(&scaled, targets, Squared, 0.0, bias), None, 1e-9, 1).point;
                 found.weights.iter_mut().zip(&units).for_each(|(w, u)| *w *= u);
                 prop_assert!(close(&found, &plain, 1e-9), "{bias:?} {found:?} {plain:?}");
                 for lambda in [1e-9, 1.0, 1e9] {
@@ -758,7 +769,8 @@ mod tests {
                     // A gap is computed from scores, whose rounding columns of a million and a λ of 1e-9 blow
                     // up.
                     let scores = task.scores(&found);
-                    let (gap, left) = (gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
+                    let (gap, left) =
+                        (duality_gap(&task, &found, &scores, None), optimality(&task, &found, &scores));
                     prop_assert!(gap.within(1e-9) || left < 1e-14, "{bias:?} {lambda}: {gap:?} {left}");
                 }
             }
@@ -805,10 +817,13 @@ mod tests {
             let control = Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch };
             iterative::solve(&task, None, &control)
         };
-        assert_eq!(run(0.0, 1e-10, 500).ended, Ended::Arrived);
-        assert_eq!(run(0.5, 1e-10, 500).ended, Ended::Arrived);
-        assert_eq!((run(0.5, 1e-10, 2).ended, run(0.5, 1e-10, 2).trace.len()), (Ended::OutOfSteps, 3));
-        assert_eq!(run(0.0, 0.0, 5000).ended, Ended::Stalled);
+        assert_eq!(run(0.0, 1e-10, 500).termination, Termination::Converged);
+        assert_eq!(run(0.5, 1e-10, 500).termination, Termination::Converged);
+        assert_eq!(
+            (run(0.5, 1e-10, 2).termination, run(0.5, 1e-10, 2).trace.len()),
+            (Termination::OutOfSteps, 3)
+        );
+        assert_eq!(run(0.0, 0.0, 5000).termination, Termination::Stalled);
     }
 
     #[test]
@@ -820,7 +835,7 @@ mod tests {
         let control =
             Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let task = problem(&rows, &targets, Squared, 0.0, Bias::Free);
-        assert_eq!(LeastSquares.solve(&task, None, &control).ended, Ended::Interrupted);
-        assert_eq!(iterative::solve(&task, None, &control).ended, Ended::Interrupted);
+        assert_eq!(LeastSquares.solve(&task, None, &control).termination, Termination::Interrupted);
+        assert_eq!(iterative::solve(&task, None, &control).termination, Termination::Interrupted);
     }
 }

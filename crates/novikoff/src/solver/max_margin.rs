@@ -1,10 +1,15 @@
 //! The maximal-margin hyperplane: the shortest `w` that gives every row a margin of 1.
 //!
+//! ```text
+//! primal: min ‖w‖²/2 subject to yᵢ(<w, xᵢ> + b) ≥ 1        margin reached: minᵢ yᵢ(<w, xᵢ> + b)/‖w‖
+//! dual:   min ‖Σ αᵢyᵢxᵢ‖ over α ≥ 0 with Σ αᵢ = 1           bound: ‖Σ αᵢyᵢxᵢ‖/Σ αᵢ ≥ every margin
+//! ```
+//!
 //! The hinge loss with a small enough penalty has the same solution, as soon as no dual is at its bound. So
 //! the penalty is lowered, each time from the last solution, until the interval between the margin that is
 //! reached and the largest that the duals allow has closed, or until the duals allow next to none.
 
-use super::{Control, DualCoordinate, Ended, Solution, Solver, Start};
+use super::{Control, DualCoordinate, Solution, Solver, Termination, WarmStart};
 use crate::control::Progress;
 use crate::loss::{Hinge, Loss};
 use crate::penalty::{Bias, L2};
@@ -31,7 +36,7 @@ const NOTHING: f64 = 1e-7;
 /// Closes the interval to the tolerance of `control`, relatively, or finds that there is no margin worth the
 /// name.
 pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> MaxMargin {
-    let mut start: Option<Start> = None;
+    let mut start: Option<WarmStart> = None;
     let radius = (0..problem.len()).map(|i| problem.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
     let extra = problem.bias == Bias::Penalised;
     let radius = if extra { (radius * radius + 1.0).sqrt() } else { radius };
@@ -66,16 +71,16 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
         control.watch.tell(Progress::Margin { round: steps, lower, upper });
         let closed = lower > 0.0 && upper - lower <= 10.0 * control.tolerance * upper;
         let hopeless = upper <= NOTHING * radius || lambda < 1e-14 * heaviest;
-        let spent = solution.ended == Ended::Interrupted || steps >= control.steps;
+        let spent = solution.termination == Termination::Interrupted || steps >= control.steps;
         if closed || hopeless || spent {
             if lower > 0.0 {
                 solution.point = solution.point.scaled(1.0 / scale);
             }
-            solution.ended = match () {
-                () if closed => Ended::Arrived,
-                () if solution.ended == Ended::Interrupted => Ended::Interrupted,
-                () if hopeless => Ended::Stalled,
-                () => Ended::OutOfSteps,
+            solution.termination = match () {
+                () if closed => Termination::Converged,
+                () if solution.termination == Termination::Interrupted => Termination::Interrupted,
+                () if hopeless => Termination::Stalled,
+                () => Termination::OutOfSteps,
             };
             return MaxMargin {
                 solution: Solution { steps, trace, duals: Some(telling), ..solution },
@@ -83,7 +88,7 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
                 upper,
             };
         }
-        start = Some(Start { point: solution.point, duals });
+        start = Some(WarmStart { point: solution.point, duals });
         lambda *= LIGHTER;
     }
 }
@@ -110,9 +115,9 @@ fn largest_margin(problem: &Problem<'_, Hinge, L2>, duals: &[f64]) -> f64 {
         _ => (1.0, 1.0),
     };
     let balanced = |i: usize| if dual(i) > 0.0 { up_factor * dual(i) } else { down_factor * dual(i) };
-    let pull = problem.combine(balanced);
+    let sum = problem.combine(balanced);
     let total = up_factor * up + down_factor * down;
-    let bias = if problem.bias == Bias::Penalised { pull.bias } else { 0.0 };
-    let length = (pull.weights.iter().map(|v| v * v).sum::<f64>() + bias * bias).sqrt();
+    let bias = if problem.bias == Bias::Penalised { sum.bias } else { 0.0 };
+    let length = (sum.weights.iter().map(|v| v * v).sum::<f64>() + bias * bias).sqrt();
     if total > 0.0 { length / total } else { f64::INFINITY }
 }

@@ -1,73 +1,97 @@
-//! 5b — The whole data set at once: weights that minimise a [`Problem`].
+//! Solvers: weights that minimise a [`Problem`], with all rows at hand.
 //!
-//! Which losses and penalties a solver can work with is an implementation of [`Solver`], not a check: a pair
-//! that cannot work does not compile, and `train` turns names into pairs that do.
+//! Which losses and penalties a solver works with is an implementation of [`Solver`], not a check: a wrong
+//! pair does not compile. The trait is open. A solver that is defined elsewhere gets its scores, sums and
+//! gradients from the passes of [`Problem`], its stopping rule from
+//! [`duality_gap`](crate::risk::duality_gap), and tells observers of its steps by a [`Recorder`].
+//!
+//! | solver | loss | penalty |
+//! |---|---|---|
+//! | [`Newton`] | smooth | ℓ2, or none |
+//! | [`Augmented`] | with a proximal operator | ℓ2 |
+//! | [`DualCoordinate`] | with a proximal operator | ℓ2 |
+//! | [`Coordinate`] | smooth | ℓ1 and ℓ2 |
+//! | [`ProximalGradient`] | smooth | any with a proximal operator |
+//! | [`Gradient`], [`Stochastic`] | any | ℓ2, or none |
+//! | [`LeastSquares`] | squared | ℓ2, or none |
+//! | [`Simplex`] | absolute | none |
+//! | [`Boosting`] | exponential | ℓ2, or none |
 
-mod augmented;
+mod augmented_lagrangian;
 mod boosting;
-mod bounds;
 mod conditioned;
 mod coordinate;
-mod curvature;
-mod dependence;
-mod double;
+mod double_double;
 mod dual_coordinate;
-mod gradient;
-mod joint_bounds;
+mod gap_schedule;
+mod gradient_descent;
+mod hessian;
+mod joint_rigorous_gap;
 mod least_squares;
+mod linear_dependence;
 mod max_margin;
-mod moments;
 mod multinomial;
 mod nearest_point;
 mod newton;
-mod part;
+mod newton_cg;
+mod proximal_gradient;
+mod recorder;
+mod rigorous_gap;
 mod simplex;
-mod smooth;
-mod stochastic;
+mod stochastic_gradient;
+mod subsample;
 
-pub use augmented::Augmented;
+pub use augmented_lagrangian::Augmented;
 pub use boosting::Boosting;
-pub use bounds::{REACH, Sizes, in_ball, is_told, met, proven, sound};
-pub use conditioned::{Allowed, Conditioned};
 pub use coordinate::{Coordinate, largest_l1};
-pub use dependence::{Obstacle, dependence};
 pub use dual_coordinate::DualCoordinate;
-pub use gradient::{Direction, Gradient, Schedule, Visit, Walk};
-pub use joint_bounds::{joint_in_ball, joint_sound};
-pub use least_squares::{LeastSquares, optimality};
+pub use gradient_descent::{Direction, Gradient, Schedule, Visit, Walk};
+pub use least_squares::LeastSquares;
 pub use max_margin::{MaxMargin, max_margin};
-pub use multinomial::{JointSolution, multinomial, stationary};
-pub use nearest_point::{NearestPoint, Signed, nearest_point};
+pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
+pub use proximal_gradient::ProximalGradient;
+pub use recorder::{Recorder, Step};
+pub use rigorous_gap::REACH;
 pub use simplex::Simplex;
-pub use stochastic::Stochastic;
+pub use stochastic_gradient::Stochastic;
 
-use crate::certificate::{Gap, scored_gap};
-use crate::control::{Flow, Progress, Watch};
+pub(crate) use conditioned::{Allowed, Conditioned};
+pub(crate) use joint_rigorous_gap::{joint_gap_in_ball, joint_rigorous_gap};
+pub(crate) use linear_dependence::{Obstacle, dependence};
+pub(crate) use multinomial::stationary;
+pub(crate) use nearest_point::{NearestPoint, Signed, nearest_point};
+pub(crate) use rigorous_gap::{Sizes, gap_in_ball, is_significant, negligible_objective, rigorous_gap};
+
+use crate::control::Watch;
 use crate::data::Matrix;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
-use crate::risk::{Point, Problem};
-use std::time::Instant;
+use crate::risk::{Gap, Point, Problem, scores_and_gap};
 
-/// A way to the minimum of problems with this loss and this penalty.
+/// A method that minimises problems with this loss and this penalty.
 pub trait Solver<L: Loss, P: Penalty> {
-    /// Minimises, from `start` or from zero.
-    fn solve(&self, problem: &Problem<'_, L, P>, start: Option<&Start>, control: &Control<'_>) -> Solution;
+    /// Minimises, from a warm start or from zero.
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, P>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution;
 
     /// How many of so many problems over the same rows are best solved at once, by one thread. If it is more
-    /// than one, all of them go through [`Solver::solve_abreast`].
-    fn abreast(&self, rows: &Matrix, problems: usize) -> usize {
+    /// than one, all of them go through [`Solver::solve_multi_output`].
+    fn multi_output_width(&self, rows: &Matrix, problems: usize) -> usize {
         let _ = (rows, problems);
         1
     }
 
     /// Minimises several problems that differ in their targets alone. How they are put together changes no
     /// solution.
-    fn solve_abreast(
+    fn solve_multi_output(
         &self,
         problems: &[Problem<'_, L, P>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'_>],
     ) -> Vec<Solution> {
         let each = problems.iter().zip(starts).zip(controls);
@@ -80,42 +104,41 @@ pub trait Solver<L: Loss, P: Penalty> {
 pub struct Control<'a> {
     /// The relative duality gap to reach.
     pub tolerance: f64,
-    /// Most steps (passes, for solvers that go row by row).
+    /// The largest number of steps (passes, for solvers that go row by row).
     pub steps: usize,
     /// The seed of every random choice.
     pub seed: u64,
-    /// The weight vector under way, and how many there are.
+    /// The number of the weight vector that is being computed, and how many there are.
     pub output: (usize, usize),
-    /// Whether every step is to be kept.
+    /// Whether to keep a trace of all steps.
     pub trace: bool,
-    /// Told of every step; may say stop.
+    /// The observer of every step, which may stop the solver.
     pub watch: &'a Watch<'a>,
 }
 
-/// Where to begin: what a solver returned for a problem like this one.
+/// Where to begin: the solution of a similar problem.
 #[derive(Clone, Debug, Default)]
-pub struct Start {
+pub struct WarmStart {
     /// Weights and bias.
     pub point: Point,
     /// The duals of the rows; empty if they are not known.
     pub duals: Vec<f64>,
 }
 
-/// What a solver came to.
+/// What a solver returns.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// Weights and bias.
     pub point: Point,
     /// The duals of the rows, where the solver works with them.
     pub duals: Option<Vec<f64>>,
-    /// Why it ended. Whether the gap is reached is not for the solver to say: it is computed anew for the
-    /// point returned.
-    pub ended: Ended,
+    /// Why it stopped. This is the solver's own criterion; the gap of the point is computed anew.
+    pub termination: Termination,
     /// Steps made.
     pub steps: usize,
-    /// Every step, if that was asked for.
+    /// All steps, if [`Control::trace`] asked for them.
     pub trace: Vec<Step>,
-    /// The certificate of this very point, where the solver has already computed it.
+    /// Scores and gap of this very point, where the solver has computed them.
     pub certified: Option<Certified>,
 }
 
@@ -124,132 +147,38 @@ pub struct Solution {
 pub struct Certified {
     /// The scores of all rows.
     pub scores: Vec<f64>,
-    /// What [`scored_gap`] says of them, or without a penalty [`in_ball`].
+    /// Their duality gap; without a penalty, the gap among weights up to [`REACH`] times as long.
     pub gap: Gap,
-    /// The duals that prove it, where they are not the solver's own.
+    /// The duals that prove the gap, where they are not the solver's own.
     pub duals: Option<Vec<f64>>,
 }
 
 impl Certified {
-    /// Looks at all rows.
-    pub fn new<L: Loss, P: Penalty>(
+    /// In one pass over the rows.
+    pub(crate) fn new<L: Loss, P: Penalty>(
         problem: &Problem<'_, L, P>,
         point: &Point,
         duals: Option<&[f64]>,
     ) -> Self {
-        let (scores, gap) = scored_gap(problem, point, duals);
+        let (scores, gap) = scores_and_gap(problem, point, duals);
         Self { scores, gap, duals: None }
     }
 }
 
-/// Why a solver ended.
+/// Why a solver stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// By its own measure it is there.
-    Arrived,
-    /// There were no more steps.
+pub enum Termination {
+    /// Its own criterion is met.
+    Converged,
+    /// It has made [`Control::steps`] steps.
     OutOfSteps,
-    /// No step made anything better: as far as these numbers go.
+    /// No step improved anything: this is as far as floating-point numbers go.
     Stalled,
-    /// There is no minimum: every row is on its side of a hyperplane, and longer weights give ever less.
+    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer
+    /// weights.
     Diverging,
-    /// Somebody asked to stop.
+    /// The observer asked to stop.
     Interrupted,
-}
-
-/// Without a penalty no gap comes with the steps: a cheap sign of arrival says when it is time for a proof.
-struct Arrival {
-    enough: f64,
-}
-
-impl Arrival {
-    /// Whether the sign is small enough and the proof succeeds. If it does not, the next sign has to be a
-    /// tenth as large.
-    fn is(&mut self, sign: f64, proof: impl FnOnce() -> bool) -> bool {
-        if sign.is_nan() || sign > self.enough {
-            return false;
-        }
-        let proven = proof();
-        self.enough *= if proven { 1.0 } else { 0.1 };
-        proven
-    }
-}
-
-/// A step of a solver; a row of `--trace`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// From 0, where the solver began.
-    pub step: usize,
-    /// The objective there.
-    pub objective: f64,
-    /// The relative gap, where it is known.
-    pub gap: Option<f64>,
-    /// The length of the gradient, where it is known.
-    pub gradient: Option<f64>,
-    /// The size of the step that follows, where a schedule gives one.
-    pub size: Option<f64>,
-    /// Seconds since the solver began.
-    pub seconds: f64,
-    /// Where it was, for problems small enough to look at.
-    pub point: Option<Point>,
-}
-
-/// Problems with no more columns than this have their points in the trace.
-const SMALL: usize = 32;
-
-/// A solver's own account of its steps: it tells the observer and keeps the trace.
-struct Watched<'a> {
-    control: Control<'a>,
-    began: Instant,
-    steps: usize,
-    trace: Vec<Step>,
-}
-
-impl<'a> Watched<'a> {
-    fn new(control: &Control<'a>) -> Self {
-        Self { control: *control, began: Instant::now(), steps: 0, trace: Vec::new() }
-    }
-
-    /// Steps made so far.
-    fn steps(&self) -> usize {
-        self.steps.saturating_sub(1)
-    }
-
-    /// At the start, and after every step. Returns whether to stop.
-    fn step(
-        &mut self,
-        objective: f64,
-        gap: Option<f64>,
-        gradient: Option<f64>,
-        point: Option<&Point>,
-    ) -> bool {
-        if self.control.trace {
-            self.trace.push(Step {
-                step: self.steps,
-                objective,
-                gap,
-                gradient,
-                size: None,
-                seconds: self.began.elapsed().as_secs_f64(),
-                point: point.filter(|point| point.weights.len() <= SMALL).cloned(),
-            });
-        }
-        let (output, outputs) = self.control.output;
-        let progress = Progress::Solving { output, outputs, step: self.steps, objective, gap };
-        self.steps += 1;
-        self.control.watch.tell(progress) == Flow::Stop
-    }
-
-    /// The same, for those that close an interval around a margin.
-    fn bracket(&mut self, lower: f64, upper: f64) -> bool {
-        let progress = Progress::Margin { round: self.steps, lower, upper };
-        self.steps += 1;
-        self.control.watch.tell(progress) == Flow::Stop
-    }
-
-    fn finish(self, point: Point, duals: Option<Vec<f64>>, ended: Ended) -> Solution {
-        Solution { point, duals, ended, steps: self.steps(), trace: self.trace, certified: None }
-    }
 }
 
 #[cfg(test)]

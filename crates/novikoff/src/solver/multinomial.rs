@@ -1,23 +1,27 @@
 //! Newton's method for the multinomial logistic loss: all classes at once.
 //!
-//! The Hessian couples the classes, but not by much: conjugate gradients that lean on one factor a class need
-//! few iterations.
+//! The problem is `min F(W, b) = (1/n) Σ cᵢ (log Σ_c exp(s_ic) − s_iy) + (λ/2)‖W‖²` with scores
+//! `s_ic = <w_c, xᵢ> + b_c` (see [`Joint`]). With the probabilities `pᵢ = softmax(sᵢ)` the gradient is
+//! `(1/n) Σ cᵢ xᵢ(pᵢ − e_y)ᵀ + λW`, and the Hessian maps `V` to
+//! `(1/n) Σ cᵢ xᵢ((diag(pᵢ) − pᵢpᵢᵀ)Vᵀxᵢ)ᵀ + λV`. A step solves `H·D = −∇F` by conjugate gradients and halves
+//! its length until the objective falls. The Hessian couples the classes only weakly: preconditioned by one
+//! factor a class, conjugate gradients need few iterations.
 
-use super::curvature::{Hessian, Inverse};
-use super::{Arrival, Control, Ended, Sizes, Watched, joint_in_ball};
-use crate::certificate::joint_gap;
+use super::gap_schedule::ProofSchedule;
+use super::hessian::{Hessian, Preconditioner};
+use super::{Control, Recorder, Sizes, Termination, joint_gap_in_ball};
 use crate::loss::Logistic;
 use crate::model::Weights;
 use crate::penalty::{Bias, L2};
-use crate::risk::{Joint, Point, Problem, probabilities};
+use crate::risk::{Joint, Point, Problem, joint_gap, probabilities};
 use rayon::prelude::*;
 
 /// What came of it.
 pub struct JointSolution {
     /// Weights and biases of all classes.
     pub weights: Weights,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it stopped.
+    pub termination: Termination,
     /// Steps made.
     pub steps: usize,
     /// Every step, if that was asked for.
@@ -27,12 +31,12 @@ pub struct JointSolution {
 /// Minimises, from zero or from `start`.
 pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Control<'_>) -> JointSolution {
     let mut weights = start.cloned().unwrap_or_else(|| Weights::zero(problem.rows.columns(), problem.count));
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let mut scores = problem.scores(&weights);
     let mut mean = problem.mean_loss(&scores);
-    let mut inverses: Option<Vec<Inverse>> = None;
-    let (mut iterations, mut arrival) = (0, Arrival { enough: 1e-3 * control.tolerance });
-    let ended = loop {
+    let mut preconditioners: Option<Vec<Preconditioner>> = None;
+    let (mut iterations, mut proof_schedule) = (0, ProofSchedule::new(1e-3 * control.tolerance));
+    let termination = loop {
         let objective = mean + problem.penalty_of(&weights);
         let p = probabilities(scores.clone(), problem.count);
         let gradient = gradient(problem, &weights, &p);
@@ -40,25 +44,25 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let rough = square / (2.0 * problem.lambda) / objective;
         let near = problem.lambda > 0.0 && rough <= 4.0 * control.tolerance;
         let gap = near.then(|| joint_gap(problem, &weights).relative()).flatten();
-        if watched.step(objective, gap, Some(square.sqrt()), None) {
-            break Ended::Interrupted;
+        if recorder.step(objective, gap, Some(square.sqrt()), None) {
+            break Termination::Interrupted;
         }
         if gap.is_some_and(|gap| gap <= control.tolerance) {
-            break Ended::Arrived;
+            break Termination::Converged;
         }
-        if watched.steps() >= control.steps {
-            break Ended::OutOfSteps;
+        if recorder.steps() >= control.steps {
+            break Termination::OutOfSteps;
         }
         if iterations > 15 {
-            inverses = None;
+            preconditioners = None;
         }
-        let inverses = inverses.get_or_insert_with(|| factors(problem, &p));
+        let preconditioners = preconditioners.get_or_insert_with(|| factors(problem, &p));
         let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
         let direction;
-        (direction, iterations) = solve(problem, &p, &gradient, inverses, accuracy, 60);
+        (direction, iterations) = solve(problem, &p, &gradient, preconditioners, accuracy, 60);
         let rise = dot(&gradient, &direction);
         let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else {
-            break Ended::Stalled;
+            break Termination::Stalled;
         };
         add(&mut weights, length, &direction);
         scores = next;
@@ -68,11 +72,11 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         // Without a penalty there is no gap to wait for: a small gain is the sign.
         let prove = || {
             let gap =
-                joint_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
+                joint_gap_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
             gap.within(control.tolerance)
         };
-        if problem.lambda == 0.0 && arrival.is(gain / before, prove) {
-            break Ended::Arrived;
+        if problem.lambda == 0.0 && proof_schedule.proves(gain / before, prove) {
+            break Termination::Converged;
         }
     };
     if problem.bias == Bias::Free {
@@ -81,17 +85,17 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let mean = weights.bias.iter().sum::<f64>() / problem.count as f64;
         weights.bias.iter_mut().for_each(|b| *b -= mean);
     }
-    let steps = watched.steps();
-    JointSolution { weights, ended, steps, trace: watched.trace }
+    let steps = recorder.steps();
+    JointSolution { weights, termination, steps, trace: recorder.trace }
 }
 
 fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
-    let mut gradient = problem.pull(p);
-    restrain(problem, &mut gradient, weights);
+    let mut gradient = problem.loss_gradient(p);
+    add_penalty_gradient(problem, &mut gradient, weights);
     gradient
 }
 
-/// Distributions that pull at next to no weight, without a penalty: the probabilities, moved by what a step
+/// Distributions whose gradient is next to zero, without a penalty: the probabilities, moved by what a step
 /// of Newton's method would change them by.
 pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
@@ -107,8 +111,8 @@ pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     p
 }
 
-/// Adds the penalty's part to a product or a gradient.
-fn restrain(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
+/// Adds λ times the weights to a gradient, or to a product with the Hessian.
+fn add_penalty_gradient(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
     sum.values.iter_mut().zip(&weights.values).for_each(|(g, w)| *g += problem.lambda * w);
     match problem.bias {
         Bias::Free => {}
@@ -118,7 +122,7 @@ fn restrain(problem: &Joint<'_>, sum: &mut Weights, weights: &Weights) {
 }
 
 /// An approximate inverse of the Hessian of each class alone.
-fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
+fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Preconditioner> {
     let rows = problem.classes.len();
     let targets = vec![1.0; rows];
     let single = Problem {
@@ -142,7 +146,7 @@ fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Inverse> {
                 problem.share(i) * p * (1.0 - p)
             })
             .collect();
-        Inverse::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
+        Preconditioner::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
     };
     (0..problem.count).into_par_iter().map(one).collect()
 }
@@ -152,7 +156,7 @@ fn solve(
     problem: &Joint<'_>,
     p: &[f64],
     gradient: &Weights,
-    inverses: &[Inverse],
+    preconditioners: &[Preconditioner],
     accuracy: f64,
     most: usize,
 ) -> (Weights, usize) {
@@ -165,13 +169,13 @@ fn solve(
             let share = problem.share(i);
             factors.iter_mut().zip(p).for_each(|(f, p)| *f = share * p * (*f - mean));
         });
-        restrain(problem, &mut product, v);
+        add_penalty_gradient(problem, &mut product, v);
         product
     };
     let mut direction = Weights::zero(problem.rows.columns(), k);
     let mut residual = gradient.clone();
     residual.negate();
-    let mut z = each_class(&residual, inverses);
+    let mut z = each_class(&residual, preconditioners);
     let mut search = z.clone();
     let mut rz = dot(&residual, &z);
     let goal = rz * accuracy * accuracy;
@@ -185,7 +189,7 @@ fn solve(
         let alpha = rz / curvature;
         add(&mut direction, alpha, &search);
         add(&mut residual, -alpha, &product);
-        z = each_class(&residual, inverses);
+        z = each_class(&residual, preconditioners);
         let next = dot(&residual, &z);
         let beta = next / rz;
         rz = next;
@@ -197,11 +201,11 @@ fn solve(
 }
 
 /// The class's inverse, for each class.
-fn each_class(v: &Weights, inverses: &[Inverse]) -> Weights {
-    let k = inverses.len();
+fn each_class(v: &Weights, preconditioners: &[Preconditioner]) -> Weights {
+    let k = preconditioners.len();
     let one = |class: usize| {
         let weights = v.values.iter().skip(class).step_by(k).copied().collect();
-        inverses[class].times(&Point { weights, bias: v.bias[class] })
+        preconditioners[class].times(&Point { weights, bias: v.bias[class] })
     };
     let all: Vec<Point> = (0..k).into_par_iter().map(one).collect();
     let mut result = Weights::zero(v.features(), k);

@@ -2,14 +2,14 @@
 //! yᵢ·(xᵢ, extra)`.
 //!
 //! If that point is not the origin, it is the direction in which the rows have their largest margin, and its
-//! length is that margin. If it is the origin, then the rows on which it stands, few and affinely
-//! independent, are the proof that nothing separates all rows.
+//! length is that margin. If it is the origin, then its corral, few and affinely independent rows, is the
+//! proof that nothing separates all rows.
 //!
-//! Each round looks at all rows once and takes those with the least margins into a working set; among these,
-//! one row at a time joins the corral, the rows that the point stands on, and rows leave it that the point no
-//! longer needs.
+//! A round computes the margins of all rows and takes those with the least ones into a working set; among
+//! these, one row at a time joins the corral, the rows that the point is a convex combination of, and rows
+//! leave it whose share has become zero (Wolfe, "Finding the nearest point in a polytope", 1976).
 
-use super::{Control, Ended, Watched};
+use super::{Control, Recorder, Termination};
 use crate::data::Matrix;
 use crate::risk::Point;
 use rayon::prelude::*;
@@ -25,23 +25,22 @@ pub struct Signed<'a> {
     pub extra: f64,
 }
 
-/// What the algorithm came to.
+/// The result of the algorithm.
 pub struct NearestPoint {
     /// The point; its last coordinate is the bias.
     pub point: Point,
-    /// The rows that it stands on, and how much of each: positive, and 1 in all.
+    /// The rows that it is a convex combination of, and their shares: positive, and 1 in all.
     pub support: Vec<(u32, f64)>,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it stopped.
+    pub termination: Termination,
     /// Rounds over all rows.
     pub steps: usize,
 }
 
 /// Rows that join the working set in a round, at least and at most: an eighth of all in between, so that
-/// looking at all rows and looking at these take about as long.
+/// the margins of all rows and the work on these take about as long.
 const JOINING: (usize, usize) = (32, 256);
-/// A point this short, beside the longest row, is the origin, as far as these numbers tell: with a basis, and
-/// without.
+/// A point this short, relative to the longest row, is the origin up to rounding: with a basis, and without.
 const NOTHING: [f64; 2] = [1e-15, 1e-8];
 
 impl Signed<'_> {
@@ -77,13 +76,13 @@ impl Signed<'_> {
 /// Closes the interval of the margin to the tolerance of `control`, relatively, or finds the origin in the
 /// hull. Gives up where the point stands on more than `most` rows.
 pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> NearestPoint {
-    let mut watched = Watched::new(control);
+    let mut recorder = Recorder::new(control);
     let counted = rows.counted();
     let radius = rows.radius();
     let mut corral = Corral::new(rows, radius);
     let shortest = counted.iter().copied().min_by(|&a, &b| rows.norm_sq(a).total_cmp(&rows.norm_sq(b)));
     let Some(first) = shortest else {
-        return corral.finish(Ended::Arrived, &watched);
+        return corral.finish(Termination::Converged, &recorder);
     };
     let nothing = NOTHING[usize::from(corral.basis.is_none())] * radius;
     corral.join(first);
@@ -94,39 +93,43 @@ pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> Ne
         let length = corral.point.dot(&corral.point).sqrt();
         let least = margins.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = if length > 0.0 { least / length } else { 0.0 };
-        let stop = watched.bracket(lower, length);
-        let ended = match () {
-            () if length <= nothing => Some(Ended::Stalled),
-            () if lower > 0.0 && lower >= (1.0 - control.tolerance) * length => Some(Ended::Arrived),
-            () if stop => Some(Ended::Interrupted),
-            () if watched.steps() >= control.steps || corral.len() > most => Some(Ended::OutOfSteps),
+        let stop = recorder.bracket(lower, length);
+        let termination = match () {
+            () if length <= nothing => Some(Termination::Stalled),
+            () if lower > 0.0 && lower >= (1.0 - control.tolerance) * length => Some(Termination::Converged),
+            () if stop => Some(Termination::Interrupted),
+            () if recorder.steps() >= control.steps || corral.len() > most => Some(Termination::OutOfSteps),
             () => None,
         };
-        if let Some(ended) = ended {
-            return corral.finish(ended, &watched);
+        if let Some(termination) = termination {
+            return corral.finish(termination, &recorder);
         }
-        // Those with the least margins, least first; among equals the first ones.
-        let mut order: Vec<u32> = (0..counted.len() as u32).collect();
-        let by_margin =
-            |&a: &u32, &b: &u32| margins[a as usize].total_cmp(&margins[b as usize]).then(a.cmp(&b));
-        let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len()).min(order.len());
-        if joining < order.len() {
-            order.select_nth_unstable_by(joining, by_margin);
-            order.truncate(joining);
-        }
-        order.sort_unstable_by(by_margin);
-        let working: Vec<u32> = order.iter().map(|&at| counted[at as usize]).collect();
+        let joining = (counted.len() / 8).clamp(JOINING.0, JOINING.1).max(corral.len());
+        let working: Vec<u32> =
+            smallest(&margins, joining).into_iter().map(|at| counted[at as usize]).collect();
         if !corral.improve(&working, 0.25 * control.tolerance, nothing, most) {
-            return corral.finish(Ended::Stalled, &watched);
+            return corral.finish(Termination::Stalled, &recorder);
         }
     }
 }
 
-/// The rows that the point stands on.
+/// The places of the smallest values, smallest first; of equal values the first ones.
+fn smallest(values: &[f64], count: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    let by_value = |&a: &u32, &b: &u32| values[a as usize].total_cmp(&values[b as usize]).then(a.cmp(&b));
+    if count < order.len() {
+        order.select_nth_unstable_by(count, by_value);
+        order.truncate(count);
+    }
+    order.sort_unstable_by(by_value);
+    order
+}
+
+/// The rows that the point is a convex combination of.
 ///
-/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is told by the least squares of
-/// `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come and
-/// go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
+/// With `aᵢ = (unit, zᵢ)`, the nearest point of the plane through the members is given by the least squares
+/// of `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come
+/// and go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
 /// none; otherwise from inner products alone, which tell half as many digits.
 struct Corral<'a> {
     rows: Signed<'a>,
@@ -170,9 +173,9 @@ impl<'a> Corral<'a> {
         self.members.len()
     }
 
-    fn finish(self, ended: Ended, watched: &Watched<'_>) -> NearestPoint {
+    fn finish(self, termination: Termination, recorder: &Recorder<'_>) -> NearestPoint {
         let support = self.members.into_iter().zip(self.shares).collect();
-        NearestPoint { point: self.point, support, ended, steps: watched.steps() }
+        NearestPoint { point: self.point, support, termination, steps: recorder.steps() }
     }
 
     /// Goes towards the origin with the rows of a working set. Returns whether it came any nearer.

@@ -11,12 +11,11 @@
 //! broken by moving the targets by next to nothing; the vertex that is found is then taken with the targets
 //! as they were, and the same duals prove it.
 
-use super::{Augmented, Certified, Control, Ended, Solution, Solver, Start, Watched, in_ball};
-use crate::certificate::gap;
+use super::{Augmented, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::loss::Absolute;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore;
 use rayon::prelude::*;
@@ -38,7 +37,7 @@ impl Solver<Absolute, L2> for Simplex {
     fn solve(
         &self,
         problem: &Problem<'_, Absolute, L2>,
-        start: Option<&Start>,
+        start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
         let near = match start {
@@ -48,37 +47,37 @@ impl Solver<Absolute, L2> for Simplex {
                 let light = problem.with_penalty(L2(1e-7 / mean.clamp(1e-100, 1e100)));
                 let rough = Control { tolerance: 1e-4, steps: 500, trace: false, ..*control };
                 let found = Augmented.solve(&light, None, &rough);
-                if found.ended == Ended::Interrupted {
+                if found.termination == Termination::Interrupted {
                     return Solution { duals: None, certified: None, ..found };
                 }
                 found.point
             }
         };
-        let mut watched = Watched::new(control);
+        let mut recorder = Recorder::new(control);
         let mut vertex = Vertex::near(problem, &near, control.seed);
-        let ended = loop {
+        let termination = loop {
             let duals = vertex.duals();
-            if watched.step(vertex.objective(), None, None, None) {
-                break Ended::Interrupted;
+            if recorder.step(vertex.objective(), None, None, None) {
+                break Termination::Interrupted;
             }
-            let Some((place, side)) = vertex.worst(&duals) else { break Ended::Arrived };
-            if watched.steps() >= control.steps {
-                break Ended::OutOfSteps;
+            let Some((place, side)) = vertex.worst(&duals) else { break Termination::Converged };
+            if recorder.steps() >= control.steps {
+                break Termination::OutOfSteps;
             }
             if !vertex.pivot(place, side, duals[place].abs()) {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
         };
         let (point, duals) = vertex.finish();
-        // The duals pull at no weight, but for rounding.
+        // The dual gradient is zero, but for rounding.
         let scores = problem.scores(&point);
-        let gap = match problem.penalty.l2() {
-            0.0 => in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
-            _ => gap(problem, &point, &scores, Some(&duals)),
+        let gap = match problem.penalty.0 {
+            0.0 => gap_in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
+            _ => duality_gap(problem, &point, &scores, Some(&duals)),
         };
         Solution {
             certified: Some(Certified { scores, gap, duals: None }),
-            ..watched.finish(point, Some(duals), ended)
+            ..recorder.finish(point, Some(duals), termination)
         }
     }
 }
@@ -101,7 +100,7 @@ struct Vertex<'a> {
     /// Their signs; zero for rows that are met and those that do not count.
     signs: Vec<f64>,
     /// `Σ shareᵢ·signᵢ·xᵢ`.
-    pull: Vec<f64>,
+    gradient: Vec<f64>,
     pivots: usize,
 }
 
@@ -136,7 +135,7 @@ impl<'a> Vertex<'a> {
             targets,
             residuals: vec![0.0; problem.len()],
             signs: vec![0.0; problem.len()],
-            pull: vec![0.0; columns],
+            gradient: vec![0.0; columns],
             pivots: 0,
         };
         vertex.choose(&order);
@@ -226,10 +225,10 @@ impl<'a> Vertex<'a> {
             (self.residuals[i as usize], self.signs[i as usize]) = (0.0, 0.0);
         }
         let signs = &self.signs;
-        let pull = problem.combine(|i| problem.share(i) * signs[i]);
-        self.pull = pull.weights;
+        let gradient = problem.combine(|i| problem.share(i) * signs[i]);
+        self.gradient = gradient.weights;
         if problem.bias != Bias::None {
-            self.pull.push(pull.bias);
+            self.gradient.push(gradient.bias);
         }
     }
 
@@ -237,9 +236,10 @@ impl<'a> Vertex<'a> {
         self.problem.sum(|i| self.problem.share(i) * self.residuals[i].abs())
     }
 
-    /// The duals of what is met, times what it counts: they make up for the pull of all other rows.
+    /// The duals of what is met, times what it counts: they balance the gradient of all other rows.
     fn duals(&self) -> Vec<f64> {
-        let dual = |k: usize| -(0..self.columns).map(|j| self.inverse[(j, k)] * self.pull[j]).sum::<f64>();
+        let dual =
+            |k: usize| -(0..self.columns).map(|j| self.inverse[(j, k)] * self.gradient[j]).sum::<f64>();
         (0..self.columns).map(dual).collect()
     }
 
@@ -314,12 +314,12 @@ impl<'a> Vertex<'a> {
         true
     }
 
-    /// Adds so many times what a row counts to the pull.
+    /// Adds so many times a row to the gradient.
     fn tug(&mut self, i: u32, times: f64) {
         let factor = times * self.problem.share(i as usize);
-        self.problem.row(i as usize).add_to(&mut self.pull, factor);
+        self.problem.row(i as usize).add_to(&mut self.gradient, factor);
         if self.problem.bias != Bias::None {
-            self.pull[self.columns - 1] += factor;
+            self.gradient[self.columns - 1] += factor;
         }
     }
 

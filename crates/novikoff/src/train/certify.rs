@@ -11,7 +11,7 @@ use super::risk::RiskFit;
 use crate::certificate::file::{Certificate, Claim, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
-use crate::certificate::proof::{Combination, Direction, Sides, Stand};
+use crate::certificate::proof::{Combination, Direction, Sides, SignedRows};
 use crate::certificate::range::Unproved;
 use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
@@ -104,7 +104,7 @@ impl Fit {
         for (at, target) in self.targets().into_iter().enumerate() {
             let Target::Sides(sides) = &target else { continue };
             let signs = sides.signs(data).map_err(Error::input)?;
-            let stand = Stand { rows: &data.rows, signs: &signs, bias };
+            let stand = SignedRows { rows: &data.rows, signs: &signs, bias };
             claims.extend(self.at_least(&target, stand)?);
             let duals = risk.duals.get(at).map_or(&[][..], Vec::as_slice);
             let shares = (0u32..).zip(duals).filter(|(i, u)| u.abs() > 0.0 && signs[*i as usize] != 0.0);
@@ -120,7 +120,7 @@ impl Fit {
     }
 
     /// That the model's own weights have some margin, if they have one.
-    fn at_least(&self, target: &Target, stand: Stand<'_>) -> Result<Option<Claim>> {
+    fn at_least(&self, target: &Target, stand: SignedRows<'_>) -> Result<Option<Claim>> {
         let (Target::Sides(sides), Ok(weights)) = (target, self.weights_of(target)) else { return Ok(None) };
         let direction = weights[0].clone();
         let Ok(margin) = stand.margin_at_least(&direction) else { return Ok(None) };
@@ -136,7 +136,7 @@ impl Fit {
         for (at, target) in self.targets().into_iter().enumerate() {
             if let Target::Sides(sides) = &target {
                 let signs = sides.signs(data).map_err(Error::input)?;
-                claims.extend(self.at_least(&target, Stand { rows: &data.rows, signs: &signs, bias })?);
+                claims.extend(self.at_least(&target, SignedRows { rows: &data.rows, signs: &signs, bias })?);
             }
             claims.extend(self.mistake_claims(run, (at, &target), bias, data));
         }

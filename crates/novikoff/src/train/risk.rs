@@ -4,8 +4,7 @@ use super::certify::{length, objectives};
 use super::classes::{Classes, check_size, effective_weights, weightless};
 use super::fit::{Details, Fit};
 use super::learner::{ClassWeight, Criterion, Risk, SolverName, Strength};
-use crate::certificate::proof::{Combination, Direction, Stand};
-use crate::certificate::{Gap, joint_gap};
+use crate::certificate::proof::{Combination, Direction, SignedRows};
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::{Error, Result};
@@ -17,11 +16,12 @@ use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2, Penalty};
-use crate::risk::{Joint, Point, Problem};
+use crate::risk::{Gap, Joint, Point, Problem, joint_gap};
 use crate::solver::{
-    Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, Ended,
-    JointSolution, LeastSquares, MaxMargin, Newton, REACH, Simplex, Sizes, Solution, Solver, Start, Step,
-    in_ball, is_told, joint_in_ball, joint_sound, max_margin, met, multinomial, sound, stationary,
+    Allowed, Augmented, Boosting, Certified, Conditioned, Control, Coordinate, DualCoordinate, JointSolution,
+    LeastSquares, MaxMargin, Newton, REACH, Simplex, Sizes, Solution, Solver, Step, Termination, WarmStart,
+    gap_in_ball, is_significant, joint_gap_in_ball, joint_rigorous_gap, max_margin, multinomial,
+    negligible_objective, rigorous_gap, stationary,
 };
 use rayon::prelude::*;
 use serde_json::json;
@@ -72,6 +72,8 @@ pub struct RiskFit {
 
 /// A loss, with the solvers that work for it.
 trait Offered: Loss {
+    const NAME: LossName;
+
     fn with_l2(solver: SolverName, settings: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>>;
 
     fn with_l1(solver: SolverName) -> Option<Box<dyn Solver<Self, ElasticNet> + Sync>>;
@@ -84,8 +86,10 @@ trait Offered: Loss {
 
 /// `Offered` for a loss: the solvers for ℓ2 and those for ℓ1, by name.
 macro_rules! offered {
-    ($loss:ty, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*] $(, $more:item)?) => {
+    ($loss:ident, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*] $(, $more:item)?) => {
         impl Offered for $loss {
+            const NAME: LossName = LossName::$loss;
+
             $($more)?
 
             fn with_l2(solver: SolverName, settings: &Risk) -> Option<Box<dyn Solver<Self, L2> + Sync>> {
@@ -147,7 +151,7 @@ struct Known {
     none: f64,
     /// The rows' scores; empty where they were not kept.
     scores: Vec<f64>,
-    ended: Ended,
+    ended: Termination,
     steps: usize,
     trace: Vec<Step>,
     /// Between which two the largest margin lies, if that was looked for.
@@ -220,7 +224,7 @@ impl Goal {
 struct Solved {
     weights: Weights,
     known: Vec<Known>,
-    starts: Vec<Start>,
+    starts: Vec<WarmStart>,
 }
 
 /// Solves for all weight vectors.
@@ -230,7 +234,7 @@ fn solve_all<'a, L: Offered>(
     goal: &Goal,
     (lambda, solver): (f64, SolverName),
     settings: &Risk,
-    starts: &[Start],
+    starts: &[WarmStart],
     watch: &'a Watch<'a>,
 ) -> Solved {
     let control = Control {
@@ -251,7 +255,7 @@ fn solve_all<'a, L: Offered>(
     ) || settings.criterion == Criterion::MaxMargin;
     let conditioned = judge.conditioned.as_ref().filter(|_| !plain);
     let rows = conditioned.map_or(rows, Conditioned::rows);
-    let moved: Vec<Start> =
+    let moved: Vec<WarmStart> =
         conditioned.iter().flat_map(|_| starts.iter().map(|start| judge.forth(start))).collect();
     let starts = if conditioned.is_some() { &moved[..] } else { starts };
     let back = |solution: Solution| match conditioned {
@@ -264,14 +268,16 @@ fn solve_all<'a, L: Offered>(
             Joint { rows, classes: &goal.ranked, count: goal.outputs, row_weights, total, lambda, bias };
         let start = (starts.len() == goal.outputs).then(|| assemble(starts, rows.columns()));
         let solution = multinomial(&problem, start.as_ref(), &Control { output: (0, 1), ..control });
-        let starts: Vec<Start> =
+        let starts: Vec<WarmStart> =
             apart(&solution.weights).into_iter().map(|start| judge.back(start)).collect();
         let weights = assemble(&starts, rows.columns());
         let known = judge.jointly(&problem, &weights, solution);
         return Solved { weights, known: vec![known], starts };
     }
     let width = match L::with_l2(solver, settings) {
-        Some(solver) if settings.l1 == 0.0 && !settings.trace => solver.abreast(rows, goal.outputs),
+        Some(solver) if settings.l1 == 0.0 && !settings.trace => {
+            solver.multi_output_width(rows, goal.outputs)
+        }
         _ => 1,
     };
     let some = |first: usize| {
@@ -292,7 +298,7 @@ fn solve_all<'a, L: Offered>(
             (Some(solver), _) if settings.l1 == 0.0 => {
                 let solutions = match width {
                     1 => vec![solver.solve(&problems[0], begin[0], &controls[0])],
-                    _ => solver.solve_abreast(&problems, &begin, &controls),
+                    _ => solver.solve_multi_output(&problems, &begin, &controls),
                 };
                 problems
                     .iter()
@@ -308,8 +314,8 @@ fn solve_all<'a, L: Offered>(
         }
     };
     let firsts: Vec<usize> = (0..goal.outputs).step_by(width).collect();
-    let solved: Vec<Vec<(Start, Known)>> = firsts.into_par_iter().map(some).collect();
-    let (starts, known): (Vec<Start>, Vec<Known>) = solved.into_iter().flatten().unzip();
+    let solved: Vec<Vec<(WarmStart, Known)>> = firsts.into_par_iter().map(some).collect();
+    let (starts, known): (Vec<WarmStart>, Vec<Known>) = solved.into_iter().flatten().unzip();
     Solved { weights: assemble(&starts, rows.columns()), known, starts }
 }
 
@@ -420,7 +426,7 @@ fn train_by<L: Offered>(
 fn by_the_model(
     mut known: Vec<Known>,
     weights: &Weights,
-    starts: &[Start],
+    starts: &[WarmStart],
     (goal, minimised): (&Goal, (LossName, f64)),
     (data, factors): (&Dataset, &[f64]),
     settings: &Risk,
@@ -489,8 +495,8 @@ impl<'a> Judge<'a> {
     }
 
     /// Without an ℓ1 penalty.
-    fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, mut solution: Solution) -> (Start, Known) {
-        if problem.penalty.l2() > 0.0 {
+    fn alone<L: Loss>(&self, problem: &Problem<'_, L, L2>, mut solution: Solution) -> (WarmStart, Known) {
+        if problem.penalty.0 > 0.0 {
             return self.penalised(problem, solution);
         }
         let (problem, point) = self.better(problem, &solution.point);
@@ -499,16 +505,15 @@ impl<'a> Judge<'a> {
             (proven, _) => {
                 let duals = proven.and_then(|proven| proven.duals).or_else(|| solution.duals.clone());
                 let scores = problem.scores(&point);
-                let (gap, _) = in_ball(&problem, &point, &scores, duals.as_deref(), self.tolerance);
+                let (gap, _) = gap_in_ball(&problem, &point, &scores, duals.as_deref(), self.tolerance);
                 Certified { scores, gap, duals: None }
             }
         };
-        let endless =
-            matches!(L::NAME, LossName::Logistic | LossName::Exponential) && problem.separates(&scores);
-        let ended = if endless { Ended::Diverging } else { solution.ended };
-        let none = met(&problem);
+        let endless = problem.loss.vanishes_at_infinity() && problem.separates(&scores);
+        let ended = if endless { Termination::Diverging } else { solution.termination };
+        let none = negligible_objective(&problem);
         let gap = told(&problem, &point, &scores, gap);
-        self.known(Solution { ended, ..solution }, gap, scores, none)
+        self.known(Solution { termination: ended, ..solution }, gap, scores, none)
     }
 
     /// With a penalty of any kind.
@@ -516,13 +521,19 @@ impl<'a> Judge<'a> {
         &self,
         problem: &Problem<'_, L, P>,
         mut solution: Solution,
-    ) -> (Start, Known) {
+    ) -> (WarmStart, Known) {
         let (problem, point) = self.better(problem, &solution.point);
         let duals = solution.duals.as_deref();
         let own = solution.certified.take().filter(|_| self.conditioned.is_none());
         let certified = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
-        let gap =
-            sound(&problem, &point, (&certified.scores, duals), certified.gap, self.sizes, self.tolerance);
+        let gap = rigorous_gap(
+            &problem,
+            &point,
+            (&certified.scores, duals),
+            certified.gap,
+            self.sizes,
+            self.tolerance,
+        );
         let gap = told(&problem, &point, &certified.scores, gap);
         self.known(solution, gap, certified.scores, 0.0)
     }
@@ -545,42 +556,42 @@ impl<'a> Judge<'a> {
     fn jointly(&self, problem: &Joint<'_>, weights: &Weights, solution: JointSolution) -> Known {
         let rows = self.conditioned.as_ref().map_or(self.rows, Conditioned::rows);
         let problem = &Joint { rows, ..*problem };
-        let starts: Vec<Start> = apart(weights).into_iter().map(|start| self.forth(&start)).collect();
+        let starts: Vec<WarmStart> = apart(weights).into_iter().map(|start| self.forth(&start)).collect();
         let weights = &assemble(&starts, rows.columns());
-        let JointSolution { mut ended, steps, trace, .. } = solution;
+        let JointSolution { termination: mut ended, steps, trace, .. } = solution;
         let gap = if problem.lambda > 0.0 {
-            joint_sound(problem, weights, joint_gap(problem, weights), self.sizes)
+            joint_rigorous_gap(problem, weights, joint_gap(problem, weights), self.sizes)
         } else {
             let scores = problem.scores(weights);
             if evaluate::error_of(&scores, problem.count, problem.classes) == 0.0 {
-                ended = Ended::Diverging;
+                ended = Termination::Diverging;
             }
-            joint_in_ball(problem, weights, &stationary(problem, weights), self.sizes)
+            joint_gap_in_ball(problem, weights, &stationary(problem, weights), self.sizes)
         };
         Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: None }
     }
 
     /// A start for the better numbers.
-    fn forth(&self, start: &Start) -> Start {
+    fn forth(&self, start: &WarmStart) -> WarmStart {
         let point = self
             .conditioned
             .as_ref()
             .map_or_else(|| start.point.clone(), |better| better.forth(&start.point));
-        Start { point, duals: start.duals.clone() }
+        WarmStart { point, duals: start.duals.clone() }
     }
 
     /// The other way round.
-    fn back(&self, start: Start) -> Start {
+    fn back(&self, start: WarmStart) -> WarmStart {
         let point =
             self.conditioned.as_ref().map_or_else(|| start.point.clone(), |better| better.back(&start.point));
-        Start { point, ..start }
+        WarmStart { point, ..start }
     }
 
-    fn known(&self, solution: Solution, gap: Gap, scores: Vec<f64>, none: f64) -> (Start, Known) {
+    fn known(&self, solution: Solution, gap: Gap, scores: Vec<f64>, none: f64) -> (WarmStart, Known) {
         // The scores of a model are those of the rows as they are.
         let scores = if self.conditioned.is_some() { Vec::new() } else { scores };
-        let Solution { point, duals, ended, steps, trace, .. } = solution;
-        let start = Start { point, duals: duals.unwrap_or_default() };
+        let Solution { point, duals, termination: ended, steps, trace, .. } = solution;
+        let start = WarmStart { point, duals: duals.unwrap_or_default() };
         (start, Known { gap, none, scores, ended, steps, trace, margin: None })
     }
 }
@@ -591,20 +602,20 @@ fn told<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, scores:
     if scores.iter().any(|score| !score.is_finite()) {
         return Gap { objective: f64::NAN, dual: None, ..gap };
     }
-    if is_told(problem, point, scores, gap.objective) { gap } else { Gap { dual: None, ..gap } }
+    if is_significant(problem, point, scores, gap.objective) { gap } else { Gap { dual: None, ..gap } }
 }
 
 /// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that
 /// there could be. Both margins are proved in spite of rounding.
-fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f64) -> (Start, Known) {
+fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f64) -> (WarmStart, Known) {
     let half = |margin: f64| 0.5 / (margin * margin);
-    let Solution { point, mut ended, steps, trace, duals, .. } = found.solution;
+    let Solution { point, termination: mut ended, steps, trace, duals, .. } = found.solution;
     let duals = duals.unwrap_or_default();
     let (lower, upper) = proved_margins(problem, &point, &duals);
     // Without a proof (of numbers too large or too small for one) nothing is said of having arrived.
     let (lower, upper) = (lower.unwrap_or(found.lower.min(0.0)), upper.unwrap_or(f64::INFINITY));
-    if ended == Ended::Arrived && !(lower > 0.0 && upper - lower <= tolerance * upper) {
-        ended = Ended::OutOfSteps;
+    if ended == Termination::Converged && !(lower > 0.0 && upper - lower <= tolerance * upper) {
+        ended = Termination::OutOfSteps;
     }
     let separated = lower > 0.0;
     let gap = Gap {
@@ -613,7 +624,7 @@ fn hardest<L: Loss>(problem: &Problem<'_, L, L2>, found: MaxMargin, tolerance: f
         gradient: Some(0.0),
     };
     (
-        Start { point, duals },
+        WarmStart { point, duals },
         Known { gap, none: 0.0, scores: Vec::new(), ended, steps, trace, margin: Some((lower, upper)) },
     )
 }
@@ -628,7 +639,7 @@ fn proved_margins<L: Loss>(
     /// Parts of a combination that are smaller than this, beside the largest, are left out.
     const SMALLEST: f64 = 1e-14;
     let signs = problem.each(|i| if problem.share(i) > 0.0 { problem.targets[i] } else { 0.0 });
-    let stand = Stand { rows: problem.rows, signs: &signs, bias: problem.bias };
+    let stand = SignedRows { rows: problem.rows, signs: &signs, bias: problem.bias };
     let parts = problem.each(|i| {
         let dual = duals.get(i).map_or(0.0, |dual| problem.loss.nearest_dual(problem.targets[i], *dual));
         problem.share(i) * dual.abs()
@@ -794,7 +805,7 @@ fn most_steps(solver: SolverName) -> usize {
 }
 
 /// Weight vectors side by side.
-fn assemble(starts: &[Start], columns: usize) -> Weights {
+fn assemble(starts: &[WarmStart], columns: usize) -> Weights {
     const COLUMNS: usize = 4096;
     let outputs = starts.len();
     let mut weights = Weights::zero(columns, outputs);
@@ -816,11 +827,11 @@ fn assemble(starts: &[Start], columns: usize) -> Weights {
 }
 
 /// Each weight vector for itself: the other way round.
-fn apart(weights: &Weights) -> Vec<Start> {
+fn apart(weights: &Weights) -> Vec<WarmStart> {
     let outputs = weights.outputs();
     let one = |number: usize| {
         let values = weights.values.iter().skip(number).step_by(outputs).copied().collect();
-        Start { point: Point { weights: values, bias: weights.bias[number] }, duals: Vec::new() }
+        WarmStart { point: Point { weights: values, bias: weights.bias[number] }, duals: Vec::new() }
     };
     (0..outputs).map(one).collect()
 }
@@ -844,8 +855,8 @@ fn report(
     let met = dual.is_some() && none > 0.0 && objective <= none;
     // What is said of a fit is what its gap says.
     let arrived = match margin {
-        Some(_) => outputs.iter().all(|output| output.ended == Ended::Arrived),
-        None if outputs.iter().any(|output| output.ended == Ended::Diverging) => false,
+        Some(_) => outputs.iter().all(|output| output.ended == Termination::Converged),
+        None if outputs.iter().any(|output| output.ended == Termination::Diverging) => false,
         None => met || relative_gap.is_some_and(|gap| gap <= settings.tolerance),
     };
     let obstacle = (!arrived).then(|| obstacle(&outputs, data, settings));
@@ -876,8 +887,10 @@ fn report(
 
 /// The largest obstacle to convergence, and what would help.
 fn obstacle(outputs: &[Known], data: &Dataset, settings: &Risk) -> String {
-    let hopeless =
-        outputs.iter().filter(|output| output.ended == Ended::Stalled).filter_map(|output| output.margin);
+    let hopeless = outputs
+        .iter()
+        .filter(|output| output.ended == Termination::Stalled)
+        .filter_map(|output| output.margin);
     if let Some((_, upper)) = hopeless.min_by(|a, b| a.1.total_cmp(&b.1)) {
         let bound = if upper.is_finite() {
             format!("no hyperplane has a margin above {upper:e}, and ")
@@ -886,7 +899,7 @@ fn obstacle(outputs: &[Known], data: &Dataset, settings: &Risk) -> String {
         };
         return format!("{bound}none was found that separates the rows; use --learner svm");
     }
-    if outputs.iter().any(|output| output.ended == Ended::Diverging) {
+    if outputs.iter().any(|output| output.ended == Termination::Diverging) {
         return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda".into();
     }
     if outputs
@@ -900,7 +913,7 @@ fn obstacle(outputs: &[Known], data: &Dataset, settings: &Risk) -> String {
         let spread = if spread < 1e6 { format!("{spread:.0}") } else { format!("{spread:.1e}") };
         return format!("the largest column is {spread} times the smallest: try --scale unit-variance");
     }
-    if outputs.iter().any(|output| output.ended == Ended::OutOfSteps) {
+    if outputs.iter().any(|output| output.ended == Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
         return format!("the{steps} steps allowed were too few: try more --epochs, or a larger --tolerance");
     }

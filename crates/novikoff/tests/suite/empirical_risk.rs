@@ -2,7 +2,6 @@
 //! nothing that data can be leads to a wrong answer without a word.
 
 use crate::with::With;
-use novikoff::certificate::{gap, joint_gap};
 use novikoff::control::{Flow, Unwatched, Watch};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
@@ -14,9 +13,9 @@ use novikoff::loss::{
 use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
-use novikoff::risk::{Joint, Point, Problem};
+use novikoff::risk::{Joint, Point, Problem, duality_gap, joint_gap};
 use novikoff::solver::{
-    Augmented, Control, DualCoordinate, Ended, Newton, Solution, Solver, Start, multinomial,
+    Augmented, Control, DualCoordinate, Newton, Solution, Solver, Termination, WarmStart, multinomial,
 };
 use novikoff::train::{Learner, LearnerName, Risk, Strength, train, tune};
 use proptest::prelude::*;
@@ -65,7 +64,12 @@ fn agree<L: Loss>(
     let mut found = Vec::new();
     for (name, solver) in solvers {
         let solution = run(problem, *solver, tolerance);
-        let gap = gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        let gap = duality_gap(
+            problem,
+            &solution.point,
+            &problem.scores(&solution.point),
+            solution.duals.as_deref(),
+        );
         let naive = naive_objective(problem, rows, &solution.point);
         prop_assert!(
             (gap.objective - naive).abs() <= 1e-10 * (1.0 + naive),
@@ -73,14 +77,19 @@ fn agree<L: Loss>(
         );
         if *name == "DualCoordinate"
             && (problem.bias == Bias::Free || problem.penalty.0 < 0.01)
-            && solution.ended == Ended::OutOfSteps
+            && solution.termination == Termination::OutOfSteps
         {
             // Seen with a bias that nothing holds, and with weights that λ = 1e-3 hardly holds: one dual at a
             // time creeps along a valley. Then it says that it did not get there, and is near all the same.
             prop_assert!(gap.within(1e-2), "{name}: {gap:?}");
             continue;
         }
-        prop_assert!(gap.within(tolerance), "{name} {:?}: {gap:?} {:?}", solution.ended, solution.steps);
+        prop_assert!(
+            gap.within(tolerance),
+            "{name} {:?}: {gap:?} {:?}",
+            solution.termination,
+            solution.steps
+        );
         prop_assert!(problem.bias != Bias::None || solution.point.bias == 0.0);
         found.push(gap.objective);
     }
@@ -143,8 +152,14 @@ fn a_gentle_slope_is_gone_down_at_a_stride() {
         bias: Bias::Free,
     };
     let solution = run(&problem, &Augmented, 1e-7);
-    let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
-    assert!(gap.within(1e-7) && solution.steps < 200, "{:?} {gap:?} {}", solution.ended, solution.steps);
+    let gap =
+        duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+    assert!(
+        gap.within(1e-7) && solution.steps < 200,
+        "{:?} {gap:?} {}",
+        solution.termination,
+        solution.steps
+    );
 }
 
 proptest! {
@@ -178,8 +193,8 @@ proptest! {
         let problem = Problem { rows: &rows, targets: &targets, row_weights, total: 60.0, loss: Hinge, penalty: L2(1e-2), bias };
         let solution = run(&problem, &DualCoordinate, 1e-9);
         prop_assert!(solution.steps > 6, "no copy was made: {} passes", solution.steps);
-        let gap = gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
-        prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.ended);
+        let gap = duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.termination);
         let duals = solution.duals.unwrap();
         let pull = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
         let far = pull.weights.iter().zip(&solution.point.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -375,7 +390,7 @@ fn two_classes_learned_jointly_are_logistic_regression() {
             assert!((joint.weight(j, 1) - joint.weight(j, 0) - single.weights[j]).abs() < 1e-4, "{bias:?}");
         }
         assert!((joint.bias[1] - joint.bias[0] - single.bias).abs() < 1e-4, "{bias:?}");
-        let objective = gap(&one, &single, &one.scores(&single), None).objective;
+        let objective = duality_gap(&one, &single, &one.scores(&single), None).objective;
         assert!((joint_gap(&both, &joint).objective - objective).abs() < 1e-11, "{bias:?}");
     }
 }
@@ -466,7 +481,7 @@ proptest! {
         let targets: Vec<f64> = (0..data.len()).map(|i| if misleading && i % 8 == 0 { -sign(i) } else { sign(i) }).collect();
         let row_weights: Vec<f64> = if weighted { (0..data.len()).map(|i| (i % 3) as f64).collect() } else { Vec::new() };
         let total = if weighted { row_weights.iter().sum() } else { data.len() as f64 };
-        let zero = Start { point: Point::zero(data.rows.columns()), duals: Vec::new() };
+        let zero = WarmStart { point: Point::zero(data.rows.columns()), duals: Vec::new() };
         macro_rules! same {
             ($loss:expr, $solver:expr) => {{
                 let rows = &data.rows;
@@ -474,9 +489,9 @@ proptest! {
                 let problem = Problem { rows, targets: &targets, row_weights, total, loss: $loss, penalty, bias };
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
-                let found = |start: Option<&Start>| {
+                let found = |start: Option<&WarmStart>| {
                     let solution = $solver.solve(&problem, start, &control(&watch, 1e-8));
-                    gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+                    duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
                 };
                 let (short, long) = (found(None), found(Some(&zero)));
                 prop_assert!(short.within(1e-7) && long.within(1e-7), "{short:?} {long:?}");

@@ -138,7 +138,8 @@ mod tests {
             ones in any::<bool>(),
         ) {
             let scale = if fine { 0.1 } else { 1.0 };
-            let mut builder = Builder::new(if is_dense { Layout::Dense { columns: 19 } } else { Layout::Sparse });
+            let mut builder =
+                Builder::new(if is_dense { Layout::Dense { columns: 19 } } else { Layout::Sparse });
             for row in &rows {
                 let kept: Vec<u32> = (0..19).filter(|j| row[*j as usize] != 0).collect();
                 let values: Vec<f64> = kept.iter().map(|j| scale * f64::from(row[*j as usize])).collect();
@@ -170,7 +171,8 @@ mod tests {
             let (mut r, mut expected) = (vec![0.5; rows.len()], vec![0.5; rows.len()]);
             for j in 0..19 {
                 add_weighted(columns.column(j), 2.0, &h, &mut r);
-                let square: f64 = (0..rows.len()).map(|i| h[i] * (scale * f64::from(rows[i][j])).powi(2)).sum();
+                let square: f64 = (0..rows.len())
+                    .map(|i| h[i] * (scale * f64::from(rows[i][j])).powi(2)).sum();
                 prop_assert!((weighted_square(columns.column(j), &h) - square).abs() < 1e-12);
             }
             for i in 0..rows.len() {

@@ -9,7 +9,7 @@
 
 use super::columns::{Columns, add_weighted, weighted_square};
 use crate::data::{Matrix, Row};
-use crate::penalty::{ElasticNet, Penalty};
+use crate::penalty::ElasticNet;
 use faer::linalg::solvers::Solve;
 use rayon::prelude::*;
 
@@ -42,7 +42,7 @@ pub(super) struct Quadratic<'a> {
     /// `h`.
     pub curvatures: &'a [f64],
     /// `g` over the working set.
-    pub pull: &'a [f64],
+    pub gradient: &'a [f64],
 }
 
 /// `H` over a working set, symmetric, row by row.
@@ -71,7 +71,7 @@ impl Quadratic<'_> {
     /// an earlier model with the same curvatures and working set; what was made is returned.
     pub(super) fn minimise(&self, weights: &mut [f64], known: Option<Products>) -> Option<Products> {
         if let Some(products) = known {
-            self.with_products(weights, self.pull.to_vec(), &products);
+            self.with_products(weights, self.gradient.to_vec(), &products);
             return Some(products);
         }
         let pass: f64 = self.working.iter().map(|j| 2.0 * self.columns.entries(*j) as f64).sum();
@@ -296,7 +296,7 @@ fn add_products(sum: &mut [f64], size: usize, row: &[(u32, f64)], factor: f64) {
 /// The weight at which `slope·(v − w) + ½·curvature·(v − w)² + penalty(v)` is least; `w` if no number is.
 #[inline]
 fn lowest(w: f64, slope: f64, curvature: f64, penalty: ElasticNet) -> f64 {
-    let total = curvature + penalty.l2();
+    let total = curvature + penalty.l2;
     let uphill = curvature * w - slope;
     let best = if total > 0.0 {
         uphill.signum() * (uphill.abs() - penalty.l1).max(0.0) / total
@@ -319,6 +319,7 @@ fn add(sum: &mut [f64], scale: f64, x: &[f64]) {
 mod tests {
     use super::*;
     use crate::data::matrix::{Builder, Layout};
+    use crate::penalty::Penalty;
     use crate::random::Random;
     use proptest::prelude::*;
 
@@ -327,11 +328,13 @@ mod tests {
         /// Row by row or with `H`: the same minimum, at which no coordinate can be moved for the better.
         #[test]
         fn both_ways_lead_to_the_same_minimum(
-            n in 3usize..30, d in 1usize..12, seed in any::<u32>(), is_dense in any::<bool>(), has_free in any::<bool>(),
+            n in 3usize..30, d in 1usize..12, seed in any::<u32>(), is_dense in any::<bool>(),
+                has_free in any::<bool>(),
             l2 in prop::sample::select(vec![0.0, 0.3]), l1 in 0.01..1.0f64,
         ) {
             let mut random = Random::new(seed.into());
-            let mut builder = Builder::new(if is_dense { Layout::Dense { columns: d } } else { Layout::Sparse });
+            let mut builder =
+                Builder::new(if is_dense { Layout::Dense { columns: d } } else { Layout::Sparse });
             for _ in 0..n {
                 let kept: Vec<u32> = (0..d as u32).filter(|_| random.unit() < 0.7).collect();
                 let values: Vec<f64> = kept.iter().map(|_| random.normal()).collect();
@@ -347,27 +350,30 @@ mod tests {
             let flat = |i: usize| i % 4 == 3;
             let slopes: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.normal() }).collect();
             let curvatures: Vec<f64> = (0..n).map(|i| if flat(i) { 0.0 } else { random.unit() }).collect();
-            let pull: Vec<f64> = working.iter().map(|j| columns.column(*j).dot(&slopes)).collect();
+            let gradient: Vec<f64> = working.iter().map(|j| columns.column(*j).dot(&slopes)).collect();
             let model = Quadratic {
                 rows: &rows, columns: &columns, working: &working, penalty: ElasticNet { l2, l1 },
-                free: has_free.then_some(d), slopes: &slopes, curvatures: &curvatures, pull: &pull,
+                free: has_free.then_some(d), slopes: &slopes, curvatures: &curvatures, gradient: &gradient,
             };
-            let start: Vec<f64> = working.iter().map(|_| if random.unit() < 0.5 { 0.0 } else { random.normal() }).collect();
-            let squares: Vec<f64> = working.iter().map(|j| weighted_square(columns.column(*j), &curvatures)).collect();
+            let start: Vec<f64> = working.iter()
+                .map(|_| if random.unit() < 0.5 { 0.0 } else { random.normal() }).collect();
+            let squares: Vec<f64> = working.iter()
+                .map(|j| weighted_square(columns.column(*j), &curvatures)).collect();
             let value = |weights: &[f64]| {
                 let mut change = vec![0.0; n];
                 for ((j, w), from) in working.iter().zip(weights).zip(&start) {
                     columns.column(*j).add_to(&mut change, w - from);
                 }
-                let smooth: f64 = (0..n).map(|i| change[i] * (slopes[i] + 0.5 * curvatures[i] * change[i])).sum();
-                smooth + working.iter().zip(weights).map(|(j, w)| model.penalty_of(*j).of(*w)).sum::<f64>()
+                let smooth: f64 = (0..n)
+                    .map(|i| change[i] * (slopes[i] + 0.5 * curvatures[i] * change[i])).sum();
+                smooth + working.iter().zip(weights).map(|(j, w)| model.penalty_of(*j).value(*w)).sum::<f64>()
             };
             let (mut by_rows, mut residual) = (start.clone(), slopes.clone());
             for _ in 0..3000 {
                 model.pass(&mut by_rows, &squares, &mut residual);
             }
             let mut with_products = start.clone();
-            model.with_products(&mut with_products, pull.clone(), &model.products());
+            model.with_products(&mut with_products, gradient.clone(), &model.products());
             // Where few rows bend the model and the penalty is weak, neither way gets to the last digits.
             let (a, b) = (value(&by_rows), value(&with_products));
             prop_assert!(b <= a + 1e-6 * (1.0 + a.abs()), "{} {}", a, b);

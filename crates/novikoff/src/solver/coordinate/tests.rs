@@ -2,12 +2,12 @@
 //! edges.
 
 use super::*;
-use crate::certificate::gap;
 use crate::control::{Flow, Observer, Progress, Unwatched, Watch};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::loss::{Exponential, Logistic, Loss, Squared, SquaredHinge};
 use crate::random::Random;
+use crate::risk::duality_gap;
 use proptest::prelude::*;
 
 /// A gap of ε lets slopes be off by `√(2·L·ε)`, and ε is some 1e-11 here, L some 10.
@@ -80,7 +80,7 @@ impl Sample {
 
 fn solve_with<L: SmoothLoss>(
     problem: &Problem<'_, L, ElasticNet>,
-    start: Option<&Start>,
+    start: Option<&WarmStart>,
     tolerance: f64,
     steps: usize,
     observer: &mut dyn Observer,
@@ -99,7 +99,7 @@ fn solve<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, tolerance: f64) ->
 
 /// The relative gap as anybody computes it.
 fn gap_of<L: SmoothLoss>(problem: &Problem<'_, L, ElasticNet>, solution: &Solution) -> f64 {
-    gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+    duality_gap(problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
         .relative()
         .unwrap()
 }
@@ -145,7 +145,7 @@ fn is_minimum<L: SmoothLoss>(
             _ => (v + l2 * w + l1 * w.signum()).abs(),
         };
         if off.is_nan() || off > slack {
-            return Err(format!("column {j} of {d}: weight {w}, pull {v}, l1 {l1}: off by {off:e}"));
+            return Err(format!("column {j} of {d}: weight {w}, gradient {v}, l1 {l1}: off by {off:e}"));
         }
     }
     Ok(())
@@ -212,8 +212,8 @@ fn agrees<L: SmoothLoss>(
             let mut problem = sample.problem(&rows, loss, l2, 1.0, bias);
             problem.penalty.l1 = factor * largest_l1(&problem).max(1e-3);
             let solution = solve(&problem, 1e-11);
-            let about = format!("{:?} {bias:?} l2 {l2} l1 {}", L::NAME, problem.penalty.l1);
-            prop_assert_eq!(solution.ended, Ended::Arrived, "{} {:?}", &about, &solution);
+            let about = format!("{} {bias:?} l2 {l2} l1 {}", loss.name(), problem.penalty.l1);
+            prop_assert_eq!(solution.termination, Termination::Converged, "{} {:?}", &about, &solution);
             prop_assert!(gap_of(&problem, &solution) <= 1e-11);
             prop_assert!(bias != Bias::None || solution.point.bias == 0.0);
             let objective = by_hand(sample, &problem, &solution.point).0;
@@ -262,7 +262,8 @@ proptest! {
     #[test]
     fn it_finds_what_a_simple_method_finds(
         n in 4usize..25, d in 1usize..9, seed in any::<u32>(),
-        l2 in prop::sample::select(vec![0.0, 0.05, 1.0]), factor in prop::sample::select(vec![0.03, 0.2, 0.7]),
+        l2 in prop::sample::select(vec![0.0, 0.05, 1.0]),
+            factor in prop::sample::select(vec![0.03, 0.2, 0.7]),
     ) {
         all_agree(&Sample::random(n, d, 0.7, seed.into()), l2, factor, true)?;
     }
@@ -294,7 +295,8 @@ proptest! {
         let more = twice(&sample, i);
         let (a, b) = (sample.sparse(), more.sparse());
         for bias in BIASES {
-            let (a, b) = (sample.problem(&a, Logistic, 0.1, 0.02, bias), more.problem(&b, Logistic, 0.1, 0.02, bias));
+            let (a, b) =
+                (sample.problem(&a, Logistic, 0.1, 0.02, bias), more.problem(&b, Logistic, 0.1, 0.02, bias));
             let (a, b) = (solve(&a, 1e-13), solve(&b, 1e-13));
             prop_assert!((largest_difference(&a.point, &b.point)) < 1e-5, "{:?} {:?}", a.point, b.point);
         }
@@ -314,7 +316,7 @@ fn above_the_largest_l1_all_weights_are_zero_at_one_look_and_below_it_some_are_n
         let largest = largest_l1(&problem);
         problem.penalty.l1 = largest * (1.0 + 1e-9);
         let zero = solve(&problem, 1e-9);
-        assert_eq!((zero.steps, zero.ended), (0, Ended::Arrived), "{bias:?}");
+        assert_eq!((zero.steps, zero.termination), (0, Termination::Converged), "{bias:?}");
         assert!(zero.point.weights.iter().all(|w| *w == 0.0));
         assert!(bias == Bias::Free || zero.point.bias == 0.0);
         problem.penalty.l1 = largest * 0.98;
@@ -330,18 +332,22 @@ fn along_a_path_each_solution_is_the_one_found_from_zero() {
     for bias in BIASES {
         let mut problem = sample.problem(&rows, Logistic, 0.0, 1.0, bias);
         let largest = largest_l1(&problem);
-        let mut start: Option<Start> = None;
+        let mut start: Option<WarmStart> = None;
         // Down and up again: a start has too few weights and then too many.
         for factor in [1.0, 0.8, 0.5, 0.2, 0.1, 0.05, 0.1, 0.5, 0.9] {
             problem.penalty.l1 = factor * largest;
             let cold = solve(&problem, 1e-10);
             let warm = solve_with(&problem, start.as_ref(), 1e-10, 1000, &mut Unwatched);
-            assert_eq!((cold.ended, warm.ended), (Ended::Arrived, Ended::Arrived), "{bias:?} {factor}");
+            assert_eq!(
+                (cold.termination, warm.termination),
+                (Termination::Converged, Termination::Converged),
+                "{bias:?} {factor}"
+            );
             is_minimum(&sample, &problem, &warm.point, SLACK).unwrap();
             let (a, b) =
                 (by_hand(&sample, &problem, &cold.point).0, by_hand(&sample, &problem, &warm.point).0);
             assert!((a - b).abs() <= 2e-10 * a, "{bias:?} {factor}: {a} {b}");
-            start = Some(Start { point: warm.point, duals: warm.duals.unwrap() });
+            start = Some(WarmStart { point: warm.point, duals: warm.duals.unwrap() });
         }
         // From its own solution there is nothing to do.
         problem.penalty.l1 = 0.9 * largest;
@@ -364,9 +370,9 @@ fn starts_that_make_no_sense_do_no_harm() {
         Point::default(),
         Point { weights: vec![1.0; 20], bias: 0.0 },
     ] {
-        let start = Start { point, duals: vec![7.0] };
+        let start = WarmStart { point, duals: vec![7.0] };
         let found = solve_with(&problem, Some(&start), 1e-10, 1000, &mut Unwatched);
-        assert_eq!(found.ended, Ended::Arrived, "{start:?}");
+        assert_eq!(found.termination, Termination::Converged, "{start:?}");
         assert!((by_hand(&sample, &problem, &found.point).0 - wanted).abs() <= 1e-9 * wanted, "{start:?}");
     }
     let problem = sample.problem(&rows, Logistic, 0.0, 0.01, Bias::Free);
@@ -374,35 +380,35 @@ fn starts_that_make_no_sense_do_no_harm() {
     for w in [30.0, -1000.0, 1e5] {
         let found = solve_with(
             &problem,
-            Some(&Start { point: far(w), duals: Vec::new() }),
+            Some(&WarmStart { point: far(w), duals: Vec::new() }),
             1e-10,
             1000,
             &mut Unwatched,
         );
-        assert_eq!(found.ended, Ended::Arrived, "{w}");
+        assert_eq!(found.termination, Termination::Converged, "{w}");
         assert!((by_hand(&sample, &problem, &found.point).0 - wanted).abs() <= 1e-9 * wanted, "{w}");
     }
 }
 
-/// One problem with every loss and bias: it must end, with numbers, and where it says it arrived the gap must
-/// say so too.
-fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Ended> {
-    fn one<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, l1: f64, ends: &mut Vec<Ended>) {
+/// One problem with every loss and bias: it must end, with numbers, and where it says it converged the gap
+/// must say so too.
+fn ends_well(sample: &Sample, l2: f64, l1: f64) -> Vec<Termination> {
+    fn one<L: SmoothLoss>(sample: &Sample, loss: L, l2: f64, l1: f64, ends: &mut Vec<Termination>) {
         for rows in [sample.sparse(), sample.dense()] {
             for bias in BIASES {
                 let problem = sample.problem(&rows, loss, l2, l1, bias);
                 let solution = solve(&problem, 1e-8);
-                let about = format!("{:?} {bias:?} {sample:?} l2 {l2} l1 {l1}: {solution:?}", L::NAME);
+                let about = format!("{:?} {bias:?} {sample:?} l2 {l2} l1 {l1}: {solution:?}", loss.name());
                 assert!(
                     solution.point.weights.iter().chain([&solution.point.bias]).all(|w| w.is_finite()),
                     "{about}"
                 );
                 assert!(solution.duals.as_ref().unwrap().iter().all(|u| u.is_finite()), "{about}");
                 assert!(largest_l1(&problem).is_finite(), "{about}");
-                if solution.ended == Ended::Arrived {
+                if solution.termination == Termination::Converged {
                     assert!(gap_of(&problem, &solution) <= 1e-8, "{about}");
                 }
-                ends.push(solution.ended);
+                ends.push(solution.termination);
             }
         }
     }
@@ -447,7 +453,10 @@ fn the_edges_are_walked_safely() {
     for (name, sample) in &samples {
         for (l2, l1) in [(0.0, 0.1), (0.0, 1e-5), (1e-3, 1e-3), (1.0, 100.0), (0.0, 1e9)] {
             let ends = ends_well(sample, l2, l1);
-            assert!(ends.iter().all(|ended| *ended == Ended::Arrived), "{name}, l2 {l2}, l1 {l1}: {ends:?}");
+            assert!(
+                ends.iter().all(|termination| *termination == Termination::Converged),
+                "{name}, l2 {l2}, l1 {l1}: {ends:?}"
+            );
         }
         ends_well(sample, 0.0, 1e-12);
         ends_well(sample, 0.0, 0.0);
@@ -467,13 +476,13 @@ fn scales_do_not_matter() {
             let mut problem = sample.problem(&rows, Logistic, 0.0, 1.0, bias);
             problem.penalty.l1 = 0.01 * largest_l1(&problem);
             let solution = solve(&problem, 1e-9);
-            assert_eq!(solution.ended, Ended::Arrived, "{scale} {bias:?} {solution:?}");
+            assert_eq!(solution.termination, Termination::Converged, "{scale} {bias:?} {solution:?}");
             assert!(gap_of(&problem, &solution) <= 1e-9);
             let targets: Vec<f64> = sample.targets.iter().map(|y| (1.0 + y) * scale).collect();
             let mut squared = Problem { targets: &targets, ..sample.problem(&rows, Squared, 0.0, 1.0, bias) };
             squared.penalty.l1 = 0.01 * largest_l1(&squared);
             let solution = solve(&squared, 1e-9);
-            assert_eq!(solution.ended, Ended::Arrived, "{scale} {bias:?} {solution:?}");
+            assert_eq!(solution.termination, Termination::Converged, "{scale} {bias:?} {solution:?}");
             assert!(gap_of(&squared, &solution) <= 1e-9);
         }
     }
@@ -485,9 +494,9 @@ fn it_stops_when_told_and_says_why() {
     let rows = sample.sparse();
     let problem = sample.problem(&rows, Logistic, 0.0, 1e-4, Bias::Free);
     let none = solve_with(&problem, None, 1e-10, 0, &mut Unwatched);
-    assert_eq!((none.ended, none.steps, none.trace.len()), (Ended::OutOfSteps, 0, 1));
+    assert_eq!((none.termination, none.steps, none.trace.len()), (Termination::OutOfSteps, 0, 1));
     let two = solve_with(&problem, None, 1e-10, 2, &mut Unwatched);
-    assert_eq!((two.ended, two.steps, two.trace.len()), (Ended::OutOfSteps, 2, 3));
+    assert_eq!((two.termination, two.steps, two.trace.len()), (Termination::OutOfSteps, 2, 3));
     assert!(two.trace[2].objective < two.trace[0].objective);
     let mut told = Vec::new();
     let mut stop_at_one = |progress: Progress| {
@@ -496,11 +505,15 @@ fn it_stops_when_told_and_says_why() {
         if step == 1 { Flow::Stop } else { Flow::Continue }
     };
     let stopped = solve_with(&problem, None, 1e-10, 1000, &mut stop_at_one);
-    assert_eq!((stopped.ended, stopped.steps), (Ended::Interrupted, 1));
+    assert_eq!((stopped.termination, stopped.steps), (Termination::Interrupted, 1));
     assert_eq!(told, stopped.trace.iter().map(|step| (step.step, step.objective)).collect::<Vec<_>>());
     // No number is small enough for a tolerance of zero, or by luck it is.
     let exact = solve(&problem, 0.0);
-    assert!(exact.ended == Ended::Stalled || gap_of(&problem, &exact) == 0.0, "{:?}", exact.ended);
+    assert!(
+        exact.termination == Termination::Stalled || gap_of(&problem, &exact) == 0.0,
+        "{:?}",
+        exact.termination
+    );
     assert!(exact.steps < 100 && gap_of(&problem, &exact) < 1e-11);
 }
 
@@ -526,17 +539,17 @@ fn many_columns_are_dropped_and_none_that_has_weight() {
     let mut problem = sample.problem(&rows, Logistic, 0.0, 1.0, Bias::Free);
     problem.penalty.l1 = 0.5 * largest_l1(&problem);
     let solution = solve(&problem, 1e-10);
-    let start = Start { point: solution.point.clone(), duals: Vec::new() };
-    let mut descent = Descent::new(&problem, Some(&start));
-    descent.centre();
-    descent.derive();
-    descent.look();
+    let start = WarmStart { point: solution.point.clone(), duals: Vec::new() };
+    let mut state = ProximalNewton::new(&problem, Some(&start));
+    state.centre();
+    state.derive();
+    state.evaluate_all();
     let weighty: Vec<usize> = (0..1500).filter(|j| solution.point.weights[*j] != 0.0).collect();
-    assert!(weighty.len() > 2 && weighty.iter().all(|j| descent.alive.contains(j)));
+    assert!(weighty.len() > 2 && weighty.iter().all(|j| state.alive.contains(j)));
     assert!(
-        descent.alive.len() < 2 * weighty.len() + 10,
+        state.alive.len() < 2 * weighty.len() + 10,
         "{} of 1500 for {} weights",
-        descent.alive.len(),
+        state.alive.len(),
         weighty.len()
     );
 }
@@ -570,11 +583,11 @@ fn slopes_that_do_not_balance_prove_nothing_false() {
         sample.problem(&rows, Logistic, 0.0, 0.05, Bias::Free),
         sample.problem(&rows, Logistic, 0.0, 0.05, Bias::None),
     );
-    let start = Start { point: solve(&without, 1e-10).point, duals: Vec::new() };
-    let mut descent = Descent::new(&with, Some(&start));
-    descent.derive();
-    let gap = descent.look();
+    let start = WarmStart { point: solve(&without, 1e-10).point, duals: Vec::new() };
+    let mut state = ProximalNewton::new(&with, Some(&start));
+    state.derive();
+    let gap = state.evaluate_all();
     let least = by_hand(&sample, &with, &solve(&with, 1e-10).point).0;
-    assert!(least < 0.98 * descent.objective, "the bias must matter");
-    assert!(descent.bound <= least && (gap - (descent.objective - descent.bound)).abs() < 1e-12);
+    assert!(least < 0.98 * state.objective, "the bias must matter");
+    assert!(state.bound <= least && (gap - (state.objective - state.bound)).abs() < 1e-12);
 }

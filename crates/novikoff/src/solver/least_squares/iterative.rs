@@ -1,14 +1,15 @@
 //! Conjugate gradients on the normal equations, without forming them (CGLS): two passes over the rows a step.
 
-use super::super::moments::Moments;
-use super::super::{Arrival, Control, Ended, Solution, Start, Watched, in_ball, proven};
+use super::super::gap_schedule::GapSchedule;
+use super::super::gap_schedule::ProofSchedule;
+use super::super::rigorous_gap::is_proven;
+use super::super::{Control, Recorder, Solution, Termination, WarmStart, gap_in_ball};
 use super::{lengths, optimality};
-use crate::certificate::gap;
 use crate::loss::Squared;
-use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::penalty::{Bias, L2};
+use crate::risk::{Point, Problem, duality_gap};
 
-/// How many looks in a row may find nothing better before that is called the end.
+/// So many evaluations in a row without a better point are the end.
 const PATIENCE: usize = 4;
 
 /// Least squares by conjugate gradients. From zero, every step stays in the span of the rows, so where many
@@ -16,12 +17,12 @@ const PATIENCE: usize = 4;
 /// makes the best weights unique.
 pub(super) fn solve(
     problem: &Problem<'_, Squared, L2>,
-    start: Option<&Start>,
+    start: Option<&WarmStart>,
     control: &Control<'_>,
 ) -> Solution {
-    let half = 0.5 * problem.penalty.l2();
+    let half = 0.5 * problem.penalty.0;
     let operator = Operator::new(problem, half);
-    let (mut watched, mut moments) = (Watched::new(control), Moments::default());
+    let (mut recorder, mut gap_schedule) = (Recorder::new(control), GapSchedule::default());
     let mut at = match start {
         Some(start) if half > 0.0 => start.point.clone(),
         _ => Point::zero(problem.rows.columns()),
@@ -33,15 +34,15 @@ pub(super) fn solve(
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
     let (mut best, mut least, mut lowest) = (at.clone(), f64::INFINITY, f64::INFINITY);
-    let (mut patience, mut steps, mut arrival) = (PATIENCE, 0, Arrival { enough: control.tolerance });
-    let ended = loop {
+    let (mut patience, mut steps, mut proof_schedule) = (PATIENCE, 0, ProofSchedule::new(control.tolerance));
+    let termination = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
         let (mut arrived, mut stalled) = (false, steepness == 0.0);
-        if moments.come(steps) || steps == control.steps || stalled {
+        if gap_schedule.is_due(steps) || steps == control.steps || stalled {
             // Residuals that were only ever added to drift: looking is also the time to compute them anew.
             residual = operator.residual(&mut at, &mut scores);
-            let found = gap(problem, &at, &scores, None);
+            let found = duality_gap(problem, &at, &scores, None);
             let left = match found.relative() {
                 Some(gap) if half > 0.0 => gap,
                 _ => optimality(problem, &at, &scores),
@@ -50,13 +51,13 @@ pub(super) fn solve(
             (relative, gradient) = (found.relative(), found.gradient);
             let prove = || {
                 half > 0.0
-                    || proven(
+                    || is_proven(
                         problem,
-                        &in_ball(problem, &at, &scores, None, control.tolerance).0,
+                        &gap_in_ball(problem, &at, &scores, None, control.tolerance).0,
                         control.tolerance,
                     )
             };
-            arrived = arrival.is(left, prove);
+            arrived = proof_schedule.proves(left, prove);
             // What is left goes up and down on its way to nothing; the objective does not, until rounding is
             // all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
@@ -66,20 +67,20 @@ pub(super) fn solve(
             }
             stalled |= patience == 0;
         }
-        let stop = watched.step(objective, relative, gradient, Some(&at));
+        let stop = recorder.step(objective, relative, gradient, Some(&at));
         if arrived {
-            break Ended::Arrived;
+            break Termination::Converged;
         } else if stop {
-            break Ended::Interrupted;
+            break Termination::Interrupted;
         } else if stalled {
-            break Ended::Stalled;
+            break Termination::Stalled;
         } else if steps == control.steps {
-            break Ended::OutOfSteps;
+            break Termination::OutOfSteps;
         }
         let moved = operator.forth(&direction);
         let curvature = moved.iter().map(|q| q * q).sum::<f64>() + half * length_sq(&direction, problem.bias);
         if curvature.is_nan() || curvature <= 0.0 {
-            break Ended::Stalled;
+            break Termination::Stalled;
         }
         let size = steepness / curvature;
         add(&mut at, size, &direction);
@@ -93,7 +94,7 @@ pub(super) fn solve(
         operator.add_scaled(&mut direction, &slope);
         steps += 1;
     };
-    watched.finish(best, None, ended)
+    recorder.finish(best, None, termination)
 }
 
 fn add(point: &mut Point, size: f64, direction: &Point) {

@@ -1,42 +1,42 @@
-//! The bounds of [`super::bounds`] for classes learned jointly, by sizes alone.
+//! The bounds of [`super::rigorous_gap`] for classes learned jointly, by sizes alone.
 //!
 //! The duals of a row are a distribution `qᵢ` over classes less its label. With free biases every class must
 //! get as much as it has, `Σ sᵢqᵢ = T`. Where that fails by up to `δ`, a share `ε = δ/min T` of every
 //! distribution is replaced by one that is the same for all rows and makes up for it; the negative entropy is
 //! convex, and rises by no more than `ε` of itself.
 
-use super::bounds::{ABOVE, FUNCTION, REACH, Sizes, TINY, gamma, units};
-use crate::certificate::Gap;
+use super::rigorous_gap::{ABOVE, REACH, Sizes, TINY, gamma, units};
+use crate::loss::ROUNDING;
 use crate::model::Weights;
 use crate::penalty::Bias;
-use crate::risk::Joint;
+use crate::risk::{Gap, Joint};
 use std::ops::Range;
 
 /// With a penalty: lowers the dual of a gap that was computed plainly.
-pub fn joint_sound(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Sizes) -> Gap {
+pub fn joint_rigorous_gap(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Sizes) -> Gap {
     let Some(dual) = plain.dual else { return plain };
     let parts = Parts::new(problem);
     let Some(unbalanced) = parts.unbalanced(problem, 4.0 * parts.sum * parts.shares) else {
         return Gap { dual: Some(0.0), ..plain };
     };
     let at_zero = parts.shares * (problem.count as f64).ln();
-    let pull = ABOVE * (2.0 * problem.lambda * (at_zero - dual).max(0.0)).sqrt();
-    let off = (parts.pull + unbalanced) * 2.0 * parts.shares * sizes.radius()
-        + gamma(weights.values.len() + 8) * pull
+    let length = ABOVE * (2.0 * problem.lambda * (at_zero - dual).max(0.0)).sqrt();
+    let off = (parts.gradient + unbalanced) * 2.0 * parts.shares * sizes.radius()
+        + gamma(weights.values.len() + 8) * length
         + TINY;
-    let doubt = parts.of_objective(weights, plain.objective, sizes)
-        + (parts.sum + FUNCTION + unbalanced) * (at_zero + parts.shares)
-        + FUNCTION * dual.abs()
-        + (2.0 * pull * off + off * off) / (2.0 * problem.lambda);
+    let error = parts.of_objective(weights, plain.objective, sizes)
+        + (parts.sum + ROUNDING + unbalanced) * (at_zero + parts.shares)
+        + ROUNDING * dual.abs()
+        + (2.0 * length * off + off * off) / (2.0 * problem.lambda);
     Gap {
-        dual: Some(dual - ABOVE * doubt).filter(|dual| dual.is_finite()).map(|dual| dual.max(0.0)),
+        dual: Some(dual - ABOVE * error).filter(|dual| dual.is_finite()).map(|dual| dual.max(0.0)),
         ..plain
     }
 }
 
-/// Without a penalty: objective and dual among weights up to [`REACH`] times as long, by distributions that
-/// pull at next to no weight.
-pub fn joint_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
+/// Without a penalty: objective and dual among weights up to [`REACH`] times as long, by distributions
+/// whose gradient is next to zero.
+pub fn joint_gap_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
     let (units, k) = (units(problem.rows), problem.count);
     let in_units = |values: &[f64], times: fn(f64, f64) -> f64| {
         let by_column = values.chunks_exact(k.max(1)).zip(&units);
@@ -47,24 +47,24 @@ pub fn joint_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], size
     };
     let parts = Parts::new(problem);
     let objective = problem.mean_loss(&problem.scores(weights));
-    let pull = problem.pull(duals);
-    let imbalance =
-        pull.bias.iter().fold(0.0, |most: f64, v| most.max(v.abs())) + parts.pull * 2.0 * parts.shares;
+    let dual_gradient = problem.loss_gradient(duals);
+    let imbalance = dual_gradient.bias.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
+        + parts.gradient * 2.0 * parts.shares;
     let entropy = |i: usize| {
         duals[i * k..(i + 1) * k].iter().map(|q| if *q > 0.0 { q * q.ln() } else { 0.0 }).sum::<f64>()
     };
     let entropy: f64 = (0..problem.classes.len()).map(|i| problem.share(i) * entropy(i)).sum();
-    let gradient = Some(in_units(&pull.values, |v, _| v));
+    let gradient = Some(in_units(&dual_gradient.values, |v, _| v));
     let Some(unbalanced) = parts.unbalanced(problem, imbalance) else {
         return Gap { objective, dual: Some(0.0), gradient };
     };
     let radius = REACH * in_units(&weights.values, |w, unit| w * unit).max(1.0);
     let smallest = units.iter().fold(1.0, |least: f64, unit| least.min(*unit));
     let off =
-        (parts.pull + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
+        (parts.gradient + unbalanced) * 2.0 * parts.shares * (sizes.longest as f64).sqrt() + TINY / smallest;
     let bound = -entropy
-        - (parts.sum + FUNCTION + unbalanced) * (entropy.abs() + parts.shares)
-        - radius * ABOVE * (in_units(&pull.values, |v, unit| v / unit) + off)
+        - (parts.sum + ROUNDING + unbalanced) * (entropy.abs() + parts.shares)
+        - radius * ABOVE * (in_units(&dual_gradient.values, |v, unit| v / unit) + off)
         - ABOVE * parts.of_objective(weights, objective, sizes);
     Gap {
         objective,
@@ -80,7 +80,7 @@ struct Parts {
     least: f64,
     /// A sum over all rows, and an entry of the dual gradient, relatively.
     sum: f64,
-    pull: f64,
+    gradient: f64,
 }
 
 impl Parts {
@@ -96,7 +96,7 @@ impl Parts {
             shares: ABOVE * classes.iter().sum::<f64>(),
             least: classes.iter().copied().fold(f64::INFINITY, f64::min),
             sum: gamma(problem.classes.len() + problem.count + 16),
-            pull: gamma(rounds + problem.count + 16),
+            gradient: gamma(rounds + problem.count + 16),
         }
     }
 
@@ -115,6 +115,6 @@ impl Parts {
         let of_class =
             |class: usize| sizes.score_off(weights.values.iter().skip(class).step_by(k), weights.bias[class]);
         let off = (0..k).map(of_class).fold(0.0, f64::max);
-        4.0 * self.shares * off + (self.sum + FUNCTION + gamma(weights.values.len() + 8)) * objective
+        4.0 * self.shares * off + (self.sum + ROUNDING + gamma(weights.values.len() + 8)) * objective
     }
 }

@@ -44,14 +44,14 @@ impl Hessian<'_> {
 }
 
 /// Something close to the inverse of a Hessian.
-pub(super) enum Inverse {
+pub(super) enum Preconditioner {
     /// One over the diagonal.
     Diagonal(Point),
     /// The Cholesky factor of the Hessian of a sample of rows; the bias is its last column.
     Factor { factor: Llt<f64>, bias: bool },
 }
 
-impl Inverse {
+impl Preconditioner {
     pub(super) fn new<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>) -> Self {
         let columns = problem.rows.columns() + usize::from(hessian.bias_ridge.is_some());
         if columns > MOST_COLUMNS || columns == 0 {
@@ -62,7 +62,7 @@ impl Inverse {
 
     /// By the diagonal alone.
     pub(super) fn diagonal<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, hessian: &Hessian<'_>) -> Self {
-        Inverse::Diagonal(inverted(diagonal(problem, hessian)))
+        Preconditioner::Diagonal(inverted(diagonal(problem, hessian)))
     }
 
     /// Out of all rows where they are so short that this costs no more than the few products that it saves.
@@ -83,24 +83,24 @@ impl Inverse {
         columns: usize,
     ) -> Self {
         match factor(gram(problem, hessian, rows, columns)) {
-            Some(factor) => Inverse::Factor { factor, bias: hessian.bias_ridge.is_some() },
+            Some(factor) => Preconditioner::Factor { factor, bias: hessian.bias_ridge.is_some() },
             None => Self::diagonal(problem, hessian),
         }
     }
 
     /// Whether more than the diagonal is known.
     pub(super) fn is_factor(&self) -> bool {
-        matches!(self, Inverse::Factor { .. })
+        matches!(self, Preconditioner::Factor { .. })
     }
 
     /// `H⁻¹·v`, about.
     pub(super) fn times(&self, v: &Point) -> Point {
         match self {
-            Inverse::Diagonal(diagonal) => Point {
+            Preconditioner::Diagonal(diagonal) => Point {
                 weights: v.weights.iter().zip(&diagonal.weights).map(|(v, d)| v * d).collect(),
                 bias: v.bias * diagonal.bias,
             },
-            Inverse::Factor { factor, bias } => {
+            Preconditioner::Factor { factor, bias } => {
                 let mut weights = v.weights.clone();
                 weights.extend(bias.then_some(v.bias));
                 let rows = weights.len();

@@ -1,12 +1,11 @@
 //! A few rows at a time: stochastic and mini-batch (sub)gradient descent.
 
-use super::gradient::Schedule;
-use super::{Control, Ended, Solution, Solver, Start, Watched};
-use crate::certificate::gap;
+use super::gradient_descent::Schedule;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Loss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
+use crate::risk::{Point, Problem, duality_gap};
 
 /// Stochastic gradient descent: every epoch visits every row once, in an order that the seed decides, and
 /// moves the weights after every `batch` rows. A row costs its nonzeros only, with or without a penalty.
@@ -20,7 +19,7 @@ use crate::risk::{Point, Problem};
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Ended, Solver, Stochastic};
+/// use novikoff::solver::{Control, Termination, Solver, Stochastic};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -28,12 +27,14 @@ use crate::risk::{Point, Problem};
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Logistic, penalty: L2(0.1), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Stochastic::default().solve(&problem, None, &control);
-/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.point.weights[0] > 0.0 && solution.steps < 10000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,34 +59,39 @@ impl Default for Stochastic {
 }
 
 impl<L: Loss> Solver<L, L2> for Stochastic {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let mut state = State::new(self, problem, start);
-        let mut watched = Watched::new(control);
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
+        let mut state = StochasticState::new(self, problem, start);
+        let mut recorder = Recorder::new(control);
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut pace = Pace::new(self, problem);
         let mut best = state.point(false);
         let (mut least, mut steps, mut scores) = (f64::INFINITY, 0, vec![0.0; problem.len()]);
-        let ended = loop {
+        let termination = loop {
             let point = state.point(self.average && steps > 0);
             problem.scores_into(&point, &mut scores);
-            let found = gap(problem, &point, &scores, None);
+            let found = duality_gap(problem, &point, &scores, None);
             if !found.objective.is_finite() {
-                break Ended::Stalled;
+                break Termination::Stalled;
             }
-            let stop = watched.step(found.objective, found.relative(), found.gradient, Some(&point));
-            if let Some(step) = watched.trace.last_mut() {
+            let stop = recorder.step(found.objective, found.relative(), found.gradient, Some(&point));
+            if let Some(step) = recorder.trace.last_mut() {
                 step.size = pace.scheduled();
             }
             if found.objective < least {
                 (least, best) = (found.objective, point);
             }
             if found.within(control.tolerance) || problem.is_empty() {
-                break Ended::Arrived;
+                break Termination::Converged;
             } else if stop {
-                break Ended::Interrupted;
+                break Termination::Interrupted;
             } else if steps == control.steps {
-                break Ended::OutOfSteps;
+                break Termination::OutOfSteps;
             }
             if steps.is_power_of_two() {
                 state.forget();
@@ -96,7 +102,7 @@ impl<L: Loss> Solver<L, L2> for Stochastic {
             }
             steps += 1;
         };
-        watched.finish(best, None, ended)
+        recorder.finish(best, None, termination)
     }
 }
 
@@ -117,7 +123,7 @@ impl Pace {
             / problem.len().max(1) as f64;
         let own = if square > 0.0 && square.is_finite() { 1.0 / square } else { 1.0 };
         let updates = problem.len().div_ceil(settings.batch.max(1)) as f64;
-        let lambda = problem.penalty.l2();
+        let lambda = problem.penalty.0;
         let per_tick = match (settings.step, settings.schedule) {
             (Some(_), _) => 1.0,
             (None, Schedule::Inverse) if lambda > 0.0 => 1.0 / (own * lambda),
@@ -155,7 +161,7 @@ impl Pace {
 
 /// Weights as `scale·v`, so that all of them shrink by one multiplication; and the sum of all points so far
 /// as `factor·v + rest`, so that adding a point to it costs no more than the step that led to it.
-struct State {
+struct StochasticState {
     v: Vec<f64>,
     scale: f64,
     bias: f64,
@@ -171,8 +177,8 @@ struct State {
 /// digits.
 const SMALLEST_SCALE: f64 = 1e-4;
 
-impl State {
-    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&Start>) -> Self {
+impl StochasticState {
+    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&WarmStart>) -> Self {
         let columns = problem.rows.columns();
         let zeros = |needed: bool| vec![0.0; if needed { columns } else { 0 }];
         let point = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
@@ -235,7 +241,7 @@ impl State {
         let steepness: f64 = slopes.iter().zip(&changes).map(|(u, change)| u * change).sum();
         let size = pace.next(|size| loss(size) <= loss(0.0) - 0.5 * size * steepness);
 
-        let shrink = (1.0 - size * problem.penalty.l2()).max(0.0);
+        let shrink = (1.0 - size * problem.penalty.0).max(0.0);
         if self.scale * shrink < SMALLEST_SCALE {
             self.write_out(average);
         }
@@ -288,7 +294,7 @@ mod tests {
     ) -> (Point, Point) {
         let (mut point, mut sum, mut count) =
             (Point::zero(problem.rows.columns()), Point::zero(problem.rows.columns()), 0.0);
-        let (mut random, mut t, lambda) = (Random::new(seed), 0, problem.penalty.l2());
+        let (mut random, mut t, lambda) = (Random::new(seed), 0, problem.penalty.0);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         for epoch in 0..epochs {
             if epoch.is_power_of_two() {
@@ -309,8 +315,8 @@ mod tests {
                 for (w, g) in point.weights.iter_mut().zip(&slope.weights) {
                     *w -= size * (g + lambda * *w);
                 }
-                let restraint = if problem.bias == Bias::Penalised { lambda } else { 0.0 };
-                point.bias -= size * (slope.bias + restraint * point.bias);
+                let ridge = if problem.bias == Bias::Penalised { lambda } else { 0.0 };
+                point.bias -= size * (slope.bias + ridge * point.bias);
                 sum.weights.iter_mut().zip(&point.weights).for_each(|(s, w)| *s += w);
                 sum.bias += point.bias;
                 count += 1.0;
@@ -331,7 +337,8 @@ mod tests {
 
         #[test]
         fn lazy_steps_are_textbook_steps(
-            rows in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![-1.5, 0.0, 0.0, 0.5, 2.0]), 4), 1..20),
+            rows in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![-1.5, 0.0, 0.0,
+                0.5, 2.0]), 4), 1..20),
             signs in prop::collection::vec(any::<bool>(), 20),
             batch in 1usize..5,
             schedule in prop::sample::select(Schedule::ALL[..4].to_vec()),
@@ -345,7 +352,8 @@ mod tests {
             let matrix = sparse(&rows);
             for bias in BIASES {
                 let task = problem(&matrix, &targets, Logistic, lambda, bias);
-                let task = Problem { row_weights: &weights[..rows.len()], total: weights[..rows.len()].iter().sum(), ..task };
+                let task = Problem { row_weights: &weights[..rows.len()],
+                    total: weights[..rows.len()].iter().sum(), ..task };
                 let solver = Stochastic { batch, schedule, step: Some(step), average };
                 // It may be done before the last epoch.
                 let found = solve(&solver, &task, None, 0.0, epochs);
@@ -397,12 +405,12 @@ mod tests {
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
         let found = solve(&Stochastic::default(), &task, None, 1e-3, 1000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
         assert!(objective(&task, &found.point) <= best * 1.001);
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Penalised);
         let found = solve(&Stochastic::default(), &task, None, 1e-2, 1000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         assert_eq!(found.trace.len(), found.steps + 1);
     }
 
@@ -413,7 +421,7 @@ mod tests {
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
         let solver = Stochastic { step: Some(1e6), schedule: Schedule::Constant, ..Stochastic::default() };
         let found = solve(&solver, &task, None, 1e-3, 1000);
-        assert_eq!(found.ended, Ended::Stalled);
+        assert_eq!(found.termination, Termination::Stalled);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
     }
 
@@ -435,10 +443,10 @@ mod tests {
         };
         assert_eq!(run(1, 99).point, run(1, 99).point);
         assert_ne!(run(1, 99).point, run(2, 99).point);
-        assert_eq!((run(1, 99).ended, run(1, 99).steps), (Ended::OutOfSteps, 4));
-        assert_eq!((run(1, 2).ended, run(1, 2).steps), (Ended::Interrupted, 2));
+        assert_eq!((run(1, 99).termination, run(1, 99).steps), (Termination::OutOfSteps, 4));
+        assert_eq!((run(1, 2).termination, run(1, 2).steps), (Termination::Interrupted, 2));
         same_on_any_threads(|| run(1, 99).point);
-        let start = Start { point: run(1, 99).point, duals: Vec::new() };
+        let start = WarmStart { point: run(1, 99).point, duals: Vec::new() };
         let again = solve(&Stochastic::default(), &task, Some(&start), 0.0, 0);
         assert_eq!(again.point, start.point);
     }

@@ -1,21 +1,29 @@
-//! Newton's method on sums of smooth functions of the scores, with conjugate-gradient steps.
+//! Line search Newton-CG on `F(x) = (1/n) Σ cᵢ fᵢ(<w, xᵢ> + b) + (λ/2)‖w‖²`, for smooth convex functions `fᵢ`
+//! of the scores and points `x = (w, b)`.
+//!
+//! ```text
+//! d ≈ −H⁻¹∇F            by conjugate gradients, preconditioned
+//! t ≈ argmin F(x + t·d)   by Newton's method in one dimension, within a bracket, from t = 1
+//! x ← x + t·d
+//! ```
 //!
 //! A step costs a pass over the rows for the gradient, one for the scores of the direction, and two for each
-//! conjugate-gradient iteration, of which the approximate inverse of [`Inverse`] leaves few, and none where a
-//! rough step will do. The line search moves along scores, not along weights, so that each of its trials
-//! costs a look at every row's score and no pass over the rows.
+//! conjugate-gradient iteration, of which the [`Preconditioner`] leaves few, and none where a rough step will
+//! do. The line search moves along scores, not along weights: a trial reads every row's score and makes no
+//! pass over the rows. A step is acceptable if it gains 1e-4 of what the slope promises (Armijo), and final
+//! if the slope along the line has fallen to 0.3 of the first one (Wolfe).
 
-use super::curvature::{Hessian, Inverse};
+use super::hessian::{Hessian, Preconditioner};
 use crate::loss::{Local, Loss};
-use crate::penalty::{Bias, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
 use rayon::prelude::*;
 
-/// Rows that one task looks at.
+/// Rows of one task.
 const CHUNK: usize = 4096;
 
-/// A minimisation under way: a point, the scores there, and the function around them.
-pub(super) struct Descent {
+/// The state of the method: a point, the scores there, and the functions around them.
+pub(super) struct NewtonCg {
     pub point: Point,
     pub scores: Vec<f64>,
     /// Mean of the functions of the scores, without the penalty.
@@ -28,12 +36,12 @@ pub(super) struct Descent {
     pub gradient: Point,
     /// What the scores change by along the last direction.
     moves: Vec<f64>,
-    inverse: Option<Inverse>,
+    preconditioner: Option<Preconditioner>,
     /// Conjugate-gradient iterations that the last direction took.
     iterations: usize,
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(super) enum Moved {
     /// The objective is lower, by about this much.
     By(f64),
@@ -49,26 +57,32 @@ struct Along {
     bend: f64,
 }
 
-/// A direction that took more iterations than this shows that the inverse is out of date.
+/// A direction that took more iterations than this shows that the preconditioner is out of date.
 const STALE: usize = 6;
 /// Most iterations of conjugate gradients for one direction.
 const MOST_ITERATIONS: usize = 60;
+/// Most trials of one line search.
+const MOST_TRIALS: usize = 40;
+/// The part of the gain that the slope promises which makes a step acceptable.
+const ENOUGH: f64 = 1e-4;
+/// The part of the first slope at which the line search ends.
+const FLAT: f64 = 0.3;
 /// So many times as far is the next trial at most, as long as none has been too far.
 const FARTHER: f64 = 4.0;
 /// Equations that need not be solved better than to this part are left at what a factor of the sample makes
 /// of them.
 const ROUGH: f64 = 0.25;
 
-impl Descent {
+impl NewtonCg {
     /// At a point, where the functions are those of `at`: of a row's number and its score.
-    pub(super) fn new<L: Loss, P: Penalty>(
-        problem: &Problem<'_, L, P>,
+    pub(super) fn new<L: Loss>(
+        problem: &Problem<'_, L, L2>,
         point: Point,
         at: &(impl Fn(usize, f64) -> Local + Sync),
     ) -> Self {
         let scores = problem.scores(&point);
         let rows = problem.len();
-        let mut descent = Self {
+        let mut state = Self {
             point,
             scores,
             mean: 0.0,
@@ -76,27 +90,27 @@ impl Descent {
             curvatures: vec![0.0; rows],
             gradient: Point::default(),
             moves: vec![0.0; rows],
-            inverse: None,
+            preconditioner: None,
             iterations: 0,
         };
-        descent.look(problem, at);
-        descent
+        state.evaluate(problem, at);
+        state
     }
 
-    /// Looks at all rows anew, as after a change of the functions.
-    pub(super) fn look<L: Loss, P: Penalty>(
+    /// Evaluates all functions anew, as after a change of the functions.
+    pub(super) fn evaluate<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
     ) {
-        self.mean = self.evaluate(problem, at, 0.0).mean;
+        self.mean = self.evaluate_along(problem, at, 0.0).mean;
         self.differentiate(problem);
     }
 
     /// Slopes and curvatures of the functions at the scores and `length` times the moves.
-    fn evaluate<L: Loss, P: Penalty>(
+    fn evaluate_along<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         length: f64,
     ) -> Along {
@@ -130,10 +144,10 @@ impl Descent {
         parts.into_iter().fold(Along::default(), add)
     }
 
-    fn differentiate<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>) {
+    fn differentiate<L: Loss>(&mut self, problem: &Problem<'_, L, L2>) {
         let slopes = &self.slopes;
         let mut gradient = problem.combine(|i| problem.share(i) * slopes[i]);
-        let l2 = problem.penalty.l2();
+        let l2 = problem.penalty.0;
         for (g, w) in gradient.weights.iter_mut().zip(&self.point.weights) {
             *g += l2 * w;
         }
@@ -142,53 +156,54 @@ impl Descent {
     }
 
     /// The objective that is minimised.
-    pub(super) fn objective<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>) -> f64 {
+    pub(super) fn objective<L: Loss>(&self, problem: &Problem<'_, L, L2>) -> f64 {
         self.mean + problem.penalty_of(&self.point)
     }
 
     /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy`
     /// of what it was.
-    pub(super) fn step<L: Loss, P: Penalty>(
+    pub(super) fn step<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         accuracy: f64,
     ) -> Moved {
         if self.iterations > STALE {
-            self.inverse = None;
+            self.preconditioner = None;
         }
-        let fresh = self.inverse.is_none();
+        let fresh = self.preconditioner.is_none();
         let direction = self.direction(problem, accuracy);
         let moved = self.search(problem, at, direction);
         if matches!(moved, Moved::Nowhere) && !fresh {
-            self.inverse = None;
+            self.preconditioner = None;
             let direction = self.direction(problem, accuracy);
             return self.search(problem, at, direction);
         }
         moved
     }
 
-    /// The approximate inverse is that of another function: make a new one when it is needed.
+    /// The approximate preconditioner is that of another function: make a new one when it is needed.
     pub(super) fn forget_curvature(&mut self) {
-        self.inverse = None;
+        self.preconditioner = None;
     }
 
     /// `−H⁻¹·gradient` by conjugate gradients.
-    fn direction<L: Loss, P: Penalty>(&mut self, problem: &Problem<'_, L, P>, accuracy: f64) -> Point {
+    fn direction<L: Loss>(&mut self, problem: &Problem<'_, L, L2>, accuracy: f64) -> Point {
         let flat = self.curvatures.iter().all(|h| *h == 0.0);
         // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that
         // can be searched along.
         let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
-        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.l2(), bias_ridge };
-        let inverse = self.inverse.get_or_insert_with(|| Inverse::new(problem, &hessian));
+        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.0, bias_ridge };
+        let preconditioner =
+            self.preconditioner.get_or_insert_with(|| Preconditioner::new(problem, &hessian));
         let mut direction = Point::zero(problem.rows.columns());
         let mut residual = self.gradient.scaled(-1.0);
-        let mut z = inverse.times(&residual);
+        let mut z = preconditioner.times(&residual);
         let mut search = z.clone();
         let mut rz = residual.dot(&z);
         let goal = accuracy * accuracy * residual.dot(&residual);
         self.iterations = 0;
-        if accuracy >= ROUGH && inverse.is_factor() {
+        if accuracy >= ROUGH && preconditioner.is_factor() {
             return z;
         }
         while residual.dot(&residual) > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
@@ -200,7 +215,7 @@ impl Descent {
             let alpha = rz / curvature;
             direction.add(alpha, &search);
             residual.add(-alpha, &product);
-            z = inverse.times(&residual);
+            z = preconditioner.times(&residual);
             let next = residual.dot(&z);
             let beta = next / rz;
             rz = next;
@@ -216,9 +231,9 @@ impl Descent {
     }
 
     /// Moves along a direction, as far as it leads down.
-    fn search<L: Loss, P: Penalty>(
+    fn search<L: Loss>(
         &mut self,
-        problem: &Problem<'_, L, P>,
+        problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         direction: Point,
     ) -> Moved {
@@ -227,74 +242,142 @@ impl Descent {
             return Moved::Nowhere;
         }
         problem.scores_into(&direction, &mut self.moves);
-        let (before, l2) = (self.mean, problem.penalty.l2());
-        let penalised = |p: &Point| Point {
-            bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
-            ..p.clone()
-        };
-        let (point, along) = (penalised(&self.point), penalised(&direction));
-        let (linear, square) = (l2 * point.dot(&along), l2 * along.dot(&along));
-        // The objective along the line, as a change from where it starts: value and slope.
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut length = 1.0;
-        let mut looked_at = 0.0;
-        // Length, change of the objective, and mean there.
-        let mut best: Option<(f64, f64, f64)> = None;
-        for _ in 0..40 {
-            let there = self.evaluate(problem, at, length);
-            looked_at = length;
-            let slope = there.slope + linear + length * square;
-            let change = there.mean - before + length * linear + 0.5 * length * length * square;
-            let acceptable = change.is_finite() && change <= 1e-4 * length * rise;
-            if acceptable {
-                best = Some((length, change, there.mean));
-                if slope.abs() <= 0.3 * rise.abs() {
+        let line = Line::new(problem, &self.point, &direction, self.mean, rise);
+        let (mut bracket, mut evaluated_at) = (Bracket::default(), 0.0);
+        let mut best: Option<Trial> = None;
+        for _ in 0..MOST_TRIALS {
+            evaluated_at = bracket.length;
+            let trial = line.trial(bracket.length, self.evaluate_along(problem, at, bracket.length));
+            if trial.is_acceptable {
+                best = Some(trial);
+                if trial.slope.abs() <= FLAT * rise.abs() {
                     break;
                 }
             }
-            if slope > 0.0 || !acceptable {
-                high = length
-            } else {
-                low = length
-            }
-            let newton = length - slope / (there.bend + square);
-            // Where hardly anything is curved, it would be a leap into the dark.
-            let farthest = if high.is_finite() { high } else { FARTHER * length };
-            length = if newton > low && newton < farthest {
-                newton
-            } else if high.is_finite() {
-                0.5 * (low + high)
-            } else {
-                farthest
-            };
-            if high.is_finite() && high - low <= 1e-12 * high {
+            if !bracket.narrow(&trial) {
                 break;
             }
         }
-        let (length, change, mean) = best.unwrap_or((0.0, 0.0, before));
-        if length != looked_at {
-            self.evaluate(problem, at, length);
+        let Trial { length, change, mean, .. } =
+            best.unwrap_or(Trial { mean: line.mean, ..Trial::default() });
+        if length != evaluated_at {
+            self.evaluate_along(problem, at, length);
         }
         self.mean = mean;
         if length == 0.0 {
             return Moved::Nowhere;
         }
-        self.point.add(length, &direction);
+        self.move_by(length, &direction);
+        self.differentiate(problem);
+        Moved::By(-change)
+    }
+
+    /// `x ← x + length·d`, for the scores too.
+    fn move_by(&mut self, length: f64, direction: &Point) {
+        self.point.add(length, direction);
         self.scores.par_chunks_mut(CHUNK).zip(self.moves.par_chunks(CHUNK)).for_each(|(scores, moves)| {
             for (score, step) in scores.iter_mut().zip(moves) {
                 *score += length * step;
             }
         });
-        self.differentiate(problem);
-        Moved::By(-change)
+    }
+}
+
+/// The objective along a line, as a change from where the line starts.
+struct Line {
+    /// The mean of the functions at the start.
+    mean: f64,
+    /// The slope of the objective at the start.
+    rise: f64,
+    /// The penalty changes by `length·linear + length²·square/2`.
+    linear: f64,
+    square: f64,
+}
+
+/// A point on the line.
+#[derive(Clone, Copy, Default)]
+struct Trial {
+    length: f64,
+    /// The change of the objective.
+    change: f64,
+    /// The mean of the functions.
+    mean: f64,
+    /// The first two derivatives of the objective.
+    slope: f64,
+    curvature: f64,
+    is_acceptable: bool,
+}
+
+impl Line {
+    fn new<L: Loss>(
+        problem: &Problem<'_, L, L2>,
+        point: &Point,
+        direction: &Point,
+        mean: f64,
+        rise: f64,
+    ) -> Self {
+        let penalised = |p: &Point| Point {
+            bias: if problem.bias == Bias::Penalised { p.bias } else { 0.0 },
+            ..p.clone()
+        };
+        let (l2, point, along) = (problem.penalty.0, penalised(point), penalised(direction));
+        Self { mean, rise, linear: l2 * point.dot(&along), square: l2 * along.dot(&along) }
+    }
+
+    fn trial(&self, length: f64, there: Along) -> Trial {
+        let change = there.mean - self.mean + length * self.linear + 0.5 * length * length * self.square;
+        Trial {
+            length,
+            change,
+            mean: there.mean,
+            slope: there.slope + self.linear + length * self.square,
+            curvature: there.bend + self.square,
+            is_acceptable: change.is_finite() && change <= ENOUGH * length * self.rise,
+        }
+    }
+}
+
+/// The interval that the minimum along a line lies in, and the next length to try.
+struct Bracket {
+    low: f64,
+    high: f64,
+    length: f64,
+}
+
+impl Default for Bracket {
+    fn default() -> Self {
+        Self { low: 0.0, high: f64::INFINITY, length: 1.0 }
+    }
+}
+
+impl Bracket {
+    /// Takes a trial for an end of the interval and chooses the next length: Newton's, if it lies within.
+    /// Returns whether the interval is still worth searching.
+    fn narrow(&mut self, trial: &Trial) -> bool {
+        if trial.slope > 0.0 || !trial.is_acceptable {
+            self.high = trial.length
+        } else {
+            self.low = trial.length
+        }
+        let newton = trial.length - trial.slope / trial.curvature;
+        // Where the curvature is next to zero, Newton's length may be far too large.
+        let farthest = if self.high.is_finite() { self.high } else { FARTHER * trial.length };
+        self.length = if newton > self.low && newton < farthest {
+            newton
+        } else if self.high.is_finite() {
+            0.5 * (self.low + self.high)
+        } else {
+            farthest
+        };
+        !(self.high.is_finite() && self.high - self.low <= 1e-12 * self.high)
     }
 }
 
 /// What the penalty adds to the bias's curvature; `None` if there is no bias.
-fn bias_ridge<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>) -> Option<f64> {
+fn bias_ridge<L: Loss>(problem: &Problem<'_, L, L2>) -> Option<f64> {
     match problem.bias {
         Bias::Free => Some(0.0),
-        Bias::Penalised => Some(problem.penalty.l2()),
+        Bias::Penalised => Some(problem.penalty.0),
         Bias::None => None,
     }
 }

@@ -1,12 +1,17 @@
-//! Follow the derivative: gradient descent and ascent, with a step size for every taste.
+//! Gradient descent and ascent with a schedule of step sizes: `x ← x ∓ ηₜ·∇F(x)`.
+//!
+//! [`Walk`] follows the gradient of any function; [`Gradient`] minimises a problem with it. Where the loss
+//! has kinks it is the subgradient method, for which step sizes must tend to zero but not be summable (Shor).
+//! With backtracking a step gains at least half of what the gradient promises (Armijo).
 
-use super::moments::Moments;
-use super::{Arrival, Control, Ended, Solution, Solver, Start, Watched, in_ball, proven};
-use crate::certificate::gap;
+use super::gap_schedule::GapSchedule;
+use super::gap_schedule::ProofSchedule;
+use super::rigorous_gap::is_proven;
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
 use crate::control::Flow;
 use crate::loss::Loss;
-use crate::penalty::{Bias, L2, Penalty};
-use crate::risk::{Point, Problem};
+use crate::penalty::{Bias, L2};
+use crate::risk::{Point, Problem, duality_gap};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
@@ -91,7 +96,8 @@ pub enum Direction {
 /// // F(θ) = −(1 − 0.2 θ)², uphill from 2 with steps of ½, ¼, …
 /// let walk = Walk { direction: Direction::Up, schedule: Schedule::Halving, step: 1.0, steps: 2 };
 /// let visits = walk.trace(vec![2.0], |x| -(1.0 - 0.2 * x[0]).powi(2), |x| vec![0.4 * (1.0 - 0.2 * x[0])]);
-/// assert_eq!(visits.iter().map(|v| format!("{:.4}", v.point[0])).collect::<Vec<_>>(), ["2.0000", "2.1200", "2.1776"]);
+/// let points: Vec<String> = visits.iter().map(|v| format!("{:.4}", v.point[0])).collect();
+/// assert_eq!(points, ["2.0000", "2.1200", "2.1776"]);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
@@ -140,58 +146,83 @@ impl Walk {
     }
 
     /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the
-    /// value was asked for last. Ends where the gradient is zero ([`Ended::Arrived`]), where no step leads on
-    /// or the function is no number any more ([`Ended::Stalled`]), or after the last step.
+    /// value was asked for last. Ends where the gradient is zero ([`Termination::Converged`]), where no step
+    /// leads on or the function is no number any more ([`Termination::Stalled`]), or after the last step.
     pub fn run(
         &self,
         start: Vec<f64>,
         mut value: impl FnMut(&[f64]) -> f64,
         mut gradient: impl FnMut(&[f64]) -> Vec<f64>,
         mut visit: impl FnMut(&Visit) -> Flow,
-    ) -> Ended {
-        let sign = if self.direction == Direction::Up { 1.0 } else { -1.0 };
+    ) -> Termination {
         let (mut point, mut here, mut longest) = (start.clone(), value(&start), self.step);
         for step in 0.. {
             if !here.is_finite() {
-                return Ended::Stalled;
+                return Termination::Stalled;
             }
             let slope = gradient(&point);
             let steepness: f64 = slope.iter().map(|g| g * g).sum();
-            let mut try_step = |size: f64| {
-                let next: Vec<f64> = point.iter().zip(&slope).map(|(x, g)| x + sign * size * g).collect();
-                let there = value(&next);
-                (size, next, there)
+            let next = match self.schedule.factor(step) {
+                _ if step == self.steps || steepness == 0.0 => None,
+                Some(factor) => Some(self.trial(&point, &slope, self.step * factor, &mut value)),
+                None => self.backtrack((&point, here), (&slope, steepness), longest, &mut value),
             };
-            let next = if step == self.steps || steepness == 0.0 {
-                None
-            } else if let Some(factor) = self.schedule.factor(step) {
-                Some(try_step(self.step * factor))
-            } else {
-                // Half of the gain that the gradient promises: what a step of 1/curvature just fulfils.
-                let enough = |(size, _, there): &(f64, Vec<f64>, f64)| {
-                    let gain = sign * (there - here);
-                    gain > 0.0 && gain >= 0.5 * size * steepness
-                };
-                (0..TRIALS)
-                    .map(|k| longest * 0.5f64.powi(k as i32))
-                    .take_while(|s| *s > 0.0)
-                    .map(&mut try_step)
-                    .find(enough)
-            };
-            let size = next.as_ref().map(|(size, ..)| *size);
+            let size = next.as_ref().map(|next| next.size);
             let place = Visit { step, point, value: here, gradient: slope, size };
             if visit(&place) == Flow::Stop {
-                return Ended::Interrupted;
+                return Termination::Interrupted;
             }
             match next {
-                Some((size, next, there)) => (point, here, longest) = (next, there, 2.0 * size),
-                None if step == self.steps => return Ended::OutOfSteps,
-                None if steepness == 0.0 => return Ended::Arrived,
-                None => return Ended::Stalled,
+                Some(next) => (point, here, longest) = (next.point, next.value, 2.0 * next.size),
+                None if step == self.steps => return Termination::OutOfSteps,
+                None if steepness == 0.0 => return Termination::Converged,
+                None => return Termination::Stalled,
             }
         }
-        Ended::OutOfSteps
+        Termination::OutOfSteps
     }
+
+    /// +1 for an ascent, −1 for a descent.
+    fn sign(&self) -> f64 {
+        if self.direction == Direction::Up { 1.0 } else { -1.0 }
+    }
+
+    /// A step of this size along the gradient.
+    fn trial(&self, point: &[f64], slope: &[f64], size: f64, value: &mut impl FnMut(&[f64]) -> f64) -> Trial {
+        let sign = self.sign();
+        let point: Vec<f64> = point.iter().zip(slope).map(|(x, g)| x + sign * size * g).collect();
+        Trial { size, value: value(&point), point }
+    }
+
+    /// The first of the sizes `longest`, `longest/2`, … that gains half of what the gradient promises, which
+    /// a step of one over the curvature just does.
+    fn backtrack(
+        &self,
+        (point, here): (&[f64], f64),
+        (slope, steepness): (&[f64], f64),
+        longest: f64,
+        value: &mut impl FnMut(&[f64]) -> f64,
+    ) -> Option<Trial> {
+        for halvings in 0..TRIALS {
+            let size = longest * 0.5f64.powi(halvings as i32);
+            if size.is_nan() || size <= 0.0 {
+                break;
+            }
+            let trial = self.trial(point, slope, size, value);
+            let gain = self.sign() * (trial.value - here);
+            if gain > 0.0 && gain >= 0.5 * size * steepness {
+                return Some(trial);
+            }
+        }
+        None
+    }
+}
+
+/// A point that a step may lead to.
+struct Trial {
+    size: f64,
+    point: Vec<f64>,
+    value: f64,
 }
 
 /// Gradient descent on a [`Problem`]; a subgradient where the loss has a kink. The best point of the walk is
@@ -203,7 +234,7 @@ impl Walk {
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Ended, Gradient, Solver};
+/// use novikoff::solver::{Control, Termination, Gradient, Solver};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -211,12 +242,14 @@ impl Walk {
 /// }
 /// let (rows, targets) = (builder.finish(), [1.0, 1.0, -1.0, -1.0]);
 /// let problem = Problem {
-///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0, loss: Logistic, penalty: L2(0.1), bias: Bias::None,
+///     rows: &rows, targets: &targets, row_weights: &[], total: 4.0,
+///     loss: Logistic, penalty: L2(0.1), bias: Bias::None,
 /// };
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
-/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &Watch::new(&mut unwatched) };
+/// let watch = Watch::new(&mut unwatched);
+/// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &watch };
 /// let solution = Gradient::default().solve(&problem, None, &control);
-/// assert_eq!(solution.ended, Ended::Arrived);
+/// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.trace.windows(2).all(|steps| steps[1].objective < steps[0].objective));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -234,75 +267,123 @@ impl Default for Gradient {
 }
 
 impl<L: Loss> Solver<L, L2> for Gradient {
-    fn solve(&self, problem: &Problem<'_, L, L2>, start: Option<&Start>, control: &Control<'_>) -> Solution {
-        let columns = problem.rows.columns();
-        let start = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
-        let as_point = |x: &[f64]| Point {
-            weights: x[..columns].to_vec(),
-            bias: x.get(columns).copied().unwrap_or(0.0),
-        };
-        let has_bias = problem.bias != Bias::None;
-        // Scores at the point last valued, and at the point whose gradient was taken last: the gap needs the
-        // latter.
-        let scores = RefCell::new((vec![0.0; problem.len()], vec![0.0; problem.len()]));
-        let value = |x: &[f64]| {
-            let (point, mut scores) = (as_point(x), scores.borrow_mut());
-            problem.scores_into(&point, &mut scores.0);
-            problem.mean_loss(&scores.0) + problem.penalty_of(&point)
-        };
-        let gradient = |x: &[f64]| {
-            let mut scores = scores.borrow_mut();
-            let (last, here) = &mut *scores;
-            std::mem::swap(last, here);
-            let mut pull =
-                problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], here[i]));
-            let lambda = problem.penalty.l2();
-            pull.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
-            if problem.bias == Bias::Penalised {
-                pull.bias += lambda * x[columns];
-            }
-            pull.weights.extend(has_bias.then_some(pull.bias));
-            pull.weights
-        };
-        let (mut watched, mut moments) = (Watched::new(control), Moments::default());
-        let (mut best, mut least, mut arrived) = (start.clone(), f64::INFINITY, false);
-        let (mut first, mut arrival) = (None, Arrival { enough: control.tolerance });
-        let visit = |visit: &Visit| {
-            let point = as_point(&visit.point);
-            let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-            let mut relative = None;
-            if moments.come(visit.step) || visit.size.is_none() {
-                let found = gap(problem, &point, &scores.borrow().1, None);
-                relative = found.relative();
-                // Without a penalty the slopes bound nothing from below, and a short gradient is the sign to
-                // look closer.
-                let left = if steepness == 0.0 { 0.0 } else { steepness / *first.get_or_insert(steepness) };
-                let prove = || {
-                    let (gap, _) = in_ball(problem, &point, &scores.borrow().1, None, control.tolerance);
-                    proven(problem, &gap, control.tolerance)
-                };
-                arrived =
-                    found.within(control.tolerance) || problem.penalty.l2() == 0.0 && arrival.is(left, prove);
-            }
-            let stop = watched.step(visit.value, relative, Some(steepness), Some(&point));
-            if let Some(step) = watched.trace.last_mut() {
-                step.size = visit.size;
-            }
-            if visit.value < least || arrived {
-                (least, best) = (visit.value, point);
-            }
-            if arrived || stop { Flow::Stop } else { Flow::Continue }
-        };
+    fn solve(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+        control: &Control<'_>,
+    ) -> Solution {
         let walk = Walk {
             direction: Direction::Down,
             schedule: self.schedule,
             step: self.step,
             steps: control.steps,
         };
-        let mut from = start.weights;
-        from.extend(has_bias.then_some(start.bias));
-        let ended = walk.run(from, value, gradient, visit);
-        watched.finish(best, None, if arrived { Ended::Arrived } else { ended })
+        let start = start.map_or_else(|| Point::zero(problem.rows.columns()), |start| start.point.clone());
+        let mut from = start.weights.clone();
+        from.extend((problem.bias != Bias::None).then_some(start.bias));
+        let run = RefCell::new(Run::new(problem, start, control));
+        let termination = walk.run(
+            from,
+            |x| run.borrow_mut().value(x),
+            |x| run.borrow_mut().gradient(x),
+            |visit| run.borrow_mut().visit(visit),
+        );
+        let run = run.into_inner();
+        let termination = if run.has_converged { Termination::Converged } else { termination };
+        run.recorder.finish(run.best, None, termination)
+    }
+}
+
+/// A descent on a problem: what the walk asks of it, and what it remembers.
+struct Run<'a, 'p, 'c, L> {
+    problem: &'a Problem<'p, L, L2>,
+    recorder: Recorder<'c>,
+    gap_schedule: GapSchedule,
+    proofs: ProofSchedule,
+    /// Scores at the point whose value was computed last.
+    trial_scores: Vec<f64>,
+    /// Scores at the point whose gradient was computed last: those that the gap needs.
+    scores: Vec<f64>,
+    /// The length of the first gradient.
+    first_gradient: Option<f64>,
+    best: Point,
+    least: f64,
+    has_converged: bool,
+}
+
+impl<'a, 'p, 'c, L: Loss> Run<'a, 'p, 'c, L> {
+    fn new(problem: &'a Problem<'p, L, L2>, start: Point, control: &Control<'c>) -> Self {
+        Self {
+            problem,
+            recorder: Recorder::new(control),
+            gap_schedule: GapSchedule::default(),
+            proofs: ProofSchedule::new(control.tolerance),
+            trial_scores: vec![0.0; problem.len()],
+            scores: vec![0.0; problem.len()],
+            first_gradient: None,
+            best: start,
+            least: f64::INFINITY,
+            has_converged: false,
+        }
+    }
+
+    /// A point out of its coordinates, the bias last.
+    fn point(&self, x: &[f64]) -> Point {
+        let columns = self.problem.rows.columns();
+        Point { weights: x[..columns].to_vec(), bias: x.get(columns).copied().unwrap_or(0.0) }
+    }
+
+    fn value(&mut self, x: &[f64]) -> f64 {
+        let point = self.point(x);
+        self.problem.scores_into(&point, &mut self.trial_scores);
+        self.problem.mean_loss(&self.trial_scores) + self.problem.penalty_of(&point)
+    }
+
+    fn gradient(&mut self, x: &[f64]) -> Vec<f64> {
+        std::mem::swap(&mut self.trial_scores, &mut self.scores);
+        let (problem, scores, lambda) = (self.problem, &self.scores, self.problem.penalty.0);
+        let mut gradient =
+            problem.combine(|i| problem.share(i) * problem.loss.slope(problem.targets[i], scores[i]));
+        gradient.weights.iter_mut().zip(x).for_each(|(g, w)| *g += lambda * w);
+        if problem.bias == Bias::Penalised {
+            gradient.bias += lambda * x[problem.rows.columns()];
+        }
+        gradient.weights.extend((problem.bias != Bias::None).then_some(gradient.bias));
+        gradient.weights
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Flow {
+        let point = self.point(&visit.point);
+        let steepness = visit.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let mut relative = None;
+        if self.gap_schedule.is_due(visit.step) || visit.size.is_none() {
+            relative = self.check_convergence(&point, steepness);
+        }
+        let stop = self.recorder.step(visit.value, relative, Some(steepness), Some(&point));
+        if let Some(step) = self.recorder.trace.last_mut() {
+            step.size = visit.size;
+        }
+        if visit.value < self.least || self.has_converged {
+            (self.least, self.best) = (visit.value, point);
+        }
+        if self.has_converged || stop { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// The relative gap. Without a penalty the slopes bound nothing from below, and a short gradient is the
+    /// sign to try a proof.
+    fn check_convergence(&mut self, point: &Point, steepness: f64) -> Option<f64> {
+        let (problem, tolerance) = (self.problem, self.recorder.control.tolerance);
+        let gap = duality_gap(problem, point, &self.scores, None);
+        let left =
+            if steepness == 0.0 { 0.0 } else { steepness / *self.first_gradient.get_or_insert(steepness) };
+        let prove = || {
+            let (gap, _) = gap_in_ball(problem, point, &self.scores, None, tolerance);
+            is_proven(problem, &gap, tolerance)
+        };
+        self.has_converged =
+            gap.within(tolerance) || problem.penalty.0 == 0.0 && self.proofs.proves(left, prove);
+        gap.relative()
     }
 }
 
@@ -377,9 +458,9 @@ mod tests {
             let (value, slope) = (|x: &[f64]| x[0] * x[0], |x: &[f64]| vec![2.0 * x[0]]);
             walk(Direction::Down, schedule, 1e200, steps).run(vec![start], value, slope, |_| Flow::Continue)
         };
-        assert_eq!(run(Schedule::Constant, 0.0, 9), Ended::Arrived);
-        assert_eq!(run(Schedule::Constant, 1.0, 9), Ended::Stalled, "runs off beyond all numbers");
-        assert_eq!(run(Schedule::Backtracking, 1.0, 2), Ended::OutOfSteps);
+        assert_eq!(run(Schedule::Constant, 0.0, 9), Termination::Converged);
+        assert_eq!(run(Schedule::Constant, 1.0, 9), Termination::Stalled, "runs off beyond all numbers");
+        assert_eq!(run(Schedule::Backtracking, 1.0, 2), Termination::OutOfSteps);
         // No step along a slope that lies about its function gains anything.
         let lie = walk(Direction::Down, Schedule::Backtracking, 1.0, 9).run(
             vec![1.0],
@@ -387,14 +468,14 @@ mod tests {
             |_| vec![-1.0],
             |_| Flow::Continue,
         );
-        assert_eq!(lie, Ended::Stalled);
+        assert_eq!(lie, Termination::Stalled);
         let stop = walk(Direction::Down, Schedule::Constant, 1.0, 9).run(
             vec![1.0],
             |x| x[0],
             |_| vec![1.0],
             |_| Flow::Stop,
         );
-        assert_eq!(stop, Ended::Interrupted);
+        assert_eq!(stop, Termination::Interrupted);
     }
 
     fn gradient_by_differences<L: Loss>(problem: &Problem<'_, L, L2>, point: &Point) -> Vec<f64> {
@@ -421,7 +502,9 @@ mod tests {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
             let rows = dense(&rows);
             for bias in BIASES {
-                let start = Start { point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() }, duals: Vec::new() };
+                let start = WarmStart {
+                    point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() },
+                        duals: Vec::new() };
                 let task = problem(&rows, &targets, Logistic, lambda, bias);
                 let solver = Gradient { schedule: Schedule::Constant, step: 1e-3 };
                 let found = solve(&solver, &task, Some(&start), 1e-12, 1);
@@ -430,7 +513,8 @@ mod tests {
                 prop_assert!((found.trace[0].gradient.unwrap() - length).abs() < 1e-7 * (1.0 + length));
                 let after = found.trace[1].point.as_ref().unwrap();
                 for (j, g) in expected.iter().enumerate() {
-                    let moved = match weights.get(j) { Some(w) => after.weights[j] - w, None => after.bias - start.point.bias };
+                    let moved = match weights.get(j) { Some(w) => after.weights[j] - w,
+                        None => after.bias - start.point.bias };
                     prop_assert!((moved + 1e-3 * g).abs() < 1e-9, "{bias:?} {moved} {g}");
                 }
                 prop_assert_eq!(found.trace[0].objective, objective(&task, &start.point));
@@ -448,7 +532,7 @@ mod tests {
                 let task = problem(&rows, targets, Squared, lambda, bias);
                 let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
                 let found = solve(&Gradient::default(), &task, None, 1e-8, 10_000);
-                prop_assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+                prop_assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
                 let off = objective(&task, &found.point) - best;
                 prop_assert!(off <= 1.1e-8 * best + 1e-14 && off >= -1e-12, "{bias:?} {off}");
                 prop_assert!(found.trace.windows(2).all(|s| s[1].objective <= s[0].objective));
@@ -472,16 +556,16 @@ mod tests {
         let solver = Gradient { schedule: Schedule::InverseRoot, step: 1.0 };
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Free);
         let found = solve(&solver, &task, None, 1e-2, 20_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Absolute, 0.1, Bias::Free);
         let found = solve(&Gradient { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Exponential, 0.0, Bias::Free);
         let found = solve(&Gradient::default(), &task, None, 1e-6, 10_000);
-        assert_eq!(found.ended, Ended::Arrived, "{:?}", found.trace.last());
+        assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         // Steps that are far too long leave the best point there was.
         let found = solve(&Gradient { schedule: Schedule::Constant, step: 1e3 }, &task, None, 1e-6, 100);
-        assert_ne!(found.ended, Ended::Arrived);
+        assert_ne!(found.termination, Termination::Converged);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
     }
 
@@ -491,10 +575,10 @@ mod tests {
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Logistic, 0.1, Bias::Penalised);
         let found = solve(&Gradient::default(), &task, None, 1e-10, 1000);
-        assert_eq!((found.ended, found.steps + 1), (Ended::Arrived, found.trace.len()));
-        let start = Start { point: found.point.clone(), duals: Vec::new() };
+        assert_eq!((found.termination, found.steps + 1), (Termination::Converged, found.trace.len()));
+        let start = WarmStart { point: found.point.clone(), duals: Vec::new() };
         assert_eq!(solve(&Gradient::default(), &task, Some(&start), 1e-10, 1000).steps, 0);
-        assert_eq!(solve(&Gradient::default(), &task, None, 1e-10, 3).ended, Ended::OutOfSteps);
+        assert_eq!(solve(&Gradient::default(), &task, None, 1e-10, 3).termination, Termination::OutOfSteps);
         same_on_any_threads(|| solve(&Gradient::default(), &task, None, 1e-10, 20).point);
         let mut told = 0;
         let mut observer = |_: Progress| {
@@ -505,6 +589,6 @@ mod tests {
         let control =
             Control { tolerance: 1e-10, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let found = Gradient::default().solve(&task, None, &control);
-        assert_eq!((found.ended, found.steps, found.trace.len()), (Ended::Interrupted, 2, 0));
+        assert_eq!((found.termination, found.steps, found.trace.len()), (Termination::Interrupted, 2, 0));
     }
 }

@@ -1,15 +1,15 @@
-//! The duality gap: how far an objective can be above the least one there is.
+//! The duality gap: how far an objective can be above the minimum.
 //!
 //! Any duals `uᵢ` in the domain of the conjugate give a number below every objective, `−(1/n) Σ cᵢ ℓ*(yᵢ, uᵢ)
 //! − penalty*(−(1/n) Σ cᵢ uᵢ xᵢ)`; with a free bias they must also fulfil `Σ cᵢ uᵢ = 0`. The slopes of the
 //! loss at the model's own scores are duals, and a solver may bring better ones. Duals that do not quite fit
 //! are moved until they do, so the bound holds whoever made them.
 
+use super::{Point, Problem};
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
-use crate::risk::{Point, Problem};
 
-/// What is known of a point after one look at all rows.
+/// Objective, lower bound and gradient at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// The objective at the point.
@@ -17,8 +17,8 @@ pub struct Gap {
     /// The largest lower bound found on every objective; `None` without a penalty that could give one.
     pub dual: Option<f64>,
     /// The length of the objective's gradient at the point (of its shortest slope, with an ℓ1 penalty): zero
-    /// only where no direction leads down. `None` where a solver's duals tell: it would cost another pass,
-    /// and at a kink of the loss it may be positive all the same.
+    /// only at the minimum. `None` where the bound is that of a solver's duals: the gradient would cost
+    /// another pass, and at a kink of the loss it may be positive all the same.
     pub gradient: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ impl Gap {
 }
 
 /// Objective and gap of a point, given its scores and, where a solver has them, duals.
-pub fn gap<L: Loss, P: Penalty>(
+pub fn duality_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -48,20 +48,20 @@ pub fn gap<L: Loss, P: Penalty>(
     with_bound(problem, point, scores, dual)
 }
 
-/// The same for a solver that knows its duals' `pull`, `Σ shareᵢ·uᵢ·xᵢ`: no row is looked at if the duals are
-/// [balanced](balance) and in their domain.
-pub fn gap_with_pull<L: Loss, P: Penalty>(
+/// The same for a solver that knows its duals' gradient `Σ shareᵢ·uᵢ·xᵢ`: no pass over the rows is needed if
+/// the duals are [balanced](balance) and in their domain.
+pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
     duals: &[f64],
-    pull: &Point,
+    dual_gradient: &Point,
 ) -> Gap {
-    with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(pull)))
+    with_bound(problem, point, scores, bound(problem, duals.to_vec(), Some(dual_gradient)))
 }
 
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
-pub fn scored_gap<L: Loss, P: Penalty>(
+pub fn scores_and_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     duals: Option<&[f64]>,
@@ -86,16 +86,16 @@ fn with_bound<L: Loss, P: Penalty>(
         return Gap { objective, dual: Some(dual), gradient: None };
     }
     let slopes = problem.each(|i| problem.loss.slope(problem.targets[i], scores[i]));
-    let pull = problem.combine(|i| problem.share(i) * slopes[i]);
-    let gradient = Some(gradient(problem, point, &pull));
-    Gap { objective, dual: bound(problem, slopes, Some(&pull)), gradient }
+    let dual_gradient = problem.combine(|i| problem.share(i) * slopes[i]);
+    let gradient = Some(gradient(problem, point, &dual_gradient));
+    Gap { objective, dual: bound(problem, slopes, Some(&dual_gradient)), gradient }
 }
 
-/// The lower bound that these duals prove; `pull` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
+/// The lower bound that these duals prove; `dual_gradient` is `Σ shareᵢ·uᵢ·xᵢ` where it is known.
 fn bound<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     mut duals: Vec<f64>,
-    pull: Option<&Point>,
+    dual_gradient: Option<&Point>,
 ) -> Option<f64> {
     let mut moved = false;
     for (u, y) in duals.iter_mut().zip(problem.targets) {
@@ -107,28 +107,32 @@ fn bound<L: Loss, P: Penalty>(
         moved |= balance(problem, &mut duals);
     }
     let anew;
-    let pull = match pull {
-        Some(pull) if !moved => pull,
+    let dual_gradient = match dual_gradient {
+        Some(dual_gradient) if !moved => dual_gradient,
         _ => {
             anew = problem.combine(|i| problem.share(i) * duals[i]);
             &anew
         }
     };
-    let penalised =
-        pull.weights.iter().copied().chain((problem.bias == Bias::Penalised).then_some(pull.bias));
-    // With ℓ1 alone the conjugate is finite only where no pull is stronger than the penalty: shorter duals
-    // pull less.
-    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
+    let penalised = dual_gradient
+        .weights
+        .iter()
+        .copied()
+        .chain((problem.bias == Bias::Penalised).then_some(dual_gradient.bias));
+    // A conjugate that is finite only up to a radius, such as the lasso's: shorter duals have a shorter
+    // gradient.
+    let radius = problem.penalty.dual_radius();
     let largest = || penalised.clone().map(f64::abs).fold(0.0, f64::max);
-    let shorter = match if l2 > 0.0 { 0.0 } else { largest() } {
-        largest if largest <= l1 => 1.0,
-        _ if l1 == 0.0 => return None,
-        largest => l1 / largest,
+    let shorter = match if radius == f64::INFINITY { 0.0 } else { largest() } {
+        largest if largest <= radius => 1.0,
+        _ if radius == 0.0 => return None,
+        largest => radius / largest,
     };
-    let conjugate =
+    let losses =
         problem.sum(|i| problem.share(i) * problem.loss.conjugate(problem.targets[i], shorter * duals[i]));
-    let restraint: f64 = if l2 > 0.0 { penalised.map(|v| problem.penalty.conjugate(-v)).sum() } else { 0.0 };
-    Some(-conjugate - restraint).filter(|bound| bound.is_finite())
+    let penalties: f64 =
+        penalised.map(|v| problem.penalty.conjugate((-shorter * v).max(-radius).min(radius))).sum();
+    Some(-losses - penalties).filter(|bound| bound.is_finite())
 }
 
 /// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the
@@ -148,19 +152,13 @@ pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f6
 }
 
 /// The length of the shortest slope of the objective at a point.
-fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, pull: &Point) -> f64 {
-    let (l2, l1) = (problem.penalty.l2(), problem.penalty.l1());
-    let slope = |w: f64, pull: f64| {
-        let smooth = pull + l2 * w;
-        match w {
-            0.0 => (smooth.abs() - l1).max(0.0),
-            w => smooth + l1 * w.signum(),
-        }
-    };
-    let weights = point.weights.iter().zip(&pull.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
+fn gradient<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point, dual_gradient: &Point) -> f64 {
+    let slope = |w: f64, v: f64| problem.penalty.shortest_slope(w, v);
+    let weights =
+        point.weights.iter().zip(&dual_gradient.weights).map(|(w, v)| slope(*w, *v).powi(2)).sum::<f64>();
     let bias = match problem.bias {
-        Bias::Free => pull.bias,
-        Bias::Penalised => slope(point.bias, pull.bias),
+        Bias::Free => dual_gradient.bias,
+        Bias::Penalised => slope(point.bias, dual_gradient.bias),
         Bias::None => 0.0,
     };
     (weights + bias * bias).sqrt()
@@ -193,7 +191,7 @@ mod tests {
             let mut gaps = Vec::new();
             for point in points {
                 let point = Point { bias: point.bias * bias.coordinate(), ..point.clone() };
-                gaps.push(gap(&problem, &point, &problem.scores(&point), Some(duals)));
+                gaps.push(duality_gap(&problem, &point, &problem.scores(&point), Some(duals)));
             }
             for a in &gaps {
                 for b in &gaps {
@@ -218,7 +216,8 @@ mod tests {
             l1 in 0.01..2.0f64,
         ) {
             let targets: Vec<f64> = signs[..rows.len()].iter().map(|s| if *s { 1.0 } else { -1.0 }).collect();
-            let points: Vec<Point> = points.into_iter().map(|(weights, bias)| Point { weights, bias }).collect();
+            let points: Vec<Point> = points.into_iter().map(|(weights, bias)| Point { weights, bias })
+                .collect();
             let (duals, penalty) = (&duals[..rows.len()], ElasticNet { l2, l1 });
             holds(Hinge, &rows, &targets, duals, &points, penalty)?;
             holds(SquaredHinge, &rows, &targets, duals, &points, penalty)?;

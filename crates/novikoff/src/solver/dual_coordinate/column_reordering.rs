@@ -13,7 +13,7 @@ const CLOSE: usize = 1 << 17;
 
 /// The rows of a matrix with their columns in another order: frequent ones, rare ones, and those that one row
 /// alone has.
-pub(super) struct Compact {
+pub(super) struct ReorderedColumns {
     /// The number of each column in that order.
     numbers: Vec<u32>,
     /// The entries in columns that rows share.
@@ -24,7 +24,7 @@ pub(super) struct Compact {
     pub(super) alone_sq: Vec<f64>,
 }
 
-impl Compact {
+impl ReorderedColumns {
     /// Whether such a copy would serve these rows: many columns, and the weights of all of them too far away.
     pub(super) fn serves(rows: &Matrix) -> bool {
         !rows.is_dense() && rows.columns() > 2 * CLOSE
@@ -118,22 +118,24 @@ mod tests {
         ) {
             let mut builder = Builder::new(Layout::Sparse);
             for row in &rows {
-                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().map(|(&j, &x)| (j, if even { 0.5 } else { x })).unzip();
+                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter()
+                    .map(|(&j, &x)| (j, if even { 0.5 } else { x })).unzip();
                 builder.push(&indices, &values);
             }
             let rows = builder.finish();
             let mut weights = vec![0.0; rows.columns()];
             (0..rows.rows()).for_each(|i| rows.row(i).add_to(&mut weights, duals[i]));
-            let compact = Compact::with(&rows, close);
-            let narrow = compact.narrow(&weights);
-            prop_assert!(compact.shared.is_even() || !rows.is_even());
+            let reordered = ReorderedColumns::with(&rows, close);
+            let narrow = reordered.narrow(&weights);
+            prop_assert!(reordered.shared.is_even() || !rows.is_even());
             for (i, dual) in duals.iter().enumerate().take(rows.rows()) {
-                let score = compact.shared.row(i).dot(&narrow) + dual * compact.alone_sq[i];
+                let score = reordered.shared.row(i).dot(&narrow) + dual * reordered.alone_sq[i];
                 prop_assert!((score - rows.row(i).dot(&weights)).abs() < 1e-12);
-                prop_assert!(compact.shared.row(i).indices().is_some_and(|j| j.is_sorted_by(|a, b| a < b)));
+                prop_assert!(reordered.shared.row(i).indices().is_some_and(|j| j.is_sorted_by(|a, b| a < b)));
             }
-            let wide = compact.widen(&narrow, |i| duals[i]);
-            prop_assert!(wide.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12), "{wide:?} {weights:?}");
+            let wide = reordered.widen(&narrow, |i| duals[i]);
+            prop_assert!(wide.iter().zip(&weights).all(|(a, b)| (a - b).abs() < 1e-12),
+                "{wide:?} {weights:?}");
         }
 
         /// Frequent columns come first, and those that one row has last.
@@ -144,11 +146,13 @@ mod tests {
             let mut sorted = numbers.clone();
             sorted.sort_unstable();
             prop_assert!(sorted.iter().enumerate().all(|(i, &number)| i == number as usize));
-            let of = |wanted: bool| counts.iter().zip(&numbers).filter(move |(_, number)| (**number < ends[0]) == wanted);
+            let of = |wanted: bool| counts.iter().zip(&numbers)
+                .filter(move |(_, number)| (**number < ends[0]) == wanted);
             let rarest = of(true).map(|(&count, _)| count).min();
             let commonest = of(false).map(|(&count, _)| count).max();
             prop_assert!(rarest.is_none() || rarest > commonest, "{rarest:?} {commonest:?}");
-            prop_assert!(counts.iter().zip(&numbers).all(|(&count, &number)| (count >= 2) == (number < ends[1])));
+            prop_assert!(counts.iter().zip(&numbers)
+                .all(|(&count, &number)| (count >= 2) == (number < ends[1])));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Several problems over the same rows at once, as one against the rest has them: one per class.
+//! Multi-output dual coordinate descent: several problems over the same rows at once, such as one per class.
 //!
 //! The weights of a column lie side by side, a lane for each problem, so that a row is read once for all of
 //! them, and one instruction works on several. They are kept in single precision: learning waits for memory,
@@ -10,22 +10,21 @@
 //! Lanes know nothing of one another: how problems are put together makes no difference to any of them.
 
 use super::{BiasTerm, DualCoordinate, Moving, Pass, Rest, expected};
-use crate::certificate::{balance, gap_with_pull};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{Bias, L2};
 use crate::random::Random;
-use crate::risk::{Point, Problem};
-use crate::solver::{Certified, Control, Ended, Solution, Solver, Start, Watched};
+use crate::risk::{Point, Problem, balance, duality_gap_with_gradient};
+use crate::solver::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
 
-/// Most problems abreast.
+/// Most problems at once.
 const MOST: usize = 12;
 /// Most passes together.
 const TOGETHER: usize = 12;
 /// Most bytes of weights in lanes.
 const ROOM: usize = 1 << 28;
 
-/// How many problems over these rows to solve abreast: one if that does not pay. Whether it does must not
+/// How many problems over these rows to solve at once: one if that does not pay. Whether it does must not
 /// depend on the number of threads, as alone a problem is solved with other roundings.
 pub(super) fn width(rows: &Matrix, problems: usize) -> usize {
     let fits = rows.columns().saturating_mul(MOST * size_of::<f64>()) <= ROOM;
@@ -41,7 +40,7 @@ pub(super) fn width(rows: &Matrix, problems: usize) -> usize {
 /// Solves problems that have rows, row weights, penalty and bias in common.
 pub(super) fn solve<L: ProximalLoss>(
     problems: &[Problem<'_, L, L2>],
-    starts: &[Option<&Start>],
+    starts: &[Option<&WarmStart>],
     controls: &[Control<'_>],
 ) -> Vec<Solution> {
     match problems.len() {
@@ -61,7 +60,7 @@ struct Lanes<const K: usize> {
 
 /// What each lane keeps besides.
 struct Lane<'a> {
-    watched: Watched<'a>,
+    recorder: Recorder<'a>,
     bias: BiasTerm,
     /// The bias itself.
     constant: f64,
@@ -69,7 +68,7 @@ struct Lane<'a> {
     pass: Pass,
     last_gap: f64,
     /// Why it makes no more passes.
-    ended: Option<Ended>,
+    termination: Option<Termination>,
 }
 
 struct Group<'p, 'a, 'c, L, const K: usize> {
@@ -82,7 +81,7 @@ struct Group<'p, 'a, 'c, L, const K: usize> {
 impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
     fn solve(
         problems: &'p [Problem<'a, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'c>],
     ) -> Vec<Solution> {
         let first = &problems[0];
@@ -96,7 +95,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 group.step(i as usize, norms[i as usize]);
             }
             (group.lanes.iter_mut().zip(problems)).for_each(|(lane, problem)| lane.after(problem));
-            if group.lanes.iter().all(|lane| lane.ended.is_some()) {
+            if group.lanes.iter().all(|lane| lane.termination.is_some()) {
                 break;
             }
         }
@@ -105,7 +104,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
 
     fn new(
         problems: &'p [Problem<'a, L, L2>],
-        starts: &[Option<&Start>],
+        starts: &[Option<&WarmStart>],
         controls: &[Control<'c>],
         norms: &[f64],
     ) -> Self {
@@ -115,7 +114,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let mut lanes = Vec::with_capacity(problems.len());
         for (at, problem) in problems.iter().enumerate() {
             let mut bias = BiasTerm::new(problem, norms);
-            let state = super::State::begin(problem, starts[at], &mut bias);
+            let state = super::DualState::begin(problem, starts[at], &mut bias);
             for ((row, &target), &dual) in rows.iter_mut().zip(problem.targets).zip(&state.duals) {
                 (row.targets[at], row.duals[at]) = (target, dual);
             }
@@ -123,13 +122,13 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
                 weights.iter_mut().zip(&state.point.weights).for_each(|(place, w)| place[at] = *w as f32);
             }
             lanes.push(Lane {
-                watched: Watched::new(&controls[at]),
+                recorder: Recorder::new(&controls[at]),
                 bias,
                 constant: state.point.bias,
                 norm_sq: state.norm_sq,
                 pass: Pass::default(),
                 last_gap: 0.0,
-                ended: None,
+                termination: None,
             });
         }
         Self { problems, weights, rows, lanes }
@@ -142,7 +141,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let state = &mut rows[i];
         let mut due = [false; K];
         for (at, lane) in lanes.iter().enumerate() {
-            due[at] = lane.ended.is_none() && state.rests[at].is_due();
+            due[at] = lane.termination.is_none() && state.rests[at].is_due();
         }
         if !due.contains(&true) {
             return;
@@ -161,7 +160,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             state.rests[at].after(change != 0.0);
             if change != 0.0 {
                 state.duals[at] = next;
-                let length = -change * share / problems[at].penalty.l2();
+                let length = -change * share / problems[at].penalty.0;
                 lengths[at] = length as f32;
                 lane.norm_sq += length * (2.0 * dot + length * norm_sq);
                 lane.constant -= change * share * lane.bias.inverse;
@@ -178,7 +177,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         self.weights = Vec::new();
         let all_duals: Vec<Vec<f64>> = (0..self.lanes.len()).map(|at| self.settle(at)).collect();
         let Self { problems, rows, lanes, .. } = self;
-        let (first, lambda) = (&problems[0], problems[0].penalty.l2());
+        let (first, lambda) = (&problems[0], problems[0].penalty.0);
         let mut exact = written([0.0f64; K], first.rows.columns());
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.duals != [0.0; K]) {
             let factor = -first.share(i) / lambda;
@@ -186,36 +185,14 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         }
         let dots: Vec<[f64; K]> = (0..rows.len()).map(|i| first.row(i).dot_lanes(&exact)).collect();
         // One for all: every fresh page costs.
-        let mut pull = Point::zero(exact.len());
-        let mut solution = |at: usize, lane: Lane<'c>, duals: Vec<f64>, weights: Vec<f64>| {
-            let (problem, control, steps) = (&problems[at], lane.watched.control, lane.watched.steps());
-            let sum = problem.sum(|i| problem.share(i) * duals[i]);
-            let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { lane.constant };
-            let scores: Vec<f64> = dots.iter().map(|dots| dots[at] + bias).collect();
-            pull.weights.iter_mut().zip(&weights).for_each(|(pull, w)| *pull = -lambda * w);
-            pull.bias = sum;
-            let point = Point { weights, bias };
-            let gap = gap_with_pull(problem, &point, &scores, &duals, &pull);
-            let interrupted = lane.ended == Some(Ended::Interrupted);
-            let ended = match () {
-                _ if interrupted => Some(Ended::Interrupted),
-                _ if gap.within(control.tolerance) => Some(Ended::Arrived),
-                _ if steps >= control.steps => Some(Ended::OutOfSteps),
-                _ => None,
-            };
-            if let Some(ended) = ended {
-                let certified = Some(Certified { scores, gap, duals: None });
-                return Solution { certified, ..lane.watched.finish(point, Some(duals), ended) };
-            }
-            // Numbers too large for single precision leave no duals to begin with.
-            let fine = duals.iter().all(|dual| dual.is_finite()) && lane.bias.centre.is_finite();
-            let start = Start { point: Point { weights: Vec::new(), bias: lane.bias.centre }, duals };
-            let rest = Control { steps: control.steps - steps, ..control };
-            let solution = DualCoordinate.solve(problem, fine.then_some(&start), &rest);
-            Solution { steps: solution.steps + steps, ..solution }
-        };
-        let parts = lanes.into_iter().zip(all_duals).zip(apart(&exact, problems.len())).enumerate();
-        parts.map(|(at, ((lane, duals), weights))| solution(at, lane, duals, weights)).collect()
+        let mut gradient = Point::zero(exact.len());
+        let weights = apart(&exact, problems.len());
+        let each = problems.iter().zip(lanes).zip(all_duals).zip(weights).enumerate();
+        each.map(|(at, (((problem, lane), duals), weights))| {
+            let dots = dots.iter().map(|dots| dots[at]);
+            lane.finish(problem, duals, weights, dots, &mut gradient)
+        })
+        .collect()
     }
 
     /// The duals of a lane, such that they prove something: with a free bias they must balance.
@@ -242,24 +219,63 @@ fn apart<const K: usize>(lanes: &[[f64; K]], count: usize) -> Vec<Vec<f64>> {
 }
 
 impl Lane<'_> {
-    /// What a pass came to.
+    /// The solution in double precision, if its gap is within the tolerance; otherwise that of more passes by
+    /// itself. `dots` are the rows' products with the weights, and `gradient` is memory for the dual
+    /// gradient.
+    fn finish<L: ProximalLoss>(
+        self,
+        problem: &Problem<'_, L, L2>,
+        duals: Vec<f64>,
+        weights: Vec<f64>,
+        dots: impl Iterator<Item = f64>,
+        gradient: &mut Point,
+    ) -> Solution {
+        let (lambda, control, steps) = (problem.penalty.0, self.recorder.control, self.recorder.steps());
+        let sum = problem.sum(|i| problem.share(i) * duals[i]);
+        let bias = if problem.bias == Bias::Penalised { -sum / lambda } else { self.constant };
+        let scores: Vec<f64> = dots.map(|dot| dot + bias).collect();
+        gradient.weights.iter_mut().zip(&weights).for_each(|(g, w)| *g = -lambda * w);
+        gradient.bias = sum;
+        let point = Point { weights, bias };
+        let gap = duality_gap_with_gradient(problem, &point, &scores, &duals, gradient);
+        let termination = match () {
+            () if self.termination == Some(Termination::Interrupted) => Some(Termination::Interrupted),
+            () if gap.within(control.tolerance) => Some(Termination::Converged),
+            () if steps >= control.steps => Some(Termination::OutOfSteps),
+            () => None,
+        };
+        if let Some(termination) = termination {
+            let certified = Some(Certified { scores, gap, duals: None });
+            return Solution { certified, ..self.recorder.finish(point, Some(duals), termination) };
+        }
+        // Numbers too large for single precision leave no duals to begin with.
+        let is_finite = duals.iter().all(|dual| dual.is_finite()) && self.bias.centre.is_finite();
+        let start = WarmStart { point: Point { weights: Vec::new(), bias: self.bias.centre }, duals };
+        let rest = Control { steps: control.steps - steps, ..control };
+        let solution = DualCoordinate.solve(problem, is_finite.then_some(&start), &rest);
+        Solution { steps: solution.steps + steps, ..solution }
+    }
+
+    /// Updates the lane after a pass.
     fn after<L: ProximalLoss>(&mut self, problem: &Problem<'_, L, L2>) {
-        if self.ended.is_some() {
+        if self.termination.is_some() {
             return;
         }
         let mut point = Point { weights: Vec::new(), bias: self.constant };
         self.bias.recentre(&mut point);
         self.constant = point.bias;
         let pass = std::mem::take(&mut self.pass);
-        let rough = pass.loss + self.norm_sq * problem.penalty.l2() / 2.0;
+        let rough = pass.loss + self.norm_sq * problem.penalty.0 / 2.0;
         let gap = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
-        let control = self.watched.control;
-        self.ended = match () {
-            _ if self.watched.step(rough, None, None, None) => Some(Ended::Interrupted),
+        let control = self.recorder.control;
+        self.termination = match () {
+            _ if self.recorder.step(rough, None, None, None) => Some(Termination::Interrupted),
             // What was seen of resting rows is some passes old: a little more than the tolerance asks for.
-            _ if gap <= ENOUGH * control.tolerance * rough || !gap.is_finite() => Some(Ended::Arrived),
-            _ if self.watched.steps() >= control.steps => Some(Ended::OutOfSteps),
+            _ if gap <= ENOUGH * control.tolerance * rough || !gap.is_finite() => {
+                Some(Termination::Converged)
+            }
+            _ if self.recorder.steps() >= control.steps => Some(Termination::OutOfSteps),
             _ => None,
         };
     }
@@ -283,10 +299,10 @@ fn written<T: Copy>(value: T, count: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificate::{Gap, scored_gap};
     use crate::control::{Unwatched, Watch};
     use crate::data::matrix::{Builder, Layout};
     use crate::loss::{Hinge, SquaredHinge};
+    use crate::risk::{Gap, scores_and_gap};
     use proptest::prelude::*;
 
     /// Solutions of one problem per class, by parts of so many, and their gaps.
@@ -316,14 +332,14 @@ mod tests {
                 all.push(DualCoordinate.solve(&part[0], None, &control));
                 continue;
             }
-            all.extend(DualCoordinate.solve_abreast(
+            all.extend(DualCoordinate.solve_multi_output(
                 part,
                 &vec![None; part.len()],
                 &vec![control; part.len()],
             ));
         }
         let gap = |(problem, solution): (&Problem<'_, L, L2>, Solution)| {
-            let (_, gap) = scored_gap(problem, &solution.point, solution.duals.as_deref());
+            let (_, gap) = scores_and_gap(problem, &solution.point, solution.duals.as_deref());
             (solution, gap)
         };
         problems.iter().zip(all).map(gap).collect()
@@ -331,7 +347,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn problems_are_solved_as_each_would_be_alone(seed in any::<u64>(), loose in any::<bool>(), free in any::<bool>(), kinked in any::<bool>()) {
+        fn problems_are_solved_as_each_would_be_alone(seed in any::<u64>(), loose in any::<bool>(),
+            free in any::<bool>(), kinked in any::<bool>()) {
             let mut random = Random::new(seed);
             let mut builder = Builder::new(Layout::Sparse);
             let mut classes = Vec::new();
@@ -358,7 +375,8 @@ mod tests {
                 prop_assert!(gap.within(tolerance) || !alone.within(tolerance), "{gap:?} {alone:?}");
                 // Neither is below what the other proves.
                 let slack = 1e-12 * alone.objective;
-                prop_assert!(gap.objective >= alone.dual.unwrap() - slack && alone.objective >= gap.dual.unwrap() - slack);
+                prop_assert!(gap.objective >= alone.dual.unwrap() - slack
+                    && alone.objective >= gap.dual.unwrap() - slack);
             }
         }
     }

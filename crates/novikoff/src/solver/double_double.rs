@@ -85,7 +85,8 @@ mod tests {
     proptest! {
         /// Against exact arithmetic, with terms that cancel.
         #[test]
-        fn sums_of_products_have_twice_the_digits(terms in prop::collection::vec((-1e9..1e9f64, -1.0..1.0f64), 1..50)) {
+        fn sums_of_products_have_twice_the_digits(terms in prop::collection::vec((-1e9..1e9f64,
+            -1.0..1.0f64), 1..50)) {
             let (mut sum, mut exact, mut size) = (Double::default(), Dyadic::of(0.0), 0.0);
             for (a, b) in terms.iter().copied().chain(terms.iter().map(|(a, b)| (-a, b * (1.0 + 1e-15)))) {
                 sum += Double::product(a, b);

@@ -1,8 +1,8 @@
 //! Whole numbers `mᵢ ≥ 0`, not all of them zero, with `Σ mᵢ·zᵢ = 0` exactly, for rows of which a solver
 //! thinks that there are such.
 //!
-//! Modulo a prime the rows are brought into echelon form, which tells whether they depend on one another in
-//! just one way, and which columns tell it. The multipliers are then lifted from that prime to its powers
+//! Modulo a prime the rows are brought into echelon form, which shows whether they depend on one another in
+//! just one way, and which columns are independent. The multipliers are then lifted from that prime to its powers
 //! (Dixon), until they are known to so many digits that they must be these fractions and no others.
 
 use crate::certificate::exact::parts;
@@ -32,55 +32,18 @@ pub type Entries = Vec<(u32, f64)>;
 pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     let columns = whole_columns(rows);
     let count = rows.len();
-    // Echelon form modulo the prime: which columns tell the rows apart, and which row is left over.
-    let mut echelon: Vec<(usize, Vec<u64>)> = Vec::new();
-    let mut telling = Vec::new();
-    for (at, column) in columns.iter().enumerate() {
-        let mut line: Vec<u64> =
-            column.iter().map(|x| x.mod_floor(&BigInt::from(P)).to_u64().unwrap_or(0)).collect();
-        for (pivot, other) in &echelon {
-            let factor = line[*pivot];
-            if factor != 0 {
-                line.iter_mut().zip(other).for_each(|(a, b)| *a = (*a + (P - factor) * b) % P);
-            }
-        }
-        if let Some(pivot) = line.iter().position(|x| *x != 0) {
-            let inverse = power(line[pivot], P - 2);
-            line.iter_mut().for_each(|x| *x = *x * inverse % P);
-            echelon.push((pivot, line));
-            telling.push(at);
-            if echelon.len() == count {
-                return Err(Obstacle::Independent);
-            }
-        }
-    }
-    if echelon.len() + 1 < count {
-        return Err(Obstacle::Several);
-    }
-    let left_over =
-        (0..count).find(|i| echelon.iter().all(|(pivot, _)| pivot != i)).ok_or(Obstacle::Independent)?;
-    let others: Vec<usize> = (0..count).filter(|i| *i != left_over).collect();
-    let (all, told) = (&columns, &telling);
-    let square = |at: usize| others.iter().map(move |&i| &all[told[at]][i]);
-    let right: Vec<BigInt> = telling.iter().map(|&at| -&columns[at][left_over]).collect();
-    let largest = (0..telling.len()).flat_map(square).chain(&right).map(|x| x.bits()).max().unwrap_or(0);
-    let (numerators, denominator) = if largest <= 62 {
-        let small = |x: &BigInt| x.to_i128().unwrap_or(0);
-        let matrix = (0..telling.len()).map(|at| square(at).map(small).collect()).collect();
-        solve::<i128>(matrix, right.iter().map(small).collect(), &right)
-    } else {
-        let matrix = (0..telling.len()).map(|at| square(at).cloned().collect()).collect();
-        solve::<BigInt>(matrix, right.clone(), &right)
-    }
-    .ok_or(Obstacle::Independent)?;
+    let Echelon { independent, dependent_row } = Echelon::of(&columns, count)?;
+    let others: Vec<usize> = (0..count).filter(|i| *i != dependent_row).collect();
+    let entries = |j: &usize| -> Vec<&BigInt> { others.iter().map(|&i| &columns[*j][i]).collect() };
+    let matrix: Vec<Vec<&BigInt>> = independent.iter().map(entries).collect();
+    let right: Vec<BigInt> = independent.iter().map(|&j| -&columns[j][dependent_row]).collect();
+    let (numerators, denominator) = solve_exactly(&matrix, &right).ok_or(Obstacle::Independent)?;
     let mut multipliers = vec![denominator; count];
     for (&i, numerator) in others.iter().zip(numerators) {
         multipliers[i] = numerator;
     }
-    if columns
-        .iter()
-        .any(|column| !column.iter().zip(&multipliers).map(|(a, m)| a * m).sum::<BigInt>().is_zero())
-    {
+    let product = |column: &Vec<BigInt>| column.iter().zip(&multipliers).map(|(a, m)| a * m).sum::<BigInt>();
+    if columns.iter().any(|column| !product(column).is_zero()) {
         return Err(Obstacle::Independent);
     }
     if multipliers.iter().any(|m| m.is_negative()) {
@@ -88,6 +51,59 @@ pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     }
     let common = multipliers.iter().fold(BigInt::zero(), |common, m| common.gcd(m));
     Ok(multipliers.iter().map(|m| (m / &common).magnitude().clone()).collect())
+}
+
+/// The echelon form of the rows modulo the prime, as far as it is needed.
+struct Echelon {
+    /// Columns that are linearly independent, as many as there are rows but one.
+    independent: Vec<usize>,
+    /// The row that depends on the others.
+    dependent_row: usize,
+}
+
+impl Echelon {
+    fn of(columns: &[Vec<BigInt>], rows: usize) -> Result<Self, Obstacle> {
+        let mut echelon: Vec<(usize, Vec<u64>)> = Vec::new();
+        let mut independent = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let residue = |x: &BigInt| x.mod_floor(&BigInt::from(P)).to_u64().unwrap_or(0);
+            let mut line: Vec<u64> = column.iter().map(residue).collect();
+            for (pivot, other) in &echelon {
+                let factor = line[*pivot];
+                if factor != 0 {
+                    line.iter_mut().zip(other).for_each(|(a, b)| *a = (*a + (P - factor) * b) % P);
+                }
+            }
+            if let Some(pivot) = line.iter().position(|x| *x != 0) {
+                let inverse = power(line[pivot], P - 2);
+                line.iter_mut().for_each(|x| *x = *x * inverse % P);
+                echelon.push((pivot, line));
+                independent.push(at);
+                if echelon.len() == rows {
+                    return Err(Obstacle::Independent);
+                }
+            }
+        }
+        if echelon.len() + 1 < rows {
+            return Err(Obstacle::Several);
+        }
+        let is_pivot = |i: &usize| echelon.iter().any(|(pivot, _)| pivot == i);
+        let dependent_row = (0..rows).find(|i| !is_pivot(i)).ok_or(Obstacle::Independent)?;
+        Ok(Self { independent, dependent_row })
+    }
+}
+
+/// The solution of `matrix·x = right` as numerators over one positive denominator; in machine numbers where the
+/// entries have few digits.
+fn solve_exactly(matrix: &[Vec<&BigInt>], right: &[BigInt]) -> Option<(Vec<BigInt>, BigInt)> {
+    let entries = matrix.iter().flatten().copied().chain(right);
+    if entries.map(BigInt::bits).max().unwrap_or(0) <= 62 {
+        let small = |x: &BigInt| x.to_i128().unwrap_or(0);
+        let lines = matrix.iter().map(|line| line.iter().copied().map(small).collect()).collect();
+        return solve::<i128>(lines, right.iter().map(small).collect(), right);
+    }
+    let lines = matrix.iter().map(|line| line.iter().copied().cloned().collect()).collect();
+    solve::<BigInt>(lines, right.to_vec(), right)
 }
 
 /// The columns as whole numbers: each times a power of two, which changes nothing about a sum that is zero.
@@ -139,15 +155,9 @@ where
     let mut rest = right;
     let mut found = vec![BigInt::zero(); size];
     let mut modulus = BigInt::one();
-    let mut digits = 0;
-    let mut next_look = 4;
+    let (mut digits, mut next_check) = (0, 4);
     // No numerator or denominator has more bits than this (Hadamard).
-    let bits = |line: &[T], more: &BigInt| {
-        let sum: BigInt =
-            line.iter().map(|x| BigInt::from(x.clone())).map(|x| &x * &x).sum::<BigInt>() + more * more;
-        sum.bits() as usize / 2 + 1
-    };
-    let most: usize = matrix.iter().zip(exact_right).map(|(line, more)| bits(line, more)).sum();
+    let most: usize = matrix.iter().zip(exact_right).map(|(line, right)| bits_of_length(line, right)).sum();
     loop {
         let residues: Vec<u64> = rest.iter().map(modulo).collect();
         let digit: Vec<u64> = inverse
@@ -168,25 +178,39 @@ where
         }
         modulus *= P;
         digits += 1;
-        let enough = digits * 30 > 2 * (most + SPARE as usize) + 4;
-        if digits >= next_look || enough {
-            next_look = digits + digits / 2 + 1;
-            if let Some(fractions) = fractions(&found, &modulus) {
-                let (numerators, denominator) = &fractions;
-                let holds = matrix.iter().zip(exact_right).all(|(line, right)| {
-                    let sum: BigInt =
-                        line.iter().zip(numerators).map(|(a, n)| BigInt::from(a.clone()) * n).sum();
-                    sum == right * denominator
-                });
-                if holds {
-                    return Some(fractions);
-                }
-            }
-            if enough {
-                return None;
+        let is_last = digits * 30 > 2 * (most + SPARE as usize) + 4;
+        if digits >= next_check || is_last {
+            next_check = digits + digits / 2 + 1;
+            let solution = fractions(&found, &modulus).filter(|x| solves(&matrix, exact_right, x));
+            if solution.is_some() || is_last {
+                return solution;
             }
         }
     }
+}
+
+/// The bits of the length of a line of a system of equations, right side included, or one more.
+fn bits_of_length<T: Clone>(line: &[T], right: &BigInt) -> usize
+where
+    BigInt: From<T>,
+{
+    let squares: BigInt = line.iter().map(|x| BigInt::from(x.clone())).map(|x| &x * &x).sum();
+    (squares + right * right).bits() as usize / 2 + 1
+}
+
+/// Whether numerators over a denominator solve a system of equations exactly.
+fn solves<T: Clone>(
+    matrix: &[Vec<T>],
+    right: &[BigInt],
+    (numerators, denominator): &(Vec<BigInt>, BigInt),
+) -> bool
+where
+    BigInt: From<T>,
+{
+    matrix.iter().zip(right).all(|(line, right)| {
+        let sum: BigInt = line.iter().zip(numerators).map(|(a, n)| BigInt::from(a.clone()) * n).sum();
+        sum == right * denominator
+    })
 }
 
 /// The inverse modulo the prime.
@@ -213,7 +237,7 @@ fn inverse(mut matrix: Vec<Vec<u64>>) -> Option<Vec<Vec<u64>>> {
 }
 
 /// Bits that fractions must have less than they could have: next to no other numbers than the solution have
-/// such fractions, and a look that comes too early ends at the first.
+/// such fractions, and a check that comes too early ends at the first.
 const SPARE: u64 = 8;
 
 /// The fractions with one denominator that are these numbers modulo `modulus`, if there are any with so few
@@ -242,7 +266,7 @@ fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)
     Some((numerators, denominator))
 }
 
-/// `n/d ≡ value`, with `n` and `d > 0` of fewer than `room` bits: Euclid's algorithm, ended halfway.
+/// `n/d ≡ value`, with `n` and `d > 0` of fewer than `room` bits: Euclid's algorithm, stopped halfway.
 fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigInt)> {
     let (mut a, mut b) = (modulus.clone(), value.mod_floor(modulus));
     let (mut s, mut t) = (BigInt::zero(), BigInt::one());
@@ -263,7 +287,7 @@ fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigI
     Some(if t.is_negative() { (-b, -t) } else { (b, t) })
 }
 
-/// Steps of Euclid's algorithm that the leading digits of `a > b` tell (Lehmer): `[p, q, u, v]`, after which
+/// Steps of Euclid's algorithm that the leading digits of `a > b` determine (Lehmer): `[p, q, u, v]`, after which
 /// there are `pa + qb` and `ua + vb`. The latter still has `room` bits or more.
 fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
     const LEADING: u64 = 62;
@@ -272,9 +296,9 @@ fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
     let (mut x, mut y) = (leading(a)?, leading(b)?);
     // What is shifted out adds less than 2³¹ to any combination: above this, it has the bits.
     let least = (1i64 << room.saturating_sub(shift).min(LEADING)).saturating_add(1 << 31);
-    let mut told = [1, 0, 0, 1];
+    let mut steps = [1, 0, 0, 1];
     loop {
-        let [p, q, u, v] = told;
+        let [p, q, u, v] = steps;
         // Whatever was shifted out, the quotient lies between these two.
         if y + u <= 0 || y + v <= 0 || (x + p) / (y + u) != (x + q) / (y + v) {
             break;
@@ -285,9 +309,9 @@ fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
         if rest < least || next.iter().any(|c| c.abs() >= 1 << 30) {
             break;
         }
-        (x, y, told) = (y, rest, next);
+        (x, y, steps) = (y, rest, next);
     }
-    (told[1] != 0).then_some(told)
+    (steps[1] != 0).then_some(steps)
 }
 
 #[cfg(test)]

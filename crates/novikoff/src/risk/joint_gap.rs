@@ -5,44 +5,44 @@
 //! as it has rows.
 
 use super::Gap;
+use super::{Joint, probabilities};
 use crate::model::Weights;
 use crate::penalty::Bias;
-use crate::risk::{Joint, probabilities};
 
 /// Objective and gap of weights, by the probabilities that they give the rows.
 pub fn joint_gap(problem: &Joint<'_>, weights: &Weights) -> Gap {
     let scores = problem.scores(weights);
     let objective = problem.mean_loss(&scores) + problem.penalty_of(weights);
     let mut q = probabilities(scores, problem.count);
-    let pull = problem.pull(&q);
+    let dual_gradient = problem.loss_gradient(&q);
     let slope = |w: &f64, v: &f64| (problem.lambda * w + v).powi(2);
-    let mut gradient: f64 = weights.values.iter().zip(&pull.values).map(|(w, v)| slope(w, v)).sum();
+    let mut gradient: f64 = weights.values.iter().zip(&dual_gradient.values).map(|(w, v)| slope(w, v)).sum();
     gradient += match problem.bias {
-        Bias::Free => pull.bias.iter().map(|v| v * v).sum::<f64>(),
-        Bias::Penalised => weights.bias.iter().zip(&pull.bias).map(|(w, v)| slope(w, v)).sum(),
+        Bias::Free => dual_gradient.bias.iter().map(|v| v * v).sum::<f64>(),
+        Bias::Penalised => weights.bias.iter().zip(&dual_gradient.bias).map(|(w, v)| slope(w, v)).sum(),
         Bias::None => 0.0,
     };
-    let pull = if problem.bias == Bias::Free && balance(problem, &mut q, &pull.bias) {
-        problem.pull(&q)
+    let dual_gradient = if problem.bias == Bias::Free && joint_balance(problem, &mut q, &dual_gradient.bias) {
+        problem.loss_gradient(&q)
     } else {
-        pull
+        dual_gradient
     };
     let square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>();
-    let bias = if problem.bias == Bias::Penalised { square(&pull.bias) } else { 0.0 };
+    let bias = if problem.bias == Bias::Penalised { square(&dual_gradient.bias) } else { 0.0 };
     let entropy: f64 = (0..problem.classes.len())
         .map(|i| {
             let part = |q: &f64| if *q > 0.0 { q * q.ln() } else { 0.0 };
             problem.share(i) * q[i * problem.count..(i + 1) * problem.count].iter().map(part).sum::<f64>()
         })
         .sum();
-    let bound = -entropy - (square(&pull.values) + bias) / (2.0 * problem.lambda);
+    let bound = -entropy - (square(&dual_gradient.values) + bias) / (2.0 * problem.lambda);
     let dual = Some(bound).filter(|bound| problem.lambda > 0.0 && bound.is_finite());
     Gap { objective, dual, gradient: Some(gradient.sqrt()) }
 }
 
 /// Takes from the classes that have too much, from every row in proportion, and gives to those that have too
 /// little.
-pub(super) fn balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
+pub(crate) fn joint_balance(problem: &Joint<'_>, q: &mut [f64], excess: &[f64]) -> bool {
     if excess.iter().all(|e| *e == 0.0) {
         return false;
     }

@@ -13,7 +13,7 @@ use novikoff::features::text::{ENGLISH_STOP_WORDS, Lengths, TextRecipe};
 use novikoff::kernel::Kernel;
 use novikoff::online::rule::{self, Length};
 use novikoff::read::{Header, Options, TableOptions};
-use novikoff::train::{Epochs, LearnerName, Perceptron, Shared};
+use novikoff::train::{Epochs, Learner, LearnerName, Perceptron, Shared};
 use novikoff::{Error, Result};
 
 /// How to read, and with how many threads everything runs.
@@ -70,9 +70,9 @@ fn stop_words(documents: &Documents) -> Result<Vec<String>> {
 
 /// The recipe where nobody asks for another: Bayes' rule is about counts, and streams are not seen as a
 /// whole.
-pub fn usual_recipe(learner: LearnerName, online: bool) -> TextRecipe {
+pub fn usual_recipe(learner: &Learner, online: bool) -> TextRecipe {
     match learner {
-        LearnerName::Bayes => TextRecipe::counts(),
+        Learner::Bayes(_) => TextRecipe::counts(),
         _ if online => TextRecipe::stream(),
         _ => TextRecipe::default(),
     }

@@ -52,6 +52,7 @@ pub use data::Dataset;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use model::Model;
 pub use train::{
-    Boosting, ExponentialLoss, Fit, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
-    LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, PassiveAggressive, Perceptron,
+    Boosting, EmpiricalRisk, ExponentialLoss, Fit, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares,
+    LinearSvm, LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
+    Perceptron,
 };

@@ -24,11 +24,11 @@ pub use builders::{
 pub use fit::{CountDetails, Details, Fit, History, RunDetails, StreamDetails};
 pub use geometry::Geometry;
 pub use learner::{
-    ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
+    ClassWeight, Criterion, CustomLoss, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
     PassiveAggressive, Perceptron, Risk, Shared, SolverName, Strength,
 };
 pub use mistakes::{Promise, Theorem};
-pub use risk::RiskFit;
+pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use tune::{Parameter, Tried, Tuned, tune};
 
 use crate::control::{Observer, Unwatched};
@@ -137,7 +137,10 @@ fn train_uncalibrated(
             let rule = passive_aggressive_rule(aggressive)?;
             run::train_run(rule, &aggressive.into(), learner, (data, validation), observer)
         }
-        Learner::Risk(risk) => risk::train_risk(risk, data, validation, observer),
+        Learner::Risk(risk) => match risk.criterion.loss() {
+            Some(loss) => risk::train_risk(loss, risk, data, validation, observer),
+            None => Err(custom_loss()),
+        },
         Learner::Bayes(bayes) => bayes::train_bayes(data, validation, bayes),
         Learner::Network(network) => network::train_network(data, validation, network, observer),
     }
@@ -147,8 +150,7 @@ fn train_uncalibrated(
 pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observer) -> Result<Fit> {
     match learner {
         Learner::Risk(_) | Learner::Network(_) => {
-            let what =
-                format!("{} needs all rows at once: it cannot learn from a stream", learner.name().name());
+            let what = format!("{} needs all rows at once: it cannot learn from a stream", learner.name());
             Err(Error::usage(what).hint(
                 "leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes",
             ))
@@ -196,6 +198,11 @@ fn train_mapped_stream(
         Some(map) => train_stream(MappedStream::new(map, streaming)?, reader, learner, observer),
         None => train_stream(streaming, reader, learner, observer),
     }
+}
+
+/// A loss of which nothing but its name is known.
+fn custom_loss() -> Error {
+    Error::usage("a loss of one's own is trained by `EmpiricalRisk`, which knows it as a type")
 }
 
 fn describe_class_weight(class_weight: &ClassWeight, all: &mut BTreeMap<String, serde_json::Value>) {

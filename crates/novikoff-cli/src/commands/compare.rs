@@ -33,7 +33,7 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     let options = training_options(
         &arguments.reading,
         &arguments.documents,
-        usual_recipe(LearnerName::Averaged, false),
+        usual_recipe(&LearnerName::Averaged.learner(), false),
     )?;
     let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
     let input = Input::named(&arguments.data);

@@ -26,7 +26,7 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
     let learner = learner(arguments, Contents::Rows)?;
-    let usual = usual_recipe(learner.name(), arguments.online);
+    let usual = usual_recipe(&learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
     let (mut outcome, mut rows) = if arguments.online {
         (learn_online(arguments, &options, &learner)?, Rows::default())
@@ -64,7 +64,7 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows) -> Result<()> {
     lines.add("model's hash", checksum);
     lines.add("rows' hash", &outcome.fit.model.about.data_hash);
     lines.add("settings", settings_text(&outcome.fit.model));
-    Page { title: format!("{} on {name}", outcome.fit.learner.name().name()), lines, sections }
+    Page { title: format!("{} on {name}", outcome.fit.learner.name()), lines, sections }
         .write(&arguments.pictures)
 }
 

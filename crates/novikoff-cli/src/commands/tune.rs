@@ -12,7 +12,7 @@ use crate::summary::training::summary;
 use crate::{Ending, print};
 use novikoff::data::Dataset;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
-use novikoff::train::{LearnerName, Parameter, Tried, Tuned, tune};
+use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};
 use novikoff::{Error, Result, model};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -25,8 +25,8 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
             .hint("leave out --online and --validation"));
     }
     let asked = learner_or(train, LearnerName::Logistic, Contents::Rows)?;
-    let options = training_options(&train.reading, &train.documents, usual_recipe(asked.name(), false))?;
-    let values = path(arguments, asked.name())?;
+    let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
+    let values = path(arguments, &asked)?;
     let started = Instant::now();
     let mut watch = Watch::new();
     let input = Input::named(&train.data);
@@ -68,15 +68,15 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
 }
 
 /// The values to try, if they are given.
-fn path(arguments: &Tune, learner: LearnerName) -> Result<Option<Vec<f64>>> {
+fn path(arguments: &Tune, learner: &Learner) -> Result<Option<Vec<f64>>> {
     match (learner, &arguments.lambdas, &arguments.smoothings) {
-        (LearnerName::Bayes, Some(_), _) => Err(Error::usage("bayes has no λ to choose")
+        (Learner::Bayes(_), Some(_), _) => Err(Error::usage("bayes has no λ to choose")
             .hint("leave out --lambdas, or give a path by --smoothings")),
-        (LearnerName::Bayes, None, _) if arguments.train.smoothing.is_some() => {
+        (Learner::Bayes(_), None, _) if arguments.train.smoothing.is_some() => {
             Err(Error::usage("the smoothing is what tune chooses")
                 .hint("leave out --smoothing, or give a path by --smoothings"))
         }
-        (LearnerName::Bayes, None, smoothings) => Ok(smoothings.clone()),
+        (Learner::Bayes(_), None, smoothings) => Ok(smoothings.clone()),
         (learner, _, Some(_)) => {
             let what = format!("--smoothings is for bayes, and this is {}", learner.name());
             Err(Error::usage(what).hint("leave out --smoothings, or use --learner bayes"))

@@ -58,9 +58,9 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     };
     // With weighted classes, or all classes jointly, the objective is another than the one below.
     let plain = own.shared.class_weight == ClassWeight::Equal && fit.scheme != Scheme::Joint;
-    if !leaves_a_path(risk.solver) || !plain {
+    let (Some(loss), true) = (risk.known_loss, leaves_a_path(own.solver) && plain) else {
         return Ok(None);
-    }
+    };
     let has_bias = own.bias != Bias::None;
     let path: Vec<Vec<f64>> = first_path(risk, has_bias);
     if path.len() < 2 {
@@ -68,7 +68,7 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     }
     let plane = plane(&path, data, has_bias, own.shared.seed);
     let targets = targets(evidence, data)?;
-    let ground = ground(own, risk, data, &targets, &plane);
+    let ground = ground(own, (loss, risk.lambda), data, &targets, &plane);
     let along = |point: &[f64], direction: &[f64]| {
         point.iter().zip(direction).zip(&plane.origin).map(|((p, d), o)| (p - o) * d).sum()
     };
@@ -94,8 +94,7 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         if fit.scheme == Scheme::OneVsRest { " Of all weight vectors the first is drawn." } else { "" };
     let text = format!(
         "Where the {} solver went, over lines of equal objective. {}{which}{sampled} {description}",
-        risk.solver.name(),
-        plane.how
+        risk.solver, plane.how
     );
     let mut table = vec![line(["step", "objective", "gradient"])];
     let steps: Vec<_> = risk.trace.iter().filter(|(output, _)| *output == 0).collect();
@@ -172,7 +171,13 @@ fn targets(evidence: &Evidence<'_>, data: &Dataset) -> Result<Vec<f64>> {
         .collect())
 }
 
-fn ground(own: &Risk, risk: &RiskFit, data: &Dataset, targets: &[f64], plane: &Plane) -> Ground {
+fn ground(
+    own: &Risk,
+    (loss, lambda): (LossName, f64),
+    data: &Dataset,
+    targets: &[f64],
+    plane: &Plane,
+) -> Ground {
     let picked = plot::sample(data.len(), ROWS, own.shared.seed);
     let factors = if own.scale == Scale::None { Vec::new() } else { data.factors(own.scale) };
     let chosen = data.rows.select(picked.iter().copied());
@@ -189,7 +194,7 @@ fn ground(own: &Risk, risk: &RiskFit, data: &Dataset, targets: &[f64], plane: &P
     // A free bias is not penalised.
     let seen = if own.bias == Bias::Penalised { columns + 1 } else { columns };
     let penalised = [&plane.origin, forward, aside].map(|w| w[..seen.min(w.len())].to_vec());
-    Ground { rows: rows_of, loss: risk.loss, lambda: risk.lambda, penalised }
+    Ground { rows: rows_of, loss, lambda, penalised }
 }
 
 #[cfg(test)]
@@ -210,7 +215,13 @@ mod tests {
                 let Learner::Risk(own) = &evidence.fit.learner else { panic!("a batch learner") };
                 let path = first_path(risk, bias != Bias::None);
                 let plane = plane(&path, data, bias != Bias::None, 0);
-                let ground = ground(own, risk, data, &targets(evidence, data).unwrap(), &plane);
+                let ground = ground(
+                    own,
+                    (LossName::Logistic, risk.lambda),
+                    data,
+                    &targets(evidence, data).unwrap(),
+                    &plane,
+                );
                 let length: f64 = path[path.len() - 1]
                     .iter()
                     .zip(&path[0])

@@ -67,7 +67,7 @@ fn named(train: &Train) -> Result<Option<LearnerName>> {
             Err(Error::usage(what).hint("leave out one of them; --learner network takes a loss"))
         }
         (named, None) => Ok(named),
-        (None, Some(loss)) => Ok(Some(Learner::Risk(Risk::of(loss)).name())),
+        (None, Some(loss)) => Ok(Learner::Risk(Risk::of(loss)).named()),
     }
 }
 

@@ -32,7 +32,7 @@ fn what(arguments: &Train, outcome: &Outcome) -> Value {
     let (fit, risk) = (&outcome.fit, outcome.fit.risk());
     let own_loss = match &fit.learner {
         Learner::Network(own) => Some(own.loss.name()),
-        _ => risk.map(|risk| risk.loss.name()),
+        _ => risk.map(|risk| risk.loss),
     };
     json!({
         "command": "train",
@@ -40,7 +40,7 @@ fn what(arguments: &Train, outcome: &Outcome) -> Value {
         "loss": own_loss,
         "penalty": risk.map(penalty_name),
         "solver": match (risk, arguments.online, &fit.learner) {
-            (Some(risk), ..) => risk.solver.name(),
+            (Some(risk), ..) => risk.solver,
             (_, true, _) => "online",
             (_, _, Learner::Bayes(_)) => "counts",
             (_, _, Learner::Network(_)) => "adam",

@@ -96,7 +96,7 @@ fn learner_text(fit: &Fit) -> String {
         _ => "with bias",
     };
     let kernel = if kernel == Kernel::Linear { String::new() } else { format!(", kernel {kernel}") };
-    let (name, seed) = (fit.learner.name().name(), fit.learner.shared().seed);
+    let (name, seed) = (fit.learner.name(), fit.learner.shared().seed);
     format!("{name}{kernel}, {scheme}, {bias}, seed {seed}")
 }
 
@@ -272,7 +272,7 @@ fn add_risk(lines: &mut Lines, found: &RiskFit, own: &Risk, outcome: &Outcome) {
     }
     lines.add("minimised", objective_text(found, own));
     let why = found.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    lines.add("solver", format!("{}{why}", found.solver.name()));
+    lines.add("solver", format!("{}{why}", found.solver));
     let reached = match found.relative_gap {
         _ if found.met => "every target is met, but for rounding".to_owned(),
         Some(gap) => format!("relative gap {}", scientific_up(gap)),
@@ -318,7 +318,7 @@ fn steps_text(found: &RiskFit, outcome: &Outcome) -> String {
 
 /// The objective as a formula.
 fn objective_text(found: &RiskFit, own: &Risk) -> String {
-    let mut text = format!("mean {} loss", found.loss.name());
+    let mut text = format!("mean {} loss", found.loss);
     if found.lambda > 0.0 {
         let _ = write!(text, " + (λ/2)‖w‖², λ = {}", number(found.lambda));
     }
@@ -355,7 +355,7 @@ fn add_errors(lines: &mut Lines, outcome: &Outcome) {
     match fit.train_error {
         Some(error) if error > 0.0 && separated => {
             // The run's last weights separate the rows; their average or votes need not.
-            let (share, name) = (percent(error), fit.learner.name().name());
+            let (share, name) = (percent(error), fit.learner.name());
             lines.add("train error", format!("{share} (the last weights make none; {name} ones may)"));
         }
         Some(error) => lines.add("train error", percent(error)),

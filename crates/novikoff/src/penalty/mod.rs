@@ -36,6 +36,11 @@ pub trait Penalty: Copy + Send + Sync {
     fn ridge(self) -> Option<f64> {
         None
     }
+
+    /// The elastic net that it is, if it is one: certificates speak of these.
+    fn known(self) -> Option<ElasticNet> {
+        None
+    }
 }
 
 /// A penalty whose proximal operator can be computed.
@@ -86,6 +91,10 @@ impl Penalty for L2 {
 
     fn ridge(self) -> Option<f64> {
         Some(self.0)
+    }
+
+    fn known(self) -> Option<ElasticNet> {
+        Some(self.elastic_net())
     }
 }
 
@@ -147,6 +156,10 @@ impl Penalty for ElasticNet {
 
     fn ridge(self) -> Option<f64> {
         (self.l1 <= 0.0).then_some(self.l2)
+    }
+
+    fn known(self) -> Option<ElasticNet> {
+        Some(self)
     }
 }
 

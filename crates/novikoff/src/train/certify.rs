@@ -83,7 +83,11 @@ impl Fit {
     fn objective_claims(&self, risk: &RiskFit, data: &Dataset, own: &Risk) -> Result<Vec<Claim>> {
         let scales = data.factors(own.scale);
         let mut claims = Vec::new();
-        let minimised = (risk.loss, risk.lambda);
+        let Some(loss) = risk.known_loss else {
+            let what = format!("certificates do not know the loss {}, or its penalty", risk.loss);
+            return Err(Error::usage(what));
+        };
+        let minimised = (loss, risk.lambda);
         for (at, objective) in
             objectives(&self.model.labels, self.scheme, minimised, data, own)?.into_iter().enumerate()
         {

@@ -5,7 +5,7 @@ use crate::data::Scale;
 use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
-use crate::loss::LossName;
+use crate::loss::{LossName, Targets};
 use crate::model::Activation;
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
@@ -106,7 +106,7 @@ impl LearnerName {
     ///
     /// ```
     /// use novikoff::train::LearnerName;
-    /// assert_eq!(LearnerName::Svm.learner().name(), LearnerName::Svm);
+    /// assert_eq!(LearnerName::Svm.learner().named(), Some(LearnerName::Svm));
     /// ```
     pub fn learner(self) -> Learner {
         match self {
@@ -131,7 +131,7 @@ impl LearnerName {
     /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or count.
     pub fn loss(self) -> Option<LossName> {
         match self.learner() {
-            Learner::Risk(risk) => Some(risk.criterion.loss()),
+            Learner::Risk(risk) => risk.criterion.loss(),
             _ => None,
         }
     }
@@ -150,18 +150,26 @@ impl Default for Learner {
 }
 
 impl Learner {
-    /// Which it is.
-    pub fn name(&self) -> LearnerName {
+    /// Which of the named learners it is; `None` for a user's own loss.
+    pub fn named(&self) -> Option<LearnerName> {
         match self {
-            Learner::Perceptron(perceptron) => match perceptron.returned {
+            Learner::Perceptron(perceptron) => Some(match perceptron.returned {
                 Keep::Last => LearnerName::Perceptron,
                 Keep::Average => LearnerName::Averaged,
                 Keep::Mistakes => LearnerName::Voted,
-            },
-            Learner::PassiveAggressive(_) => LearnerName::PassiveAggressive,
+            }),
+            Learner::PassiveAggressive(_) => Some(LearnerName::PassiveAggressive),
+            Learner::Risk(risk) => risk.criterion.named(),
+            Learner::Bayes(_) => Some(LearnerName::Bayes),
+            Learner::Network(_) => Some(LearnerName::Network),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
             Learner::Risk(risk) => risk.criterion.name(),
-            Learner::Bayes(_) => LearnerName::Bayes,
-            Learner::Network(_) => LearnerName::Network,
+            other => other.named().map_or("", LearnerName::name),
         }
     }
 
@@ -201,7 +209,7 @@ impl Learner {
     /// Whether it predicts numbers instead of labels.
     pub fn predicts_numbers(&self) -> bool {
         match self {
-            Learner::Risk(risk) => risk.criterion.loss().is_of_numbers(),
+            Learner::Risk(risk) => risk.criterion.targets() == Targets::Numbers,
             Learner::Network(network) => network.loss.is_of_numbers(),
             Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Bayes(_) => false,
         }
@@ -316,20 +324,51 @@ pub enum Criterion {
     Boosting,
     /// The length of weights that give every row a margin of 1.
     MaxMargin,
+    /// The mean of a user's own loss, plus a penalty: [`EmpiricalRisk`](crate::EmpiricalRisk).
+    Custom(CustomLoss),
+}
+
+/// A loss that novikoff does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CustomLoss {
+    /// Its name.
+    pub name: &'static str,
+    /// What targets are.
+    pub targets: Targets,
 }
 
 impl Criterion {
-    /// The loss: for the largest margin that of which it is the limit.
-    pub fn loss(self) -> LossName {
+    /// The loss, for the largest margin that of which it is the limit; `None` for a user's own.
+    pub fn loss(self) -> Option<LossName> {
         match self {
-            Criterion::Loss(loss) => loss,
-            Criterion::Boosting => LossName::Exponential,
-            Criterion::MaxMargin => LossName::Hinge,
+            Criterion::Loss(loss) => Some(loss),
+            Criterion::Boosting => Some(LossName::Exponential),
+            Criterion::MaxMargin => Some(LossName::Hinge),
+            Criterion::Custom(_) => None,
         }
     }
 
-    pub(super) fn name(self) -> LearnerName {
-        match self {
+    /// What targets are.
+    pub fn targets(self) -> Targets {
+        match (self, self.loss()) {
+            (Criterion::Custom(loss), _) => loss.targets,
+            (_, Some(loss)) if loss.is_of_numbers() => Targets::Numbers,
+            _ => Targets::Signs,
+        }
+    }
+
+    /// The name of the learner.
+    pub fn name(self) -> &'static str {
+        match (self, self.named()) {
+            (Criterion::Custom(loss), _) => loss.name,
+            (_, Some(name)) => name.name(),
+            (_, None) => "empirical-risk",
+        }
+    }
+
+    fn named(self) -> Option<LearnerName> {
+        Some(match self {
+            Criterion::Custom(_) => return None,
             Criterion::Boosting => LearnerName::Boosting,
             Criterion::MaxMargin => LearnerName::MaxMargin,
             Criterion::Loss(LossName::Hinge) => LearnerName::Svm,
@@ -339,7 +378,7 @@ impl Criterion {
             Criterion::Loss(LossName::Squared) => LearnerName::LeastSquares,
             Criterion::Loss(LossName::Absolute) => LearnerName::LeastAbsolute,
             Criterion::Loss(LossName::HingeAtZero) => LearnerName::HingeAtZero,
-        }
+        })
     }
 }
 

@@ -175,7 +175,7 @@ pub(super) fn train_run<R: Rule>(
     let mut results = results(&history, stopped, train_error);
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
     let about = About {
-        learner: learner.name().name().to_owned(),
+        learner: learner.name().to_owned(),
         settings: corrections.describe(learner, scheme),
         seed: shared.seed,
         features: data.rows.columns() as u64,

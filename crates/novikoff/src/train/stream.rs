@@ -161,7 +161,7 @@ pub(super) fn train_stream(
         ("stopped".to_owned(), json!(stopped)),
     ]);
     let about = About {
-        learner: learner.name().name().to_owned(),
+        learner: learner.name().to_owned(),
         settings: learned.settings,
         seed: shared.seed,
         features: features as u64,

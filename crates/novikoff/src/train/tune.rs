@@ -4,7 +4,7 @@
 use super::learner::{Learner, NaiveBayes, Risk, Strength};
 use super::mapped::tune_mapped;
 use super::risk::{Path, held_out_errors};
-use super::{Fit, bayes, train_as_given};
+use super::{Fit, bayes, custom_loss, train_as_given};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -99,7 +99,10 @@ pub(super) fn tune_as_given(
     let one = |fold: usize| {
         let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
         match learner {
-            Learner::Risk(risk) => held_out_errors(&Path { training, held, lambdas: &values }, risk, &watch),
+            Learner::Risk(risk) => match risk.criterion.loss() {
+                Some(loss) => held_out_errors(loss, &Path { training, held, lambdas: &values }, risk, &watch),
+                None => Err(custom_loss()),
+            },
             Learner::Bayes(own) => bayes::held_out_errors(&training, &held, &values, own),
             Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Network(_) => Ok(Vec::new()),
         }
@@ -129,7 +132,7 @@ fn parameter(learner: &Learner) -> Result<Parameter> {
             Err(error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2"))
         }
         Learner::Perceptron(_) | Learner::PassiveAggressive(_) => {
-            let error = Error::usage(format!("{} has no λ to choose", learner.name().name()));
+            let error = Error::usage(format!("{} has no λ to choose", learner.name()));
             Err(error.hint(
                 "tune svm, squared-svm, logistic, least-squares, bayes or another learner with a penalty",
             ))
@@ -146,7 +149,7 @@ fn with_value(learner: &Learner, value: f64) -> Learner {
     }
 }
 
-fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
+pub(super) fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
     let count = errors.clone().count() as f64;
     let error = errors.clone().sum::<f64>() / count;
     let variance = errors.map(|e| (e - error).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);

@@ -95,7 +95,7 @@ proptest! {
         let data = dataset(&rows, &targets, if weighted { weights.clone() } else { Vec::new() });
         let fit = train(&data, None, &settings(bias), &mut Unwatched).unwrap();
         let risk = fit.risk().unwrap();
-        prop_assert_eq!(risk.solver, SolverName::Simplex);
+        prop_assert_eq!(risk.solver, SolverName::Simplex.name());
         let wide: Vec<Vec<f64>> =
             rows.iter().map(|row| row.iter().copied().chain((bias == Bias::Free).then_some(1.0)).collect()).collect();
         let expected = least(&wide, &targets, &weights);

@@ -33,7 +33,7 @@ impl fmt::Display for Case {
             return write!(f, "bayes {} {scheme:?} of {classes}", bayes.likelihood.name());
         }
         let (kernel, length) = (self.settings.kernel(), self.settings.length());
-        let (name, bias) = (self.settings.name().name(), self.settings.bias());
+        let (name, bias) = (self.settings.name(), self.settings.bias());
         write!(f, "{name} {kernel} {scheme:?} of {classes}, bias {bias:?}, rows {length:?}")
     }
 }
@@ -124,7 +124,7 @@ pub fn every_case() -> Vec<Case> {
 
 /// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
 pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
-    if case.settings.name() == LearnerName::Bayes {
+    if case.settings.named().unwrap() == LearnerName::Bayes {
         counts(case.classes, rows, seed)
     } else {
         separable(case.classes, rows, seed)
@@ -133,7 +133,7 @@ pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
 
 /// Rows that come once with every label.
 pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
-    if case.settings.name() != LearnerName::Bayes {
+    if case.settings.named().unwrap() != LearnerName::Bayes {
         return inseparable(case.classes, rows, seed);
     }
     let mut data = counts(case.classes, rows, seed);
@@ -160,7 +160,7 @@ pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset {
 
 /// Cases that keep their weights, for claims about weights.
 pub fn linear_cases() -> Vec<Case> {
-    let votes = |case: &Case| case.settings.name() == LearnerName::Voted;
+    let votes = |case: &Case| case.settings.named().unwrap() == LearnerName::Voted;
     println!("skipped: voted: it keeps votes, not weights");
     cases().into_iter().filter(|case| !votes(case)).collect()
 }

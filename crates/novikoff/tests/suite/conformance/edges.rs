@@ -51,7 +51,8 @@ fn odd_rows_give_finite_models() {
         ];
         for (what, rows) in odd {
             let data = dataset(&rows, &labels(&case, rows.len()));
-            if case.settings.name() == LearnerName::Bayes && rows.iter().flatten().any(|x| *x < 0.0) {
+            if case.settings.named().unwrap() == LearnerName::Bayes && rows.iter().flatten().any(|x| *x < 0.0)
+            {
                 let error = attempt(&case, &data).unwrap_err();
                 assert!(
                     error.what().contains("a count is not negative") && error.advice().is_some(),

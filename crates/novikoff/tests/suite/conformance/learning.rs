@@ -23,7 +23,7 @@ fn every_learner_separates_separable_rows_and_says_so() {
         assert_eq!(fit.scheme, case.scheme, "{case}");
         // The average, or the majority, of a run that ends in a separating vector need not separate by
         // itself.
-        let most = if matches!(case.settings.name(), LearnerName::Averaged | LearnerName::Voted) {
+        let most = if matches!(case.settings.named().unwrap(), LearnerName::Averaged | LearnerName::Voted) {
             0.02
         } else {
             0.0
@@ -122,7 +122,9 @@ fn a_positive_label_needs_to_exist_and_to_be_one_of_two() {
 /// classes.
 #[test]
 fn the_mistake_bound_is_never_below_the_mistakes_counted() {
-    for case in cases().into_iter().filter(|case| LearnerName::ONLINE.contains(&case.settings.name())) {
+    for case in
+        cases().into_iter().filter(|case| LearnerName::ONLINE.contains(&case.settings.named().unwrap()))
+    {
         for seed in 0..20 {
             let data = separable(case.classes, 40 + 10 * seed as usize, seed);
             let fit = fit(&case, &data);

@@ -23,7 +23,7 @@ fn in_memory(text: &str) -> Dataset {
 
 /// Why a form of a learner cannot learn from a stream.
 fn cannot_stream(case: &Case) -> Option<&'static str> {
-    match (case.settings.name(), case.scheme, case.classes) {
+    match (case.settings.named().unwrap(), case.scheme, case.classes) {
         (LearnerName::Voted, ..) => Some("voting keeps the rows of mistakes"),
         (_, Scheme::OneVsRest, _) => Some("one-vs-rest needs every class from the first row on"),
         (_, Scheme::Joint, 2) => Some("a stream of two classes has one weight vector until a third turns up"),
@@ -108,7 +108,8 @@ fn a_stream_is_one_epoch_in_the_order_given() {
 #[test]
 fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
     for case in cases() {
-        let refused = case.settings.name() == LearnerName::Voted || case.scheme == Scheme::OneVsRest;
+        let refused =
+            case.settings.named().unwrap() == LearnerName::Voted || case.scheme == Scheme::OneVsRest;
         let answer =
             train_online(stream(&svmlight(&separable(case.classes, 30, 1))), &case.settings, &mut Unwatched);
         assert_eq!(answer.is_err(), refused, "{case}");
@@ -137,7 +138,7 @@ fn naive_errors(case: &Case, data: &Dataset) -> u64 {
         let rival = best_except(&scores, class);
         // Two classes have the vectors −w and w: the margin is that of w.
         let margin = (scores[class] - scores[rival]) / if two { 2.0 } else { 1.0 };
-        let step = match case.settings.name() {
+        let step = match case.settings.named().unwrap() {
             LearnerName::PassiveAggressive => ((1.0 - margin).max(0.0) / norm_sq).min(1.0),
             _ if margin > 0.0 => 0.0,
             _ if case.settings.length() == Length::Unit => 1.0 / norm_sq.sqrt(),
@@ -152,7 +153,7 @@ fn naive_errors(case: &Case, data: &Dataset) -> u64 {
 #[test]
 fn progressive_error_counts_what_naive_learning_counts() {
     for case in streamable() {
-        if case.classes > 2 && case.settings.name() == LearnerName::PassiveAggressive {
+        if case.classes > 2 && case.settings.named().unwrap() == LearnerName::PassiveAggressive {
             println!(
                 "skipped: {case}: the steps for two classes, until a third turns up, are not those for joint ones"
             );

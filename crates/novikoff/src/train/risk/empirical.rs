@@ -1,0 +1,204 @@
+//! Empirical risk minimisation with any loss, any penalty and any solver: those of novikoff, or one's own.
+
+use super::super::fit::Fit;
+use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
+use super::super::tune::{Tried, summary};
+use super::goal::Goal;
+use super::report::Minimised;
+use super::solve::{self, Columns, Method, Solved, Task};
+use super::{Training, finish, held_out_error, refuse_overflow, scores_by_row};
+use crate::control::{Observer, Unwatched, Watch};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::evaluate::{Folds, Strata};
+use crate::loss::{Loss, Targets};
+use crate::multiclass::Scheme;
+use crate::online::Stopped;
+use crate::penalty::{Bias, ElasticNet, Penalty};
+use crate::solver::Solver;
+
+/// Minimises `(1/n) Σ loss + penalty` over all rows: a loss, a penalty and a solver that works for both, as types. Any of them
+/// may be one's own: a pair that no solver works for does not compile.
+///
+/// More than two classes are learned one against the rest.
+///
+/// ```
+/// use novikoff::loss::SquaredHinge;
+/// use novikoff::penalty::L2;
+/// use novikoff::solver::Newton;
+/// use novikoff::{Dataset, EmpiricalRisk};
+///
+/// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 3.0], 1)?.with_labels(&["a", "a", "b", "b"])?;
+/// let fit = EmpiricalRisk::new(SquaredHinge, L2(0.1), Newton).tolerance(1e-8).fit(&data)?;
+/// assert!(fit.risk().unwrap().relative_gap.unwrap() <= 1e-8);
+/// # Ok::<(), novikoff::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct EmpiricalRisk<L, P, S> {
+    loss: L,
+    penalty: P,
+    solver: S,
+    settings: Risk,
+}
+
+/// What cross-validation chose among some penalties.
+#[derive(Clone, Debug)]
+pub struct TunedRisk<P> {
+    /// The penalties, and what each came to.
+    pub path: Vec<(P, Tried)>,
+    /// The number of the one with the least error; of several, the first.
+    pub best: usize,
+    /// Learned from all rows with the best.
+    pub fit: Fit,
+}
+
+/// Most steps of a solver, by default.
+const STEPS: usize = 10_000;
+
+impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
+    /// A problem, and how it is solved.
+    pub fn new(loss: L, penalty: P, solver: S) -> Self {
+        let criterion = match loss.known() {
+            Some(known) => Criterion::Loss(known),
+            None => Criterion::Custom(CustomLoss { name: loss.name(), targets: loss.targets() }),
+        };
+        let shared = Shared { multiclass: Some(Scheme::OneVsRest), ..Shared::default() };
+        Self { loss, penalty, solver, settings: Risk { shared, ..Risk::new(criterion) } }
+    }
+
+    /// The relative duality gap to reach; 1e-4 by default.
+    #[must_use]
+    pub fn tolerance(mut self, gap: f64) -> Self {
+        self.settings.tolerance = gap;
+        self
+    }
+
+    /// Most steps of the solver; 10,000 by default.
+    #[must_use]
+    pub fn steps(mut self, most: usize) -> Self {
+        self.settings.steps = Some(most);
+        self
+    }
+
+    /// Whether the score has a constant term, and whether the penalty applies to it; free by default.
+    #[must_use]
+    pub fn bias(mut self, bias: Bias) -> Self {
+        self.settings.bias = bias;
+        self
+    }
+
+    /// The seed of every random choice; 0 by default.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.shared.seed = seed;
+        self
+    }
+
+    /// Trains on rows in memory.
+    pub fn fit(&self, data: &Dataset) -> Result<Fit> {
+        self.fit_observed(data, None, &mut Unwatched)
+    }
+
+    /// Trains on rows in memory. `validation` must have the labels of `data`; the observer is told of progress and may stop
+    /// the training.
+    pub fn fit_observed(
+        &self,
+        data: &Dataset,
+        validation: Option<&Dataset>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit> {
+        let settings = self.settings_for_model()?;
+        let goal = Goal::new(data, &settings)?;
+        let watch = Watch::new(observer);
+        let solved = self.solve(self.penalty, data, &goal, &[], &watch);
+        refuse_overflow(&solved)?;
+        let scores = scores_by_row(&solved.results, goal.outputs, data.len());
+        let stopped = watch.stopped().then_some(Stopped::Interrupted);
+        let minimised = Minimised {
+            loss: self.loss.name(),
+            known_loss: self.known_loss(),
+            lambda: self.elastic_net().map_or(self.penalty.strong_convexity(), |penalty| penalty.l2),
+            l1: settings.l1,
+            solver: solver_name::<S>(),
+            why: None,
+        };
+        let data_hash = data.fingerprint();
+        finish(Training { minimised, solved, goal, scores, stopped, data_hash }, data, validation, &settings)
+    }
+
+    /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows with the best.
+    pub fn tune(&self, data: &Dataset, folds: usize, penalties: &[P]) -> Result<TunedRisk<P>>
+    where
+        S: Clone,
+    {
+        if penalties.is_empty() {
+            return Err(Error::usage("there are no penalties to choose among"));
+        }
+        let dealt = match self.loss.targets() {
+            Targets::Numbers => {
+                Folds::deal(Strata::Targets(&data.targets()?), folds, self.settings.shared.seed)?
+            }
+            Targets::Signs => Folds::deal(Strata::Classes(&data.labels), folds, self.settings.shared.seed)?,
+        };
+        let mut errors: Vec<Vec<f64>> = vec![Vec::new(); penalties.len()];
+        for fold in 0..folds {
+            let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
+            let goal = Goal::new(&training, &self.settings)?;
+            let mut starts = Vec::new();
+            for (errors, penalty) in errors.iter_mut().zip(penalties) {
+                let mut unwatched = Unwatched;
+                let watch = Watch::new(&mut unwatched);
+                let solved = self.solve(*penalty, &training, &goal, &starts, &watch);
+                errors.push(held_out_error(solved.weights, &goal, &held)?);
+                starts = solved.starts;
+            }
+        }
+        let tried = |(penalty, errors): (&P, Vec<f64>)| {
+            (*penalty, summary(penalty.strong_convexity(), errors.into_iter()))
+        };
+        let path: Vec<(P, Tried)> = penalties.iter().zip(errors).map(tried).collect();
+        let best = (0..path.len()).min_by(|&a, &b| path[a].1.error.total_cmp(&path[b].1.error)).unwrap_or(0);
+        let fit = Self { penalty: penalties[best], ..self.clone() }.fit(data)?;
+        Ok(TunedRisk { path, best, fit })
+    }
+
+    fn solve<'w>(
+        &self,
+        penalty: P,
+        data: &Dataset,
+        goal: &Goal,
+        starts: &[crate::solver::WarmStart],
+        watch: &'w Watch<'w>,
+    ) -> Solved {
+        let columns = Columns::Conditioned;
+        let method = Method { loss: self.loss, penalty, solver: &self.solver, columns };
+        let steps = self.settings.steps.unwrap_or(STEPS);
+        let task = Task { rows: &data.rows, goal, settings: &self.settings, steps, watch };
+        solve::separately(&method, task, starts)
+    }
+
+    /// Certificates speak of known losses with the penalties of the elastic net.
+    fn known_loss(&self) -> Option<crate::loss::LossName> {
+        self.loss.known().filter(|_| self.elastic_net().is_some())
+    }
+
+    fn elastic_net(&self) -> Option<ElasticNet> {
+        self.penalty.known()
+    }
+
+    fn settings_for_model(&self) -> Result<Risk> {
+        let tolerance = self.settings.tolerance;
+        if !(tolerance.is_finite() && tolerance > 0.0) {
+            return Err(Error::usage(format!("the tolerance must be a positive number, not {tolerance}")));
+        }
+        let l1 = self.elastic_net().map_or(0.0, |penalty| penalty.l1);
+        Ok(Risk { l1, ..self.settings.clone() })
+    }
+}
+
+/// The solver's type, without its path.
+fn solver_name<S>() -> &'static str {
+    let path = std::any::type_name::<S>();
+    let path = path.split('<').next().unwrap_or(path);
+    path.rsplit("::").next().unwrap_or(path)
+}

@@ -10,6 +10,7 @@ mod convergence;
 mod custom_problem;
 mod differential;
 mod documents;
+mod examples;
 mod empirical_risk;
 mod forgeries;
 mod kernels;

@@ -1,11 +1,11 @@
 //! Can the rows be separated, and by what margin? An answer, an interval, and the witnesses that prove both.
 //!
-//! First two rows that are equal but for their labels are looked for: nothing can separate these. Then the
-//! point of the rows' hull that is nearest to the origin is found, on columns brought to one size, which
-//! changes no answer: either it is some way off and shows a direction that separates all rows, or it is the
-//! origin, and the few rows that it stands on are combined to zero exactly. Where there is a margin, its
-//! interval is closed on the rows as they are. All bounds that are told come out of [`crate::certificate`],
-//! from the witnesses alone.
+//! The search goes from cheap answers to costly ones. Two equal rows with different labels cannot be
+//! separated. The point of the rows' convex hull that is nearest to the origin, on columns scaled to one
+//! size, which changes no answer, either shows a direction that separates all rows, or is the origin, and the
+//! few rows of its convex combination are combined to zero exactly. Where there is a margin, its interval is
+//! closed on the rows as they are. All bounds are computed by [`crate::certificate`], from the witnesses
+//! alone.
 
 use crate::certificate::file::Claim;
 use crate::certificate::proof::{Combination, Direction, ExactCombination, Sides, SignedRows};

@@ -1,4 +1,4 @@
-//! 6 — The proofs: what is known of a model, computed from the data and the model alone.
+//! Certificates: what is known of a model, computed from the data and the model alone.
 
 mod deviation;
 pub mod exact;

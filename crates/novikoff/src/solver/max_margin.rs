@@ -16,14 +16,12 @@ use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
 use crate::solver::Augmented;
 
-/// A hyperplane and the margins between which the largest one lies.
+/// A hyperplane and its margin.
 pub struct MaxMargin {
     /// What the solver came to; where the rows are separated, every row has a margin of 1 at least.
     pub solution: Solution,
     /// The least distance of a row from the hyperplane, on its side; negative if one is on the wrong side.
     pub lower: f64,
-    /// No hyperplane has a larger least distance than this.
-    pub upper: f64,
 }
 
 /// More columns than this, and rows are gone through one by one.
@@ -82,11 +80,8 @@ pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> Ma
                 () if hopeless => Termination::Stalled,
                 () => Termination::OutOfSteps,
             };
-            return MaxMargin {
-                solution: Solution { steps, trace, duals: Some(telling), ..solution },
-                lower,
-                upper,
-            };
+            let solution = Solution { steps, trace, duals: Some(telling), ..solution };
+            return MaxMargin { solution, lower };
         }
         start = Some(WarmStart { point: solution.point, duals });
         lambda *= LIGHTER;

@@ -30,7 +30,7 @@ use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer, Task, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use crate::online::{self, Keep, Order, Plan, Stopped};
+use crate::online::{self, Hypothesis, Order, Plan, Stopped};
 use crate::penalty::Bias;
 use crate::read::Reader;
 use budget::KernelStream;
@@ -448,11 +448,11 @@ fn passive_aggressive(settings: &Settings) -> Result<PassiveAggressive> {
     Ok(PassiveAggressive { aggressiveness })
 }
 
-fn keep(learner: Learner) -> Keep {
+fn keep(learner: Learner) -> Hypothesis {
     match learner {
-        Learner::Averaged => Keep::Average,
-        Learner::Voted => Keep::Mistakes,
-        _ => Keep::Last,
+        Learner::Averaged => Hypothesis::Average,
+        Learner::Voted => Hypothesis::Votes,
+        _ => Hypothesis::Last,
     }
 }
 
@@ -481,7 +481,7 @@ fn train_by<R: Rule>(
         scheme,
         classes: classes.labels.len(),
         bias: settings.bias,
-        keep: keep(settings.learner),
+        hypothesis: keep(settings.learner),
         order: settings.order,
         seed: settings.seed,
         epochs: settings.epochs,
@@ -491,7 +491,7 @@ fn train_by<R: Rule>(
     let held = validation.map(|data| (data, classes.rank_all(&data.labels)));
     let validate =
         held.as_ref().map(|(data, classes)| move |scorer: &Scorer| evaluate::error(scorer, data, classes));
-    let batch = online::Batch { rows: &data.rows, classes: &ranked, weights: &weights };
+    let batch = online::TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let validate = validate.as_ref().map(|v| v as &dyn Fn(&Scorer) -> f64);
     let (mut trained, comparisons) = match settings.kernel {
         Kernel::Linear => (online::train(&plan, batch, validate, observer), None),

@@ -8,7 +8,7 @@ use crate::render::{Lines, count, counted, percent, seconds, table};
 use crate::report::{self, Page};
 use crate::settings::{comparison, training_options, usual_recipe};
 use crate::{Ending, print};
-use novikoff::compare::{Compared, Comparison, Entry, Form, State, compare};
+use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, compare};
 use novikoff::data::Dataset;
 use novikoff::kernel::Kernel;
 use novikoff::read::{Input, Options, Purpose, Reader};
@@ -31,11 +31,11 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     }
     let options =
         training_options(&arguments.reading, &arguments.documents, usual_recipe(Learner::Averaged, false))?;
-    let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
+    let mut state = arguments.state.as_deref().map_or(Ok(ComparisonState::default()), resume)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
-    let mut save = |state: &State| match &arguments.state {
+    let mut save = |state: &ComparisonState| match &arguments.state {
         Some(path) => model::atomic::write(path, state.to_text().as_bytes()),
         None => Ok(()),
     };
@@ -67,11 +67,11 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
 }
 
 /// The state in a file, or the first if there is none.
-fn resume(path: &Path) -> Result<State> {
+fn resume(path: &Path) -> Result<ComparisonState> {
     let name = path.display().to_string();
     match std::fs::read_to_string(path) {
-        Ok(text) => State::from_text(&text).map_err(|error| error.at(name, 0, 0)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(State::default()),
+        Ok(text) => ComparisonState::from_text(&text).map_err(|error| error.at(name, 0, 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ComparisonState::default()),
         Err(error) => Err(Error::io(name, &error)),
     }
 }

@@ -69,7 +69,7 @@ impl Counts {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let columns = rows.columns();
         let mut counts = Self::new(likelihood, vocabulary);
-        counts.expect(columns, count);
+        counts.reserve(columns, count);
         let tasks = 2 * rayon::current_num_threads();
         let count_class = |(cells, members): (&mut [f64], &Vec<usize>)| {
             let parts = (members.len() * tasks).div_ceil(rows.rows().max(1)).max(1);
@@ -94,7 +94,7 @@ impl Counts {
     }
 
     /// Makes room for so many features and classes.
-    pub fn expect(&mut self, features: usize, classes: usize) {
+    pub fn reserve(&mut self, features: usize, classes: usize) {
         let known = self.rows.len();
         if features > self.room {
             let room = features.max(2 * self.room);
@@ -111,7 +111,7 @@ impl Counts {
         }
     }
 
-    /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class
+    /// Counts a row, which must have no negative entry. [`Counts::reserve`] must have been called for its class
     /// and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let class = class as usize;
@@ -142,7 +142,7 @@ impl Counts {
     /// The same counts with classes in this order, which has each once, and at least so many features.
     #[must_use]
     pub fn arranged(mut self, order: &[u32], features: usize) -> Self {
-        self.expect(features, self.rows.len());
+        self.reserve(features, self.rows.len());
         let mut cells = vec![0.0; self.features * order.len()];
         for (to, &class) in cells.chunks_exact_mut(self.features.max(1)).zip(order) {
             // Memory that was never written stays so: of millions of hashed features most are never met.
@@ -168,7 +168,7 @@ impl Counts {
     /// use novikoff::{data::Row, multiclass::Scheme};
     ///
     /// let mut counts = Counts::new(Likelihood::Multinomial, Vocabulary::Columns);
-    /// counts.expect(2, 2);
+    /// counts.reserve(2, 2);
     /// counts.add(Row::Dense64(&[3.0, 0.0]), 0, 1.0);
     /// counts.add(Row::Dense64(&[1.0, 1.0]), 1, 1.0);
     /// let weights = counts.weights(1.0, &counts.log_priors(), Scheme::Two);

@@ -86,8 +86,8 @@ impl Stream {
     }
 
     /// Makes room for so many features and classes.
-    pub fn expect(&mut self, features: usize, classes: usize) {
-        self.counts.expect(features, classes);
+    pub fn reserve(&mut self, features: usize, classes: usize) {
+        self.counts.reserve(features, classes);
         self.totals.resize(classes.max(self.totals.len()), 0.0);
         if features > self.all.len() {
             grow_zeroed(&mut self.all, features);
@@ -103,7 +103,7 @@ impl Stream {
         self.fixed.get_or_insert_default().push(log_prior);
     }
 
-    /// Predicts a row, then counts it. [`Stream::expect`] must have been told of its features and class. A
+    /// Predicts a row, then counts it. [`Stream::reserve`] must have been called for its features and class. A
     /// row with a negative entry is an error, which has that entry.
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
         if let Some(negative) = negative(row) {

@@ -8,12 +8,12 @@ use crate::data::Row;
 use crate::error::{Error, Result};
 use crate::model::Scorer;
 use crate::online::rule::Rule;
-use crate::online::{Budgeted, Order};
+use crate::online::{BudgetLearner, Order};
 use serde_json::json;
 
 /// Rows of a stream, of which some are kept.
 pub(super) struct KernelStream<'a, R> {
-    learner: Budgeted<R>,
+    learner: BudgetLearner<R>,
     settings: &'a Settings,
     rows: u64,
     wrong: u64,
@@ -36,14 +36,14 @@ impl<'a, R: Rule> KernelStream<'a, R> {
             return Err(Error::usage("with a budget of 0 rows there is nothing to learn")
                 .hint("use --budget 1000, or so"));
         }
-        let learner = Budgeted::new(rule, settings.kernel, settings.bias, settings.budget);
+        let learner = BudgetLearner::new(rule, settings.kernel, settings.bias, settings.budget);
         Ok(Self { learner, settings, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
     }
 }
 
 impl<R: Rule> Streaming for KernelStream<'_, R> {
     fn expect(&mut self, features: usize, classes: usize) {
-        self.learner.expect(features, classes);
+        self.learner.reserve(features, classes);
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {

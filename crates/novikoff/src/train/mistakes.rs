@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
-use crate::online::{Batch, Stopped, Trained};
+use crate::online::{Stopped, Trained, TrainingRows};
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -69,7 +69,7 @@ pub(super) struct Account {
 /// at hand.
 pub(super) fn account(
     trained: &mut Trained,
-    batch: Batch<'_>,
+    batch: TrainingRows<'_>,
     scheme: Scheme,
     settings: &Settings,
 ) -> Result<Account> {
@@ -107,7 +107,12 @@ pub(super) fn account(
 }
 
 /// The length of the mean of all updates, where the run's last weights are their sum and at hand.
-fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, settings: &Settings) -> Option<f64> {
+fn margin_upper(
+    trained: &Trained,
+    batch: TrainingRows<'_>,
+    scheme: Scheme,
+    settings: &Settings,
+) -> Option<f64> {
     let sums_up = batch.weights.is_empty()
         && scheme != Scheme::OneVsRest
         && settings.learner != Learner::PassiveAggressive;

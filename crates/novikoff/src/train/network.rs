@@ -10,7 +10,7 @@ use crate::evaluate::{self, Regression};
 use crate::loss::LossName;
 use crate::model::{About, Activation, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
-use crate::network::{self, Aim, Plan, Targets, Trained, Truth};
+use crate::network::{self, Objective, Plan, ScaledTargets, Targets, Trained};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ fn check(settings: &Settings, data: &Dataset) -> Result<()> {
 
 /// What is to be predicted.
 struct Task {
-    aim: Aim,
+    aim: Objective,
     /// `None` for numbers.
     classes: Option<Classes>,
     scheme: Scheme,
@@ -127,9 +127,9 @@ impl Task {
         if settings.network.predicts_numbers() {
             let weights = data.row_weights.clone();
             refuse_weightless(&weights)?;
-            let truth = Truth::Numbers(Targets::new(&data.targets()?, &weights, settings.bias));
+            let targets = Targets::Numbers(ScaledTargets::new(&data.targets()?, &weights, settings.bias));
             return Ok(Self {
-                aim: Aim { loss, truth, weights },
+                aim: Objective { loss, targets, weights },
                 classes: None,
                 scheme: Scheme::Two,
                 outputs: 1,
@@ -143,7 +143,7 @@ impl Task {
         let scheme = scheme(loss, classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
         Ok(Self {
-            aim: Aim { loss, truth: Truth::Classes(ranked, scheme), weights },
+            aim: Objective { loss, targets: Targets::Classes(ranked, scheme), weights },
             classes: Some(classes),
             scheme,
             outputs,
@@ -177,7 +177,7 @@ fn scheme(loss: LossName, classes: usize, settings: &Settings) -> Result<Scheme>
     }
 }
 
-fn lambda(settings: &Settings, aim: &Aim, data: &Dataset) -> Result<f64> {
+fn lambda(settings: &Settings, aim: &Objective, data: &Dataset) -> Result<f64> {
     let total = if aim.weights.is_empty() { data.len() as f64 } else { aim.weights.iter().sum() };
     match settings.risk.strength {
         None => Ok(0.0),

@@ -19,9 +19,9 @@ use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::data::generate::Recipe;
 use novikoff::margin;
-use novikoff::multiclass::Scheme;
+use novikoff::multiclass::{Scheme, class_order};
 use novikoff::online::rule::{Length, Perceptron, Tie};
-use novikoff::online::{self, Batch, Keep, Order, Plan, Trained, class_order};
+use novikoff::online::{self, Hypothesis, Order, Plan, Trained, TrainingRows};
 use novikoff::penalty::Bias;
 use novikoff::read::source::BLOCK;
 use novikoff::read::{Input, Options, Purpose, Reader};
@@ -121,7 +121,7 @@ fn epochs(file: &str, epochs: usize, repeat: usize) -> Result<Value> {
     let data = load(file, Options::default().threads)?;
     let classes = ranked(&data);
     let plan = plan(data.names.len(), epochs);
-    let batch = Batch { rows: &data.rows, classes: &classes, weights: &[] };
+    let batch = TrainingRows { rows: &data.rows, classes: &classes, weights: &[] };
     // The peers stay in one process and are warm from their first turn on; so is this one.
     let started = Instant::now();
     while started.elapsed().as_secs_f64() < 0.3 {
@@ -205,7 +205,7 @@ fn plan(classes: usize, epochs: usize) -> Plan<Perceptron> {
         scheme: if classes == 2 { Scheme::Two } else { Scheme::OneVsRest },
         classes,
         bias: Bias::Free,
-        keep: Keep::Last,
+        hypothesis: Hypothesis::Last,
         order: Order::Shuffled,
         seed: 0,
         epochs,

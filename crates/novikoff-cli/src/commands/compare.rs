@@ -10,7 +10,7 @@ use crate::settings::{comparison, training_options, usual_recipe};
 use crate::summary::comparison::{kernel_table, of_kernel};
 use crate::summary::model::dimensions;
 use crate::{Ending, print};
-use novikoff::compare::{Compared, Comparison, Entry, Form, State, compare};
+use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, compare};
 use novikoff::data::Dataset;
 use novikoff::read::{Input, Options, Purpose, Reader};
 use novikoff::train::LearnerName;
@@ -35,11 +35,11 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
         &arguments.documents,
         usual_recipe(&LearnerName::Averaged.learner(), false),
     )?;
-    let mut state = arguments.state.as_deref().map_or(Ok(State::default()), resume)?;
+    let mut state = arguments.state.as_deref().map_or(Ok(ComparisonState::default()), resume)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
-    let mut save = |state: &State| match &arguments.state {
+    let mut save = |state: &ComparisonState| match &arguments.state {
         Some(path) => model::atomic::write(path, state.to_text().as_bytes()),
         None => Ok(()),
     };
@@ -71,11 +71,11 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
 }
 
 /// The state in a file, or the first if there is none.
-fn resume(path: &Path) -> Result<State> {
+fn resume(path: &Path) -> Result<ComparisonState> {
     let name = path.display().to_string();
     match std::fs::read_to_string(path) {
-        Ok(text) => State::from_text(&text).map_err(|error| error.at(name, 0, 0)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(State::default()),
+        Ok(text) => ComparisonState::from_text(&text).map_err(|error| error.at(name, 0, 0)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ComparisonState::default()),
         Err(error) => Err(Error::io(name, &error)),
     }
 }

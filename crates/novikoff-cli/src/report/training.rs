@@ -10,7 +10,7 @@ use novikoff::data::{Dataset, Scale};
 use novikoff::loss::LossName;
 use novikoff::model::{Model, Scorer, Task};
 use novikoff::multiclass::{Scheme, best_except, decide};
-use novikoff::online::Keep;
+use novikoff::online::Hypothesis;
 use novikoff::online::rule::Length;
 use novikoff::plot::{self, Losses, Over};
 use novikoff::train::{Criterion, Fit, Learner, Risk, SolverName};
@@ -200,7 +200,7 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let Some(data) = &evidence.rows.data else { return Ok(None) };
     let own = match &fit.learner {
         Learner::Bayes(_) => return Ok(None),
-        Learner::Perceptron(learner) if learner.returned == Keep::Mistakes => return Ok(None),
+        Learner::Perceptron(learner) if learner.returned == Hypothesis::Votes => return Ok(None),
         Learner::PassiveAggressive(_) => Some(LossName::Hinge),
         _ => fit.risk().and_then(|risk| risk.known_loss).or(Some(LossName::HingeAtZero)),
     };

@@ -1,4 +1,4 @@
-//! How much of each feature the rows of each class have, and what follows from that.
+//! Counts of every feature in every class, and the weights computed from them.
 
 use super::{IMPOSSIBLE, Likelihood};
 use crate::data::{Matrix, Row};
@@ -7,17 +7,17 @@ use crate::multiclass::Scheme;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Which features there are: what smoothing gives a share to.
+/// The features that smoothing gives a share to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// All columns, also those that no row has.
+    /// All columns, including those of zeros.
     Columns,
-    /// Those that some row has. Of hashed features it takes these, as most numbers are no feature's: then it
-    /// does not matter how long the hashes are, and what was never met weighs nothing.
+    /// The features that occur in some row. Used for hashed features: the result does not depend on the length
+    /// of the hashes, and features that never occurred have weight zero.
     Met,
 }
 
-/// Something that cannot be a count.
+/// A negative value, which cannot be a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Negative {
     /// The row, from 0.
@@ -28,35 +28,33 @@ pub struct Negative {
     pub value: f64,
 }
 
-/// Sums over the rows of each class. They grow with the features and classes that turn up.
+/// Sums over the rows of each class. They grow with new features and classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counts {
     likelihood: Likelihood,
     vocabulary: Vocabulary,
     features: usize,
-    /// How much the rows of class c have of feature j: `cells[c·room + j]`, where `room` is for more features
-    /// than there are while they turn up. One class's cells are neighbours, as its rows are counted together;
-    /// all are one array, for huge pages.
+    /// The sum of feature j over the rows of class c is `cells[c·room + j]`; `room` exceeds the number of
+    /// features while that grows. One array for all classes can use huge pages.
     room: usize,
     cells: Vec<f64>,
-    /// What the rows of each class weigh.
+    /// The total weight of the rows of each class.
     rows: Vec<f64>,
 }
 
-/// Features that one task makes weights of.
+/// Features whose weights one task computes.
 const BLOCK: usize = 64;
 
 impl Counts {
-    /// Nothing counted yet.
+    /// Zero counts.
     pub fn new(likelihood: Likelihood, vocabulary: Vocabulary) -> Self {
         Self { likelihood, vocabulary, features: 0, room: 0, cells: Vec::new(), rows: Vec::new() }
     }
 
     /// Counts rows of so many classes. Empty `weights` mean 1 for every row.
     ///
-    /// Tasks take the rows of one class each or, where a class has more than its share, some of its features:
-    /// so every cell is a sum in the order of the rows, whatever the number of tasks, and the same as one by
-    /// one.
+    /// A task counts the rows of one class or, for large classes, a range of their features: every cell is a
+    /// sum in the order of the rows, whatever the number of tasks.
     pub fn of(
         (likelihood, vocabulary): (Likelihood, Vocabulary),
         rows: &Matrix,
@@ -69,14 +67,14 @@ impl Counts {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let columns = rows.columns();
         let mut counts = Self::new(likelihood, vocabulary);
-        counts.expect(columns, count);
+        counts.reserve(columns, count);
         let tasks = 2 * rayon::current_num_threads();
         let count_class = |(cells, members): (&mut [f64], &Vec<usize>)| {
             let parts = (members.len() * tasks).div_ceil(rows.rows().max(1)).max(1);
             let share = columns.div_ceil(parts);
             let count_part = |(part, cells): (usize, &mut [f64])| {
                 let span = part * share..part * share + cells.len();
-                // A negative entry ends it: there will be no counts then.
+                // The first negative entry ends the counting.
                 members.iter().any(|&i| add(likelihood, rows.row(i), span.clone(), cells, weight(i)))
             };
             cells.par_chunks_mut(share).enumerate().map(count_part).reduce(|| false, |a, b| a || b)
@@ -93,8 +91,8 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Makes room for so many features and classes.
-    pub fn expect(&mut self, features: usize, classes: usize) {
+    /// Reserves room for so many features and classes.
+    pub fn reserve(&mut self, features: usize, classes: usize) {
         let known = self.rows.len();
         if features > self.room {
             let room = features.max(2 * self.room);
@@ -111,7 +109,7 @@ impl Counts {
         }
     }
 
-    /// Counts a row, which must have no negative entry. [`Counts::expect`] must have been told of its class
+    /// Counts a row, which must have no negative entry. [`Counts::reserve`] must have been called for its class
     /// and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let class = class as usize;
@@ -120,12 +118,12 @@ impl Counts {
         self.rows[class] += weight;
     }
 
-    /// How much the rows of a class have of each feature.
+    /// The sum of each feature over the rows of a class.
     pub(super) fn cells(&self, class: usize) -> &[f64] {
         &self.cells[class * self.room..][..self.features]
     }
 
-    /// What the rows of each class weigh.
+    /// The total weight of the rows of each class.
     pub fn rows(&self) -> &[f64] {
         &self.rows
     }
@@ -142,7 +140,7 @@ impl Counts {
     /// The same counts with classes in this order, which has each once, and at least so many features.
     #[must_use]
     pub fn arranged(mut self, order: &[u32], features: usize) -> Self {
-        self.expect(features, self.rows.len());
+        self.reserve(features, self.rows.len());
         let mut cells = vec![0.0; self.features * order.len()];
         for (to, &class) in cells.chunks_exact_mut(self.features.max(1)).zip(order) {
             // Memory that was never written stays so: of millions of hashed features most are never met.
@@ -153,7 +151,7 @@ impl Counts {
         Self { cells, rows, room: self.features, ..self }
     }
 
-    /// `ln p(c)` of priors as frequent as the rows.
+    /// `ln p(c)`, with priors equal to the frequencies of the classes.
     pub fn log_priors(&self) -> Vec<f64> {
         let all: f64 = self.rows.iter().sum();
         self.rows.iter().map(|&rows| if rows > 0.0 { (rows / all).ln() } else { IMPOSSIBLE }).collect()
@@ -168,7 +166,7 @@ impl Counts {
     /// use novikoff::{data::Row, multiclass::Scheme};
     ///
     /// let mut counts = Counts::new(Likelihood::Multinomial, Vocabulary::Columns);
-    /// counts.expect(2, 2);
+    /// counts.reserve(2, 2);
     /// counts.add(Row::Dense64(&[3.0, 0.0]), 0, 1.0);
     /// counts.add(Row::Dense64(&[1.0, 1.0]), 1, 1.0);
     /// let weights = counts.weights(1.0, &counts.log_priors(), Scheme::Two);

@@ -1,4 +1,4 @@
-//! Rows that are predicted before they are counted.
+//! Naive Bayes on a stream: each row is predicted, then counted.
 
 use super::counts::negative;
 use super::{Counts, IMPOSSIBLE, Likelihood, Vocabulary};
@@ -8,11 +8,10 @@ use crate::multiclass::best_except;
 use std::collections::BTreeMap;
 
 /// Learns from a stream, and predicts each row by those before it. Features and classes are those that have
-/// turned up so far.
+/// occurred so far.
 ///
-/// Nothing is kept but counts: the logarithms that a row needs, at most one for each of its entries and each
-/// class, are taken when it comes. Only Bernoulli's likelihood speaks of features that a row does not have;
-/// `Absent` keeps that sum at hand.
+/// Only counts are stored. The logarithms for a row, at most one for each entry and class, are computed when it
+/// is predicted. Only the Bernoulli likelihood depends on absent features; `AbsentSum` maintains that sum.
 #[derive(Clone, Debug)]
 pub struct Stream {
     counts: Counts,
@@ -25,8 +24,8 @@ pub struct Stream {
     all: Vec<f64>,
     /// How many features there are so far.
     features: usize,
-    /// Bernoulli's: what each class says of features that a row does not have.
-    absent: Vec<Absent>,
+    /// Bernoulli: the sum over absent features, for each class.
+    absent: Vec<AbsentSum>,
     /// Memory for a row: its entries of known features, and the scores of all classes.
     known: Vec<(u32, f64)>,
     scores: Vec<f64>,
@@ -38,7 +37,7 @@ pub struct Stream {
 /// logarithms, and few counts differ: as n of them sum to n²/2 at least, fewer than √(2·entries) if rows
 /// weigh 1.
 #[derive(Clone, Debug, Default)]
-struct Absent {
+struct AbsentSum {
     /// How many features have each count; counts by their bits, which are in the order of the numbers, so
     /// that the sum does not depend on chance.
     features: BTreeMap<u64, u64>,
@@ -47,7 +46,7 @@ struct Absent {
     sum: f64,
 }
 
-impl Absent {
+impl AbsentSum {
     /// A feature's count has grown.
     fn moved(&mut self, from: f64, to: f64) {
         if from == 0.0 {
@@ -68,7 +67,7 @@ impl Absent {
 }
 
 impl Stream {
-    /// Has seen nothing.
+    /// A stream without rows.
     pub fn new(likelihood: Likelihood, vocabulary: Vocabulary, smoothing: f64) -> Self {
         Self {
             counts: Counts::new(likelihood, vocabulary),
@@ -85,25 +84,24 @@ impl Stream {
         }
     }
 
-    /// Makes room for so many features and classes.
-    pub fn expect(&mut self, features: usize, classes: usize) {
-        self.counts.expect(features, classes);
+    /// Reserves room for so many features and classes.
+    pub fn reserve(&mut self, features: usize, classes: usize) {
+        self.counts.reserve(features, classes);
         self.totals.resize(classes.max(self.totals.len()), 0.0);
         if features > self.all.len() {
             grow_zeroed(&mut self.all, features);
         }
         if self.counts.likelihood() == Likelihood::Bernoulli {
-            self.absent.resize_with(self.totals.len(), Absent::default);
+            self.absent.resize_with(self.totals.len(), AbsentSum::default);
         }
     }
 
-    /// Says how probable the next class to turn up is before a row is seen, by the logarithm. Once said of
-    /// one class, it must be said of each.
+    /// Sets the log prior of the next class to occur. If it is set for one class, it must be set for all.
     pub fn fix_prior(&mut self, log_prior: f64) {
         self.fixed.get_or_insert_default().push(log_prior);
     }
 
-    /// Predicts a row, then counts it. [`Stream::expect`] must have been told of its features and class. A
+    /// Predicts a row, then counts it. [`Stream::reserve`] must have been called for its features and class. A
     /// row with a negative entry is an error, which has that entry.
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
         if let Some(negative) = negative(row) {
@@ -150,7 +148,7 @@ impl Stream {
         }
     }
 
-    /// The class that the rows so far say a row has; none if there were none.
+    /// The predicted class of a row; `None` before the first row.
     fn predict(&mut self, row: Row<'_>) -> Option<usize> {
         self.known.clear();
         let (features, met) = (self.features, self.counts.vocabulary() == Vocabulary::Met);
@@ -163,7 +161,7 @@ impl Stream {
         self.scores.clear();
         for (c, &rows) in self.counts.rows().iter().enumerate() {
             let prior = match (&self.fixed, self.counts.likelihood()) {
-                // A class that has not been seen yet is nothing to guess.
+                // A class without rows is not predicted.
                 _ if rows == 0.0 => IMPOSSIBLE,
                 (_, Likelihood::Complement) => 0.0,
                 (Some(fixed), _) => fixed[c],
@@ -174,7 +172,7 @@ impl Stream {
         (all_rows > 0.0).then(|| best_except(&self.scores, usize::MAX))
     }
 
-    /// What a class says of the row at hand.
+    /// The log likelihood of the current row in a class.
     fn likelihood(&self, c: usize) -> f64 {
         let (alpha, features) = (self.smoothing, self.features as f64);
         let (rows, cells) = (self.counts.rows()[c], self.counts.cells(c));

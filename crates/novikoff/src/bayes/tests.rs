@@ -155,7 +155,7 @@ proptest! {
             let mut stream = Stream::new(likelihood, if met { Vocabulary::Met } else { Vocabulary::Columns }, alpha);
             for (i, x) in naive.rows.iter().enumerate() {
                 let before = stream.tally().1;
-                stream.expect(columns, naive.classes[i] as usize + 1);
+                stream.reserve(columns, naive.classes[i] as usize + 1);
                 stream.learn(Row::Dense64(x), naive.classes[i], naive.weights[i]).unwrap();
                 let wrong = stream.tally().1 > before;
                 if i == 0 {
@@ -186,8 +186,8 @@ proptest! {
             // Classes turn up in another order than their numbers have.
             let turned = |class: u32| count as u32 - 1 - class;
             for i in (0..naive.rows.len()).filter(|&i| naive.weights[i] >= 0.0) {
-                stream.expect(1 + i % columns, turned(naive.classes[i]) as usize + 1);
-                stream.expect(columns, 1);
+                stream.reserve(1 + i % columns, turned(naive.classes[i]) as usize + 1);
+                stream.reserve(columns, 1);
                 stream.learn(Row::Dense64(&naive.rows[i]), turned(naive.classes[i]), naive.weights[i]).unwrap();
             }
             let order: Vec<u32> = (0..count as u32).map(turned).collect();
@@ -225,7 +225,7 @@ fn the_first_negative_entry_is_found_whichever_task_meets_it() {
             Counts::of((likelihood, Vocabulary::Columns), &matrix, &naive.classes, &[], 2).unwrap_err();
         assert_eq!(found, Negative { row: 3, feature: 40, value: -2.0 });
         let mut stream = Stream::new(likelihood, Vocabulary::Columns, 1.0);
-        stream.expect(50, 2);
+        stream.reserve(50, 2);
         assert_eq!(stream.learn(Row::Dense64(&naive.rows[3]), 0, 0.0), Err((40, -2.0)));
     }
 }
@@ -233,7 +233,7 @@ fn the_first_negative_entry_is_found_whichever_task_meets_it() {
 #[test]
 fn a_class_without_rows_is_never_chosen() {
     let mut counts = Counts::new(Likelihood::Multinomial, Vocabulary::Columns);
-    counts.expect(2, 3);
+    counts.reserve(2, 3);
     counts.add(Row::Dense64(&[3.0, 0.0]), 0, 1.0);
     counts.add(Row::Dense64(&[1.0, 0.0]), 2, 1.0);
     let weights = counts.weights(1.0, &counts.log_priors(), Scheme::Joint);

@@ -1,8 +1,7 @@
-//! A run of the perceptron with everything that can be made of it later: its mistakes in order, and when they
-//! were made.
+//! The journal of a perceptron's run: its mistakes in order, and when they were made.
 //!
-//! A run to ten epochs holds all shorter ones: they are its first mistakes. So nothing is ever trained twice,
-//! and a run that was interrupted goes on where it was: what it knows is what its mistakes sum up to.
+//! The weights after any round are the sum of the mistakes before it. So the journal of ten epochs has those
+//! of all shorter runs as prefixes, nothing is trained twice, and an interrupted run can resume.
 
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Matrix;
@@ -10,48 +9,50 @@ use crate::kernel::{BLOCK, Kernel};
 use crate::model::{Mistake, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Perceptron;
-use crate::online::{Batch, Keep, Kernelised, Online, Order, Plan, Seen, Sequence};
+use crate::online::{
+    Hypothesis, KernelLearner, LinearLearner, Order, Plan, RowOutcome, Sequence, TrainingRows,
+};
 use crate::random::Random;
 use std::time::Instant;
 
-/// What happened in a run so far.
+/// The record of a run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Journal {
+pub(super) struct Journal {
     /// The mistakes, in order.
     pub mistakes: Vec<Mistake>,
-    /// Per mistake, the squared length of the weight vector that gained by it, afterwards.
+    /// Per mistake, `‖w‖²` after it of the weight vector that gained; of joint classes, of all.
     pub lengths_sq: Vec<f64>,
-    /// Rounds and seconds, time after time.
+    /// Pairs of rounds and seconds, one after every block.
     pub clock: Vec<(f64, f64)>,
-    /// Epochs that have ended.
+    /// Complete epochs.
     pub epochs: usize,
-    /// Rows visited in the epoch under way.
+    /// Rows visited in the current epoch.
     pub position: usize,
-    /// Mistakes before the epoch under way.
+    /// Mistakes before the current epoch.
     pub earlier: usize,
-    /// An epoch made no mistake: whatever rounds follow change nothing.
+    /// Whether an epoch made no mistake: further rounds change nothing.
     pub separated: bool,
 }
 
 impl Journal {
     /// Rounds so far.
-    pub fn rounds(&self) -> f64 {
+    pub(super) fn rounds(&self) -> f64 {
         self.clock.last().map_or(0.0, |(rounds, _)| *rounds)
     }
 
-    /// Seconds that learning took up to a round.
-    pub fn seconds(&self, rounds: f64) -> f64 {
+    /// Seconds of learning up to a round.
+    pub(super) fn seconds(&self, rounds: f64) -> f64 {
         let reached = self.clock.iter().find(|(at, _)| *at >= rounds).or(self.clock.last());
         reached.map_or(0.0, |(_, seconds)| *seconds)
     }
 
     /// Mistakes before a round.
-    pub fn mistakes_before(&self, rounds: f64) -> &[Mistake] {
+    pub(super) fn mistakes_before(&self, rounds: f64) -> &[Mistake] {
         &self.mistakes[..self.mistakes.partition_point(|mistake| mistake.round < rounds)]
     }
 
-    /// Rows of mistakes before a round, each counted once.
-    pub fn support_before(&self, rounds: f64) -> usize {
+    /// The number of distinct rows with mistakes before a round.
+    pub(super) fn support_before(&self, rounds: f64) -> usize {
         let mut rows: Vec<u32> = self.mistakes_before(rounds).iter().map(|mistake| mistake.row).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -59,56 +60,56 @@ impl Journal {
     }
 }
 
-/// What learns, in either space.
+/// The learner of a run, with or without a kernel.
 enum Learner<'a> {
-    Weights(Box<Online<Perceptron>>),
-    Kernel(Box<Kernelised<'a, Perceptron>>),
+    Linear(Box<LinearLearner<Perceptron>>),
+    Kernel(Box<KernelLearner<'a, Perceptron>>),
 }
 
 impl Learner<'_> {
-    fn learn(&mut self, batch: Batch<'_>, ids: &[u32], mut told: impl FnMut(Seen)) {
+    fn learn(&mut self, data: TrainingRows<'_>, ids: &[u32], mut report: impl FnMut(RowOutcome)) {
         match self {
-            Learner::Weights(online) => {
+            Learner::Linear(learner) => {
                 for &id in ids {
-                    let (row, class, weight) = batch.row(id);
-                    told(online.learn(row, id, class, weight));
+                    let (row, class, weight) = data.row(id);
+                    report(learner.learn(row, id, class, weight));
                 }
             }
-            Learner::Kernel(kernelised) => kernelised.learn(batch, ids, told),
+            Learner::Kernel(learner) => learner.learn(data, ids, report),
         }
     }
 
     fn mistakes(&self) -> &[Mistake] {
         match self {
-            Learner::Weights(online) => online.journal().unwrap_or_default(),
-            Learner::Kernel(kernelised) => kernelised.journal(),
+            Learner::Linear(learner) => learner.journal().unwrap_or_default(),
+            Learner::Kernel(learner) => learner.journal(),
         }
     }
 
     fn rounds(&self) -> f64 {
         match self {
-            Learner::Weights(online) => online.rounds(),
-            Learner::Kernel(kernelised) => kernelised.rounds(),
+            Learner::Linear(learner) => learner.rounds(),
+            Learner::Kernel(learner) => learner.rounds(),
         }
     }
 }
 
-/// Goes on with a run until so many epochs (or parts of one) are over, or the observer says stop.
+/// Continues a run until so many epochs (or a fraction of one) are complete, or the observer asks to stop.
 pub(super) fn learn(
     plan: &Plan<Perceptron>,
     kernel: Kernel,
-    batch: Batch<'_>,
+    data: TrainingRows<'_>,
     until: f64,
     journal: &mut Journal,
     observer: &mut dyn Observer,
 ) -> Flow {
     let started = Instant::now();
     let earlier_seconds = journal.clock.last().map_or(0.0, |(_, seconds)| *seconds);
-    let mut learner = resumed(plan, kernel, batch, journal);
+    let mut learner = resumed(plan, kernel, data, journal);
     let mut random = Random::new(plan.seed);
-    let mut sequence = Sequence::new(batch.rows.rows());
-    let end = until * total(batch);
-    let of = batch.rows.rows() as u64;
+    let mut sequence = Sequence::new(data.rows.rows());
+    let end = until * rounds_per_epoch(data);
+    let of = data.rows.rows() as u64;
     let mut flow = Flow::Continue;
     for epoch in 0.. {
         if journal.separated || learner.rounds() >= end || flow == Flow::Stop {
@@ -122,7 +123,7 @@ pub(super) fn learn(
         }
         let mut errors = 0;
         for ids in sequence.rows()[journal.position..].chunks(BLOCK) {
-            learner.learn(batch, ids, |seen| errors += u64::from(seen.wrong));
+            learner.learn(data, ids, |outcome| errors += u64::from(outcome.wrong));
             journal.position += ids.len();
             journal.clock.push((learner.rounds(), earlier_seconds + started.elapsed().as_secs_f64()));
             let (rows, epochs) = (journal.position as u64, until.ceil() as usize);
@@ -131,61 +132,62 @@ pub(super) fn learn(
                 break;
             }
         }
-        if journal.position == batch.rows.rows() {
+        if journal.position == data.rows.rows() {
             journal.separated = learner.mistakes().len() == journal.earlier;
             (journal.epochs, journal.position, journal.earlier) = (epoch + 1, 0, learner.mistakes().len());
         }
     }
     journal.mistakes = learner.mistakes().to_vec();
     journal.lengths_sq = match learner {
-        Learner::Weights(_) => lengths_sq(batch.rows, &journal.mistakes, plan),
-        Learner::Kernel(kernelised) => kernelised.lengths_sq().to_vec(),
+        Learner::Linear(_) => lengths_sq(data.rows, &journal.mistakes, plan),
+        Learner::Kernel(learner) => learner.lengths_sq().to_vec(),
     };
     flow
 }
 
-/// Rounds of an epoch.
-pub(super) fn total(batch: Batch<'_>) -> f64 {
-    if batch.weights.is_empty() { batch.rows.rows() as f64 } else { batch.weights.iter().sum() }
+/// The number of rounds in an epoch: the sum of the rows' weights.
+pub(super) fn rounds_per_epoch(data: TrainingRows<'_>) -> f64 {
+    if data.weights.is_empty() { data.rows.rows() as f64 } else { data.weights.iter().sum() }
 }
 
-/// A learner that has made the mistakes of a journal.
-fn resumed<'a>(plan: &Plan<Perceptron>, kernel: Kernel, batch: Batch<'a>, journal: &Journal) -> Learner<'a> {
+/// A learner that has replayed the mistakes of a journal.
+fn resumed<'a>(
+    plan: &Plan<Perceptron>,
+    kernel: Kernel,
+    data: TrainingRows<'a>,
+    journal: &Journal,
+) -> Learner<'a> {
     if kernel == Kernel::Linear {
-        let mut online = Online::new(
-            plan.rule,
-            plan.scheme,
-            plan.classes,
-            batch.rows.columns(),
-            plan.bias,
-            Keep::Mistakes,
-        );
-        online.replay(batch.rows, &journal.mistakes, journal.rounds());
-        return Learner::Weights(Box::new(online));
+        let columns = data.rows.columns();
+        let Plan { rule, scheme, classes, bias, .. } = *plan;
+        let mut learner = LinearLearner::new(rule, scheme, classes, columns, bias, Hypothesis::Votes);
+        learner.replay(data.rows, &journal.mistakes, journal.rounds());
+        return Learner::Linear(Box::new(learner));
     }
-    let mut kernelised = Kernelised::new(plan, kernel, batch.rows);
-    kernelised.replay(&journal.mistakes, &journal.lengths_sq, journal.rounds());
-    Learner::Kernel(Box::new(kernelised))
+    let mut learner = KernelLearner::new(plan, kernel, data.rows);
+    learner.replay(&journal.mistakes, &journal.lengths_sq, journal.rounds());
+    Learner::Kernel(Box::new(learner))
 }
 
-/// `‖w + step·x‖² = ‖w‖² + 2·step·<w, x> + step²·‖x‖²`, mistake by mistake.
+/// `‖w‖²` after each mistake, by `‖w + step·x‖² = ‖w‖² + 2·step·<w, x> + step²·‖x‖²`.
 fn lengths_sq(rows: &Matrix, mistakes: &[Mistake], plan: &Plan<Perceptron>) -> Vec<f64> {
     let (outputs, bias) = (plan.scheme.outputs(plan.classes), plan.bias.coordinate());
     let mut weights = Weights::zero(rows.columns(), outputs);
     let (mut scores, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
-    let each = mistakes.iter().map(|mistake| {
+    let mut lengths_sq = Vec::with_capacity(mistakes.len());
+    for mistake in mistakes {
         let row = rows.row(mistake.row as usize);
-        let own = row.norm_sq() + bias * bias;
+        let norm_sq = row.norm_sq() + bias * bias;
         weights.score(row, &mut scores);
         for (output, step) in mistake.steps() {
-            // The bias is a weight of the coordinate `bias`, which scores know of already.
-            squares[output] += step * (2.0 * scores[output] + step * own);
+            // The bias is the weight of a coordinate `bias`, which scores include.
+            squares[output] += step * (2.0 * scores[output] + step * norm_sq);
             weights.add(row, output, step, bias);
         }
-        match plan.scheme {
+        lengths_sq.push(match plan.scheme {
             Scheme::Joint => squares.iter().sum(),
             _ => squares[mistake.gains as usize],
-        }
-    });
-    each.collect()
+        });
+    }
+    lengths_sq
 }

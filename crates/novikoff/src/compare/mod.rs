@@ -1,14 +1,15 @@
-//! 9 — The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm",
-//! 1999): one run of the perceptron for each kernel, and the test errors of its last weight vector, of one at
-//! random, of their average and of their votes, after any number of epochs; and other learners beside them.
+//! The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm", 1999):
+//! one run of the perceptron for each kernel, and the test errors of its last weight vector, of a random one,
+//! of their average and of their votes, after any number of epochs; and other learners beside them.
+//!
+//! `journal` records a run, `sweep` computes the errors of all variants in one pass over the journal, and
+//! [`ComparisonState`] stores an interrupted comparison.
 
 mod journal;
 mod state;
 mod sweep;
 
-pub use journal::Journal;
-pub use state::State;
-pub use sweep::Errors;
+pub use state::ComparisonState;
 
 use crate::control::{Flow, Observer, Progress, Watch};
 use crate::data::{Dataset, Scale};
@@ -17,18 +18,20 @@ use crate::evaluate;
 use crate::kernel::{Kernel, Precision, norms_sq};
 use crate::multiclass::Scheme;
 use crate::online::rule;
-use crate::online::{Batch, Keep, Plan, Stopped};
+use crate::online::{Hypothesis, Plan, Stopped, TrainingRows};
 use crate::train::{self, Classes, Learner, LearnerName, Perceptron};
+use journal::Journal;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
+use sweep::Errors;
 
-/// What is to be compared.
+/// The settings of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Kernels, each with the most epochs it is trained for.
+    /// Kernels, each with its maximum number of epochs.
     pub kernels: Vec<(Kernel, f64)>,
-    /// After how many epochs to look; parts of one are fine.
+    /// Numbers of epochs after which errors are computed; fractions are allowed.
     pub epochs: Vec<f64>,
     /// Learners besides the perceptron.
     pub others: Vec<LearnerName>,
@@ -36,22 +39,22 @@ pub struct Comparison {
     pub perceptron: Perceptron,
 }
 
-/// What is made of a run.
+/// A variant of the perceptron: the prediction method of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// A weight vector of a round chosen at random.
+    /// The weight vector of a random round.
     Random,
-    /// The last.
+    /// The last weight vector.
     Perceptron,
-    /// The average of all.
+    /// The average of all weight vectors.
     Averaged,
-    /// The votes of all.
+    /// The votes of all weight vectors.
     Voted,
 }
 
 impl Form {
-    /// All, from the simplest on.
+    /// All variants.
     pub const ALL: [Form; 4] = [Form::Random, Form::Perceptron, Form::Averaged, Form::Voted];
 
     /// Its name in reports.
@@ -69,9 +72,9 @@ impl Form {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The learner's name, or that of a form of the perceptron.
+    /// The learner's name, or that of a variant of the perceptron.
     pub learner: String,
-    /// Whether scores were divided by the lengths of weight vectors.
+    /// Whether scores were divided by the norms of the weight vectors.
     pub normalised: bool,
     /// The kernel of a perceptron.
     pub kernel: Option<String>,
@@ -79,9 +82,9 @@ pub struct Entry {
     pub epochs: Option<f64>,
     /// Mistakes while learning.
     pub mistakes: Option<u64>,
-    /// Rows that mistakes were made on.
+    /// Distinct rows with mistakes.
     pub support: Option<u64>,
-    /// Error on the rows learned from, where that does not take too long.
+    /// Error on the training rows, unless it would take too long.
     pub train_error: Option<f64>,
     /// Error on the test rows.
     pub test_error: f64,
@@ -89,32 +92,32 @@ pub struct Entry {
     pub seconds: f64,
 }
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compared {
     /// All lines.
     pub entries: Vec<Entry>,
-    /// What does not apply to these rows, and why.
+    /// Learners that do not apply to these rows, and why.
     pub left_out: Vec<(String, String)>,
-    /// Whether somebody said stop before all was done.
+    /// Whether the observer stopped the comparison early.
     pub interrupted: bool,
 }
 
-/// Errors on training rows are computed if that takes no more mistakes × rows than this.
+/// Errors on training rows are computed up to so many mistakes × rows.
 const TRAIN_ERROR_COST: f64 = 2e9;
 
-/// Trains and tests everything. `test` must have been read with the labels of `data`. What is done already is
-/// in `state`; `save` is called whenever there is more.
+/// Trains and tests everything that `state` does not have yet, and calls `save` after each kernel or learner.
+/// `test` must have been read with the labels of `data`.
 pub fn compare(
     data: &Dataset,
     test: &Dataset,
     comparison: &Comparison,
-    state: &mut State,
+    state: &mut ComparisonState,
     observer: &mut dyn Observer,
-    save: &mut dyn FnMut(&State) -> Result<()>,
+    save: &mut dyn FnMut(&ComparisonState) -> Result<()>,
 ) -> Result<Compared> {
-    let field = Field::new(data, test, comparison)?;
-    state.fit(&field.fingerprint(), &field)?;
+    let problem = Problem::new(data, test, comparison)?;
+    state.check(&problem.fingerprint(), &problem)?;
     let mut compared = Compared::default();
     for &(kernel, most) in &comparison.kernels {
         let name = kernel.to_string();
@@ -123,8 +126,10 @@ pub fn compare(
         }
         train::check_kernel(data, kernel)?;
         let mut journal = state.take_run(&name);
-        let flow = journal::learn(&field.plan, kernel, field.batch(), most, &mut journal, observer);
-        let entries = if flow == Flow::Stop { None } else { field.entries(kernel, most, &journal, observer) };
+        let flow =
+            journal::learn(&problem.plan, kernel, problem.training_rows(), most, &mut journal, observer);
+        let entries =
+            if flow == Flow::Stop { None } else { problem.entries(kernel, most, &journal, observer) };
         compared.interrupted = entries.is_none();
         match entries {
             Some(entries) => state.finish(name, entries),
@@ -136,7 +141,7 @@ pub fn compare(
         if compared.interrupted || state.is_done(learner.name()) {
             continue;
         }
-        match field.other(learner, observer) {
+        match problem.other(learner, observer) {
             Ok(Some(entry)) => {
                 state.finish(learner.name().to_owned(), vec![entry]);
                 save(state)?;
@@ -149,8 +154,8 @@ pub fn compare(
     Ok(compared)
 }
 
-/// The rows and what is known of them.
-struct Field<'a> {
+/// The rows, with classes and weights prepared for training.
+struct Problem<'a> {
     data: &'a Dataset,
     test: &'a Dataset,
     comparison: &'a Comparison,
@@ -158,11 +163,11 @@ struct Field<'a> {
     classes: Vec<u32>,
     test_classes: Vec<u32>,
     weights: Vec<f64>,
-    /// The squared length of the longest row.
-    longest: f64,
+    /// The largest squared norm of a training row.
+    largest_norm_sq: f64,
 }
 
-impl<'a> Field<'a> {
+impl<'a> Problem<'a> {
     fn new(data: &'a Dataset, test: &'a Dataset, comparison: &'a Comparison) -> Result<Self> {
         if data.is_empty() || test.is_empty() {
             return Err(Error::input("a comparison needs rows to learn from and rows to test on"));
@@ -186,23 +191,23 @@ impl<'a> Field<'a> {
             scheme,
             classes: count,
             bias: perceptron.bias,
-            keep: Keep::Mistakes,
+            hypothesis: Hypothesis::Votes,
             order: perceptron.epochs.order,
             seed: shared.seed,
             epochs: 0,
             patience: 0,
             own_feature: None,
         };
-        let longest = norms_sq(&data.rows).into_iter().fold(0.0, f64::max);
+        let largest_norm_sq = norms_sq(&data.rows).into_iter().fold(0.0, f64::max);
         let test_classes = classes.rank_all(&test.labels);
-        Ok(Self { data, test, comparison, plan, classes: ranked, test_classes, weights, longest })
+        Ok(Self { data, test, comparison, plan, classes: ranked, test_classes, weights, largest_norm_sq })
     }
 
-    fn batch(&self) -> Batch<'_> {
-        Batch { rows: &self.data.rows, classes: &self.classes, weights: &self.weights }
+    fn training_rows(&self) -> TrainingRows<'_> {
+        TrainingRows { rows: &self.data.rows, classes: &self.classes, weights: &self.weights }
     }
 
-    /// What a state must be of to be gone on with.
+    /// Identifies rows and settings: a state can resume only the comparison that it was saved by.
     fn fingerprint(&self) -> String {
         let Perceptron { rule, bias, shared, .. } = &self.comparison.perceptron;
         let Plan { scheme, order, seed, .. } = &self.plan;
@@ -210,11 +215,11 @@ impl<'a> Field<'a> {
             "{scheme:?} {order:?} {seed} {:?} {:?} {:?} {} {:?} {:?}",
             bias, rule.length, rule.tie, rule.step, shared.class_weight, shared.positive
         );
-        let looks = format!("{:?} {:?}", self.comparison.epochs, self.comparison.kernels);
-        format!("{} {} {how} {looks}", self.data.fingerprint(), self.test.fingerprint())
+        let when = format!("{:?} {:?}", self.comparison.epochs, self.comparison.kernels);
+        format!("{} {} {how} {when}", self.data.fingerprint(), self.test.fingerprint())
     }
 
-    /// The lines of one kernel's run; `None` if somebody said stop.
+    /// The lines of one kernel's run; `None` if the observer asked to stop.
     fn entries(
         &self,
         kernel: Kernel,
@@ -222,54 +227,64 @@ impl<'a> Field<'a> {
         journal: &Journal,
         observer: &mut dyn Observer,
     ) -> Option<Vec<Entry>> {
-        let total = journal::total(self.batch());
-        let looks: Vec<f64> =
+        let per_epoch = journal::rounds_per_epoch(self.training_rows());
+        let epochs: Vec<f64> =
             self.comparison.epochs.iter().copied().filter(|epochs| *epochs <= most).collect();
-        let rounds: Vec<f64> = looks.iter().map(|epochs| epochs * total).collect();
-        let run = sweep::Run {
+        let rounds: Vec<f64> = epochs.iter().map(|epochs| epochs * per_epoch).collect();
+        let run = sweep::RecordedRun {
             scheme: self.plan.scheme,
             classes: self.plan.classes,
             kernel,
-            precision: Precision::suited(kernel, &self.data.rows, self.longest),
+            precision: Precision::suited(kernel, &self.data.rows, self.largest_norm_sq),
             bias_sq: self.plan.bias.coordinate().powi(2),
             rows: &self.data.rows,
             journal,
         };
         let watch = Watch::new(observer);
-        let test = scored(&run, self.test, &self.test_classes, &rounds, &watch)?;
-        let affordable = journal.mistakes.len() as f64 * self.data.len() as f64 <= TRAIN_ERROR_COST;
-        let train = match affordable {
-            true => Some(scored(&run, self.data, &self.classes, &rounds, &watch)?),
+        let test = errors_on(self.test, &run, &self.test_classes, &rounds, &watch)?;
+        let is_affordable = journal.mistakes.len() as f64 * self.data.len() as f64 <= TRAIN_ERROR_COST;
+        let train = match is_affordable {
+            true => Some(errors_on(self.data, &run, &self.classes, &rounds, &watch)?),
             false => None,
         };
         let mut entries = Vec::new();
-        for (look, &epochs) in looks.iter().enumerate() {
-            for form in Form::ALL {
-                for normalised in [false, true] {
-                    let Some(test_error) = error_of(&test[look], form, normalised, self.plan.scheme) else {
-                        continue;
-                    };
-                    entries.push(Entry {
-                        learner: form.name().to_owned(),
-                        normalised,
-                        kernel: Some(kernel.to_string()),
-                        epochs: Some(epochs),
-                        mistakes: Some(journal.mistakes_before(rounds[look]).len() as u64),
-                        support: Some(journal.support_before(rounds[look]) as u64),
-                        train_error: train
-                            .as_ref()
-                            .and_then(|t| error_of(&t[look], form, normalised, self.plan.scheme)),
-                        test_error,
-                        seconds: journal.seconds(rounds[look]),
-                    });
-                }
-            }
+        for (at, &epochs) in epochs.iter().enumerate() {
+            let train = train.as_ref().map(|train| &train[at]);
+            entries.extend(self.entries_after(epochs, rounds[at], &run, &test[at], train));
         }
         Some(entries)
     }
 
-    /// The line of another learner, with the settings it has by itself and columns brought to one size;
-    /// `None` if somebody said stop.
+    /// The lines of all variants of a run after so many epochs, which are so many rounds.
+    fn entries_after(
+        &self,
+        epochs: f64,
+        rounds: f64,
+        run: &sweep::RecordedRun<'_>,
+        test: &Errors,
+        train: Option<&Errors>,
+    ) -> Vec<Entry> {
+        let (journal, scheme) = (run.journal, self.plan.scheme);
+        let mut entries = Vec::new();
+        for (form, normalised) in Form::ALL.into_iter().flat_map(|form| [(form, false), (form, true)]) {
+            let Some(test_error) = error_of(test, form, normalised, scheme) else { continue };
+            entries.push(Entry {
+                learner: form.name().to_owned(),
+                normalised,
+                kernel: Some(run.kernel.to_string()),
+                epochs: Some(epochs),
+                mistakes: Some(journal.mistakes_before(rounds).len() as u64),
+                support: Some(journal.support_before(rounds) as u64),
+                train_error: train.and_then(|train| error_of(train, form, normalised, scheme)),
+                test_error,
+                seconds: journal.seconds(rounds),
+            });
+        }
+        entries
+    }
+
+    /// The line of another learner, with its default settings and scaled columns; `None` if the observer asked
+    /// to stop.
     fn other(&self, name: LearnerName, observer: &mut dyn Observer) -> Result<Option<Entry>> {
         let started = Instant::now();
         let fit = train::train(self.data, None, &self.learner(name), observer)?;
@@ -309,10 +324,10 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The errors on some rows, telling of progress; `None` if somebody said stop.
-fn scored(
-    run: &sweep::Run<'_>,
+/// The errors of a run on some rows after each of some rounds; `None` if the observer asked to stop.
+fn errors_on(
     on: &Dataset,
+    run: &sweep::RecordedRun<'_>,
     classes: &[u32],
     rounds: &[f64],
     watch: &Watch<'_>,
@@ -324,8 +339,7 @@ fn scored(
     })
 }
 
-/// The error of a form, where there is such a form: votes do not depend on lengths, and joint classes have
-/// one length.
+/// The error of a variant, where it exists: votes do not depend on norms, and joint classes have one norm.
 fn error_of(errors: &Errors, form: Form, normalised: bool, scheme: Scheme) -> Option<f64> {
     Some(match (form, normalised) {
         (_, true) if scheme == Scheme::Joint => return None,

@@ -1,7 +1,7 @@
-//! How far a comparison has come, as a file: what is done, and the mistakes of the run under way.
+//! The state of a comparison as a file: what is done, and the journal of the interrupted run.
 
 use super::journal::Journal;
-use super::{Entry, Field};
+use super::{Entry, Problem};
 use crate::certificate::numbers;
 use crate::error::{Error, Result};
 use crate::model::{Mistake, NOBODY};
@@ -9,22 +9,24 @@ use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "novikoff-comparison";
 const VERSION: u32 = 1;
+/// No run has more epochs.
+const MOST_EPOCHS: usize = 1 << 20;
 
-/// How far a comparison has come.
+/// The state of a comparison, from which it can resume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct State {
+pub struct ComparisonState {
     format: String,
     version: u32,
-    /// Of which rows, by which settings; empty before it is known.
+    /// Identifies the rows and the settings; empty before the first run.
     fingerprint: String,
-    /// What is done: a kernel or learner, and its lines.
+    /// Kernels and learners that are done, with their lines.
     done: Vec<(String, Vec<Entry>)>,
-    /// The kernel whose run was interrupted, and the run.
-    run: Option<(String, Packed)>,
+    /// The kernel whose run was interrupted, and its journal.
+    run: Option<(String, PackedJournal)>,
 }
 
-impl Default for State {
+impl Default for ComparisonState {
     fn default() -> Self {
         Self {
             format: FORMAT.into(),
@@ -36,10 +38,10 @@ impl Default for State {
     }
 }
 
-/// A journal, column by column.
+/// A journal, stored by columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Packed {
+struct PackedJournal {
     #[serde(with = "numbers")]
     row: Vec<u32>,
     #[serde(with = "numbers")]
@@ -62,8 +64,8 @@ struct Packed {
     separated: bool,
 }
 
-impl State {
-    /// A state as [`State::to_text`] wrote it.
+impl ComparisonState {
+    /// A state as [`ComparisonState::to_text`] wrote it.
     pub fn from_text(text: &str) -> Result<Self> {
         let state: Self = serde_json::from_str(text)
             .map_err(|error| Error::input(format!("this is no state of a comparison: {error}")))?;
@@ -91,8 +93,8 @@ impl State {
         self.done.iter().any(|(done, _)| done == name)
     }
 
-    /// Makes sure that it is a state of this comparison, and that its run can have happened.
-    pub(super) fn fit(&mut self, fingerprint: &str, field: &Field<'_>) -> Result<()> {
+    /// Checks that this is a state of this comparison, and that its run is a possible one.
+    pub(super) fn check(&mut self, fingerprint: &str, problem: &Problem<'_>) -> Result<()> {
         if self.fingerprint.is_empty() && self.done.is_empty() && self.run.is_none() {
             self.fingerprint = fingerprint.to_owned();
         }
@@ -100,16 +102,15 @@ impl State {
             let error = Error::usage("the state is of a comparison of other rows, or by other settings");
             return Err(error.hint("give the same data and options as before, or another --state"));
         }
-        let outputs = field.plan.scheme.outputs(field.plan.classes) as u32;
-        match &self.run {
-            Some((_, run)) => run
-                .check(field.data.len(), outputs)
-                .map_err(|what| Error::usage(format!("the run in the state cannot be: {what}"))),
+        let outputs = problem.plan.scheme.outputs(problem.plan.classes) as u32;
+        let Some((_, run)) = &self.run else { return Ok(()) };
+        match run.fault(problem.data.len(), outputs) {
+            Some(what) => Err(Error::usage(format!("the run in the state cannot be: {what}"))),
             None => Ok(()),
         }
     }
 
-    /// The run of a kernel, to go on with.
+    /// The journal of a kernel's run, to resume.
     pub(super) fn take_run(&mut self, name: &str) -> Journal {
         match self.run.take() {
             Some((of, run)) if of == name => run.unpacked(),
@@ -121,7 +122,7 @@ impl State {
     }
 
     pub(super) fn keep_run(&mut self, name: String, journal: Journal) {
-        self.run = Some((name, Packed::of(&journal)));
+        self.run = Some((name, PackedJournal::of(&journal)));
     }
 
     pub(super) fn finish(&mut self, name: String, entries: Vec<Entry>) {
@@ -129,7 +130,7 @@ impl State {
     }
 }
 
-impl Packed {
+impl PackedJournal {
     fn of(journal: &Journal) -> Self {
         let whole = |of: fn(&Mistake) -> u32| journal.mistakes.iter().map(of).collect();
         let real = |of: fn(&Mistake) -> f64| journal.mistakes.iter().map(of).collect();
@@ -169,38 +170,42 @@ impl Packed {
         }
     }
 
-    /// Whether a run over so many rows can have come to this.
-    fn check(&self, rows: usize, outputs: u32) -> std::result::Result<(), &'static str> {
-        let count = self.row.len();
-        let columns =
-            [self.gains.len(), self.loses.len(), self.step.len(), self.round.len(), self.lengths_sq.len()];
-        if columns.iter().any(|length| *length != count) || self.rounds.len() != self.seconds.len() {
-            return Err("its columns are not of one length");
+    /// What makes this journal impossible for a run over so many rows and outputs, if anything.
+    fn fault(&self, rows: usize, outputs: u32) -> Option<&'static str> {
+        if !self.has_equal_columns() {
+            return Some("its columns are not of one length");
         }
         if self.row.iter().any(|row| *row as usize >= rows) {
-            return Err("a mistake is of a row that is not there");
+            return Some("a mistake is of a row that is not there");
         }
-        let known = |output: &u32| *output < outputs;
-        if !self.gains.iter().all(known)
-            || !self.loses.iter().all(|output| *output == NOBODY || known(output))
-        {
-            return Err("a mistake is of an output that is not there");
+        let losers = self.loses.iter().filter(|output| **output != NOBODY);
+        if self.gains.iter().chain(losers).any(|output| *output >= outputs) {
+            return Some("a mistake is of an output that is not there");
         }
+        if !self.has_ordered_rounds() {
+            return Some("its rounds are out of order");
+        }
+        let numbers = [&self.step, &self.lengths_sq, &self.rounds, &self.seconds];
+        if numbers.into_iter().flatten().any(|x| !x.is_finite()) {
+            return Some("a number is not finite");
+        }
+        if self.position > rows || self.earlier > self.row.len() || self.epochs > MOST_EPOCHS {
+            return Some("it is further than it can be");
+        }
+        None
+    }
+
+    fn has_equal_columns(&self) -> bool {
+        let whole = [self.gains.len(), self.loses.len()];
+        let real = [self.step.len(), self.round.len(), self.lengths_sq.len()];
+        whole.iter().chain(&real).all(|length| *length == self.row.len())
+            && self.rounds.len() == self.seconds.len()
+    }
+
+    fn has_ordered_rounds(&self) -> bool {
         let last = self.rounds.last().copied().unwrap_or(0.0);
-        if !self.round.is_sorted()
-            || !self.rounds.is_sorted()
-            || self.round.iter().any(|round| !(0.0..=last).contains(round))
-        {
-            return Err("its rounds are out of order");
-        }
-        let finite = |list: &[f64]| list.iter().all(|x| x.is_finite());
-        if !finite(&self.step) || !finite(&self.lengths_sq) || !finite(&self.rounds) || !finite(&self.seconds)
-        {
-            return Err("a number is not finite");
-        }
-        if self.position > rows || self.earlier > count || self.epochs > (1 << 20) {
-            return Err("it is further than it can be");
-        }
-        Ok(())
+        self.round.is_sorted()
+            && self.rounds.is_sorted()
+            && self.round.iter().all(|round| (0.0..=last).contains(round))
     }
 }

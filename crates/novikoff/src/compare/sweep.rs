@@ -1,33 +1,34 @@
-//! One sweep over the mistakes of a run, and out come the errors of all that can be made of it, after any
-//! number of rounds: of its last weight vector, of their average, of their votes and of one chosen at random.
+//! The errors of all variants of a run after any number of rounds, in one sweep over its mistakes: of the last
+//! weight vector, of the average, of the votes and of a random weight vector.
 //!
-//! A vector is the one before it plus a row, so its scores are those of the one before it plus kernels with
-//! that row. Between two mistakes of an output its scores stand still: votes and sums are brought up to date
-//! only when they move (`settle`).
+//! Each weight vector is the one before it plus a multiple of a row, so its scores are the earlier scores plus
+//! multiples of kernels with that row. Between two mistakes of an output its scores are constant, so its votes
+//! and sums are brought up to date only before they change (`settle`).
 
-use super::Journal;
+use super::journal::Journal;
 use crate::data::{Dataset, Matrix, Row};
 use crate::kernel::{Kernel, Precision, Tile};
 use crate::model::Mistake;
 use crate::multiclass::{Scheme, best_of};
 use rayon::prelude::*;
 
-/// Errors of all forms after some rounds: as counts of rows, and of the random form as what is expected.
+/// Errors of all variants after some rounds: the share of rows predicted wrongly, of the random variant its
+/// expectation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Errors {
+pub(super) struct Errors {
     /// The last weight vector.
     pub last: f64,
-    /// The same; scores are divided by the vectors' lengths.
+    /// The same, with scores divided by the norms of the weight vectors.
     pub last_normalised: f64,
     /// The average over all rounds.
     pub averaged: f64,
-    /// The average of vectors divided by their lengths.
+    /// The average of weight vectors divided by their norms.
     pub averaged_normalised: f64,
     /// The votes of all rounds.
     pub voted: f64,
-    /// The vectors of a round chosen at random.
+    /// The weight vectors of a random round.
     pub random: f64,
-    /// The same; scores are divided by the vectors' lengths.
+    /// The same, with scores divided by the norms of the weight vectors.
     pub random_normalised: f64,
 }
 
@@ -43,17 +44,17 @@ impl Errors {
         self
     }
 
-    fn over(mut self, rows: f64) -> Self {
+    fn divided_by(mut self, rows: f64) -> Self {
         self.all().into_iter().for_each(|a| *a /= rows);
         self
     }
 }
 
-/// Kernels of a tile with all support rows are kept while they take no more than this.
-const MOST_KEPT: usize = 256 << 20;
+/// Kernels of a tile with the support rows are cached up to so many bytes.
+const CACHE_BYTES: usize = 256 << 20;
 
-/// What a run was.
-pub(super) struct Run<'a> {
+/// A run with its journal.
+pub(super) struct RecordedRun<'a> {
     pub(super) scheme: Scheme,
     pub(super) classes: usize,
     pub(super) kernel: Kernel,
@@ -63,39 +64,39 @@ pub(super) struct Run<'a> {
     pub(super) journal: &'a Journal,
 }
 
-impl Run<'_> {
-    /// The errors on these rows after each of some rounds, which increase. `told` hears of rows that are
-    /// done, and may say stop: then there is no answer.
+impl RecordedRun<'_> {
+    /// The errors on these rows after each of some rounds, which increase. `goes_on` is called with the number
+    /// of rows done; if it returns false, the sweep stops and returns `None`.
     pub(super) fn errors(
         &self,
         on: &Dataset,
         classes: &[u32],
         rounds: &[f64],
-        told: impl Fn(u64) -> bool + Sync,
+        goes_on: impl Fn(u64) -> bool + Sync,
     ) -> Option<Vec<Errors>> {
-        let many = Tile::capacity(self.precision);
+        let capacity = Tile::capacity(self.precision);
         let (support, mistakes) = self.support();
-        let starts: Vec<usize> = (0..on.len()).step_by(many).collect();
+        let starts: Vec<usize> = (0..on.len()).step_by(capacity).collect();
         let tiles = starts.par_iter().map_init(
             || Tile::new(self.kernel, self.precision),
             |tile, &start| {
-                let end = on.len().min(start + many);
+                let end = on.len().min(start + capacity);
                 let rows: Vec<Row<'_>> = (start..end).map(|i| on.rows.row(i)).collect();
                 tile.load(&rows, self.rows.columns());
                 let errors = self.errors_of_tile(tile, &support, &mistakes, &classes[start..end], rounds);
-                told((end - start) as u64).then_some(errors)
+                goes_on((end - start) as u64).then_some(errors)
             },
         );
-        // Sums of whole numbers, and of shares in the order of the tiles.
+        // Collected before they are summed, so that the order of the sum does not depend on the threads.
         let tiles: Option<Vec<Vec<Errors>>> = tiles.collect();
-        let zero = vec![Errors::default(); rounds.len()];
-        let sum = tiles?
-            .into_iter()
-            .fold(zero, |sum, tile| sum.into_iter().zip(tile).map(|(a, b)| a.add(b)).collect());
-        Some(sum.into_iter().map(|errors| errors.over(on.len().max(1) as f64)).collect())
+        let mut sums = vec![Errors::default(); rounds.len()];
+        for tile in tiles? {
+            sums.iter_mut().zip(tile).for_each(|(sum, errors)| *sum = sum.add(errors));
+        }
+        Some(sums.into_iter().map(|errors| errors.divided_by(on.len().max(1) as f64)).collect())
     }
 
-    /// The rows of mistakes, each once, and the mistakes counting in them.
+    /// The rows of mistakes, each once, and the mistakes, which refer to them.
     fn support(&self) -> (Vec<u32>, Vec<Mistake>) {
         let run = crate::model::Run {
             kernel: self.kernel,
@@ -117,8 +118,7 @@ impl Run<'_> {
         classes: &[u32],
         rounds: &[f64],
     ) -> Vec<Errors> {
-        let width = classes.len();
-        let mut kept = Kept::new(support.len(), width);
+        let mut cache = KernelCache::new(support.len(), classes.len());
         let mut sweep = Sweep::new(self.scheme, self.classes, classes);
         let mut errors = Vec::with_capacity(rounds.len());
         for (mistake, &length_sq) in mistakes.iter().zip(&self.journal.lengths_sq) {
@@ -128,7 +128,7 @@ impl Run<'_> {
             if errors.len() == rounds.len() {
                 return errors;
             }
-            let kernels = kept.of(mistake.row, || {
+            let kernels = cache.get(mistake.row, || {
                 let row = self.rows.row(support[mistake.row as usize] as usize);
                 tile.compare(row, row.norm_sq())
             });
@@ -141,30 +141,24 @@ impl Run<'_> {
     }
 }
 
-/// Kernels of a tile with support rows, once they were asked for.
-struct Kept {
+/// A cache of the kernels of a tile with support rows.
+struct KernelCache {
     width: usize,
-    /// Where a support row's kernels are, by support row.
+    /// The position of each support row's kernels; `u32::MAX` if they are not cached.
     slots: Vec<u32>,
     kernels: Vec<f64>,
-    most: usize,
 }
 
-impl Kept {
+impl KernelCache {
     fn new(support: usize, width: usize) -> Self {
-        Self {
-            width,
-            slots: vec![u32::MAX; support],
-            kernels: Vec::new(),
-            most: MOST_KEPT / size_of::<f64>(),
-        }
+        Self { width, slots: vec![u32::MAX; support], kernels: Vec::new() }
     }
 
-    fn of<'a>(&'a mut self, row: u32, compute: impl FnOnce() -> &'a [f64]) -> &'a [f64] {
+    fn get<'a>(&'a mut self, row: u32, compute: impl FnOnce() -> &'a [f64]) -> &'a [f64] {
         let slot = &mut self.slots[row as usize];
         if *slot == u32::MAX {
             let kernels = compute();
-            if self.kernels.len() + self.width > self.most {
+            if self.kernels.len() + self.width > CACHE_BYTES / size_of::<f64>() {
                 return kernels;
             }
             *slot = (self.kernels.len() / self.width.max(1)) as u32;
@@ -174,27 +168,28 @@ impl Kept {
     }
 }
 
-/// A tile of rows on its way through the mistakes. Of every output, all rows lie side by side.
+/// The scores, sums and votes of a tile of rows during the sweep. For every output, all rows are side by side.
 struct Sweep<'a> {
     scheme: Scheme,
     outputs: usize,
     classes: &'a [u32],
     width: usize,
     scores: Vec<f64>,
-    /// `Σ c·s` and `Σ c·s/‖w‖` over vectors that lived for c rounds, and their votes.
+    /// `Σ c·s` and `Σ c·s/‖w‖` over weight vectors that survived c rounds, and their votes.
     sums: Vec<f64>,
     normalised_sums: Vec<f64>,
     votes: Vec<f64>,
-    lengths: Vec<f64>,
-    /// Up to which round an output's sums are counted.
+    /// `‖w‖` of every output.
+    norms: Vec<f64>,
+    /// The round up to which an output's sums are counted.
     settled: Vec<f64>,
-    /// What the vectors of the moment predict, and with scores divided by lengths.
+    /// The predictions of the current weight vectors, and those with scores divided by norms.
     predicted: Vec<u32>,
     predicted_normalised: Vec<u32>,
-    /// Rounds in which the vectors of the moment were wrong.
+    /// The number of rounds in which these predictions were wrong.
     wrong: Vec<f64>,
     wrong_normalised: Vec<f64>,
-    /// Up to which round these, and joint votes, are counted.
+    /// The round up to which these, and joint votes, are counted.
     counted: f64,
 }
 
@@ -202,7 +197,7 @@ impl<'a> Sweep<'a> {
     fn new(scheme: Scheme, classes: usize, truth: &'a [u32]) -> Self {
         let (outputs, width) = (scheme.outputs(classes), truth.len());
         let zeros = || vec![0.0; outputs * width];
-        // Zero vectors predict the last class: scores that tie.
+        // Zero weights predict the last class, as all scores tie.
         let first = vec![(classes - 1) as u32; width];
         Self {
             scheme,
@@ -213,7 +208,7 @@ impl<'a> Sweep<'a> {
             sums: zeros(),
             normalised_sums: zeros(),
             votes: zeros(),
-            lengths: vec![0.0; outputs],
+            norms: vec![0.0; outputs],
             settled: vec![0.0; outputs],
             predicted: first.clone(),
             predicted_normalised: first,
@@ -223,7 +218,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn mistake(&mut self, mistake: &Mistake, kernels: &[f64], bias_sq: f64, length: f64) {
+    fn mistake(&mut self, mistake: &Mistake, kernels: &[f64], bias_sq: f64, norm: f64) {
         self.count(mistake.round);
         for (output, step) in mistake.steps() {
             self.settle(output, mistake.round);
@@ -233,58 +228,59 @@ impl<'a> Sweep<'a> {
             }
         }
         match self.scheme {
-            // One length of all vectors, which are one vector.
+            // Joint weight vectors have one norm, which does not change predictions.
             Scheme::Joint => {}
-            _ => self.lengths[mistake.gains as usize] = length,
+            _ => self.norms[mistake.gains as usize] = norm,
         }
         mistake.steps().for_each(|(output, _)| self.predict_again(output));
     }
 
-    /// Counts what the vectors of the moment have predicted up to a round.
+    /// Counts the predictions of the current weight vectors up to a round.
     fn count(&mut self, round: f64) {
-        let lived = round - self.counted;
+        let survived = round - self.counted;
         self.counted = round;
-        if lived == 0.0 {
+        if survived == 0.0 {
             return;
         }
         let wrong = self.wrong.iter_mut().zip(&mut self.wrong_normalised);
         let predicted = self.predicted.iter().zip(&self.predicted_normalised);
         for (((wrong, wrong_n), (predicted, predicted_n)), class) in wrong.zip(predicted).zip(self.classes) {
-            *wrong += if predicted == class { 0.0 } else { lived };
-            *wrong_n += if predicted_n == class { 0.0 } else { lived };
+            *wrong += if predicted == class { 0.0 } else { survived };
+            *wrong_n += if predicted_n == class { 0.0 } else { survived };
         }
         if self.scheme == Scheme::Joint {
             for (row, &class) in self.predicted.iter().enumerate() {
-                self.votes[class as usize * self.width + row] += lived;
+                self.votes[class as usize * self.width + row] += survived;
             }
         }
     }
 
     /// Counts an output's scores and votes up to a round.
     fn settle(&mut self, output: usize, round: f64) {
-        let lived = round - self.settled[output];
+        let survived = round - self.settled[output];
         self.settled[output] = round;
-        if lived == 0.0 {
+        if survived == 0.0 {
             return;
         }
         let own = output * self.width..(output + 1) * self.width;
-        let length = self.lengths[output];
-        let share = if length > 0.0 { lived / length } else { 0.0 };
+        let norm = self.norms[output];
+        let share = if norm > 0.0 { survived / norm } else { 0.0 };
         let scores = &self.scores[own.clone()];
         for ((sum, normalised), score) in
             self.sums[own.clone()].iter_mut().zip(&mut self.normalised_sums[own.clone()]).zip(scores)
         {
-            *sum += lived * score;
+            *sum += survived * score;
             *normalised += share * score;
         }
         if self.scheme != Scheme::Joint {
             for (vote, score) in self.votes[own].iter_mut().zip(scores) {
-                *vote += if *score >= 0.0 { lived } else { -lived };
+                *vote += if *score >= 0.0 { survived } else { -survived };
             }
         }
     }
 
-    /// The predictions, after an output's scores have changed: only where it leads or led can they be others.
+    /// Updates the predictions after an output's scores changed: only rows where it has or had the largest
+    /// score can change.
     fn predict_again(&mut self, output: usize) {
         if self.scheme == Scheme::Two {
             for (row, score) in self.scores.iter().enumerate() {
@@ -299,7 +295,7 @@ impl<'a> Sweep<'a> {
             if leader == output || score(output) >= score(leader) {
                 self.predicted[row] = best_of((0..self.outputs).map(score)) as u32;
             }
-            let score = |of: usize| normalised(score(of), self.lengths[of]);
+            let score = |of: usize| normalised(score(of), self.norms[of]);
             let leader = self.predicted_normalised[row] as usize;
             if leader == output || score(output) >= score(leader) {
                 self.predicted_normalised[row] = best_of((0..self.outputs).map(score)) as u32;
@@ -307,38 +303,40 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The errors of all forms after so many rounds.
+    /// The errors of all variants after so many rounds, as numbers of rows.
     fn errors(&mut self, rounds: f64) -> Errors {
         self.count(rounds);
         (0..self.outputs).for_each(|output| self.settle(output, rounds));
-        let wrong = |scores: &dyn Fn(usize, usize) -> f64| {
-            (0..self.width)
-                .filter(|&row| self.decide(|output| scores(output, row)) != self.classes[row])
-                .count() as f64
-        };
-        let at = |of: &'_ [f64], output: usize, row: usize| of[output * self.width + row];
-        let expected = |wrong: &[f64]| wrong.iter().sum::<f64>() / rounds.max(f64::MIN_POSITIVE);
-        let is_wrong =
-            |predicted: &[u32]| predicted.iter().zip(self.classes).filter(|(a, b)| a != b).count() as f64;
+        let rounds = rounds.max(f64::MIN_POSITIVE);
         Errors {
-            last: is_wrong(&self.predicted),
-            last_normalised: is_wrong(&self.predicted_normalised),
-            averaged: wrong(&|output, row| at(&self.sums, output, row)),
-            averaged_normalised: wrong(&|output, row| at(&self.normalised_sums, output, row)),
-            voted: wrong(&|output, row| at(&self.votes, output, row)),
-            random: expected(&self.wrong),
-            random_normalised: expected(&self.wrong_normalised),
+            last: self.wrong_predictions(&self.predicted),
+            last_normalised: self.wrong_predictions(&self.predicted_normalised),
+            averaged: self.wrong_decisions(&self.sums),
+            averaged_normalised: self.wrong_decisions(&self.normalised_sums),
+            voted: self.wrong_decisions(&self.votes),
+            random: self.wrong.iter().sum::<f64>() / rounds,
+            random_normalised: self.wrong_normalised.iter().sum::<f64>() / rounds,
         }
     }
 
-    fn decide(&self, score: impl Fn(usize) -> f64) -> u32 {
+    fn wrong_predictions(&self, predicted: &[u32]) -> f64 {
+        predicted.iter().zip(self.classes).filter(|(a, b)| a != b).count() as f64
+    }
+
+    /// The number of rows that these scores decide wrongly.
+    fn wrong_decisions(&self, scores: &[f64]) -> f64 {
+        (0..self.width).filter(|&row| self.decide(scores, row) != self.classes[row]).count() as f64
+    }
+
+    fn decide(&self, scores: &[f64], row: usize) -> u32 {
+        let mut own = scores.iter().skip(row).step_by(self.width).copied();
         match self.scheme {
-            Scheme::Two => u32::from(score(0) >= 0.0),
-            _ => best_of((0..self.outputs).map(score)) as u32,
+            Scheme::Two => u32::from(own.next().unwrap_or(0.0) >= 0.0),
+            _ => best_of(own) as u32,
         }
     }
 }
 
-fn normalised(score: f64, length: f64) -> f64 {
-    if length > 0.0 { score / length } else { 0.0 }
+fn normalised(score: f64, norm: f64) -> f64 {
+    if norm > 0.0 { score / norm } else { 0.0 }
 }

@@ -1,4 +1,5 @@
-//! Fitting what scores mean: probabilities from scores of rows that the model has not seen.
+//! Calibration: fitting probabilities to scores of rows that the model was not trained on. Platt's sigmoid (Lin,
+//! Lin and Weng 2007) and isotonic regression (pooling adjacent violators).
 
 use crate::error::{Error, Result};
 use crate::loss::sigmoid;
@@ -19,8 +20,8 @@ pub enum CalibrationMethod {
 /// class 1 is the positive one; with several, every output is fitted to its class against the rest.
 /// `row_weights` is empty if every row counts once.
 ///
-/// Use scores of rows that the model did not learn from ([`cross_fit`](super::cross_fit)): those that it did
-/// learn from it knows too well.
+/// Use scores of rows that the model was not trained on ([`cross_fit`](super::cross_fit)): scores of training
+/// rows are overconfident.
 ///
 /// ```
 /// use novikoff::evaluate::{CalibrationMethod, calibrate};

@@ -1,4 +1,4 @@
-//! Rows dealt out into folds, and scores of each row by a model that did not see it.
+//! Stratified folds, and cross-fitting: the score of each row by a model that was not trained on it.
 
 use super::score_all;
 use crate::data::Dataset;
@@ -7,7 +7,7 @@ use crate::model::Scorer;
 use crate::random::Random;
 use rayon::prelude::*;
 
-/// What every fold should have its share of.
+/// What folds are stratified by.
 #[derive(Clone, Copy, Debug)]
 pub enum Strata<'a> {
     /// Rows of each class.
@@ -16,20 +16,20 @@ pub enum Strata<'a> {
     Targets(&'a [f64]),
 }
 
-/// Rows dealt out into folds.
+/// An assignment of rows to folds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folds {
     /// How many folds there are.
     pub count: usize,
     /// The fold of each row, from 0.
     pub of: Vec<u32>,
-    /// Classes with fewer rows than there are folds: some folds have none of them to be measured by, and if
-    /// it is a single row, one fold has none to learn from.
+    /// Classes with fewer rows than folds: some folds have no such row to measure on, and a class of a single
+    /// row is missing from the training rows of one fold.
     pub rare: Vec<u32>,
 }
 
 impl Folds {
-    /// Deals rows out. Folds differ by at most one row in size, and by at most one in the rows of any class.
+    /// Assigns rows to folds. Folds differ by at most one row in size, and by at most one in the rows of any class.
     /// Where there are targets, of any `count` rows that are neighbours in size (from the smallest up) every
     /// fold gets one. The same seed deals the same way.
     ///
@@ -84,7 +84,7 @@ impl Folds {
         Ok(Self { count, of, rare })
     }
 
-    /// The rows to learn from while a fold is held back, in their order.
+    /// The training rows while a fold is held out, in their order.
     pub fn training(&self, fold: usize) -> Vec<usize> {
         (0..self.of.len()).filter(|&i| self.of[i] as usize != fold).collect()
     }

@@ -3,14 +3,14 @@
 /// `e^(−x)` for `x ≥ 0`, to within a few units in the last place; 0 where it is below the smallest normal
 /// number.
 ///
-/// There is no branch and no call in it, so that a loop over it becomes vector instructions, and it is the
-/// same number on every machine.
+/// It has no branch and no call, so a loop over it becomes vector instructions, and its bits are the same on
+/// every machine.
 ///
 /// `−x = k·ln 2 + r` with a whole k and `|r| ≤ ln 2/2`; then `e^(−x) = 2^k·e^r`, and `e^r` is its Taylor sum
 /// up to `r^13/13!`.
 #[inline(always)]
 pub(super) fn exp_of_negative(x: f64) -> f64 {
-    // Adding it rounds to a whole number, which then stands in the lowest bits.
+    // Adding this constant rounds to a whole number, which is then in the lowest bits.
     const ROUNDER: f64 = 6_755_399_441_055_744.0;
     // ln 2 in two parts; products of the first with whole numbers up to 1,100 are exact.
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
@@ -61,10 +61,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
         #[test]
-        fn it_is_the_exponential(x in prop_oneof![0.0..707.9f64, 0.0..1.0f64, (-300.0..0.0f64).prop_map(|e| 10f64.powf(e))]) {
-            let expected = libm::exp(-x);
-            let error = (exp_of_negative(x) - expected).abs();
-            prop_assert!(error <= 4.0 * f64::EPSILON * expected, "e^-{x}: {} and not {expected}", exp_of_negative(x));
+        fn it_is_the_exponential(
+            x in prop_oneof![0.0..707.9f64, 0.0..1.0f64, (-300.0..0.0f64).prop_map(|e| 10f64.powf(e))],
+        ) {
+            let (found, expected) = (exp_of_negative(x), libm::exp(-x));
+            let error = (found - expected).abs();
+            prop_assert!(error <= 4.0 * f64::EPSILON * expected, "e^-{x}: {found} and not {expected}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! What compares two rows: their dot product, or that of what a feature map would make of them, without
-//! making it.
+//! Kernels: dot products of two rows in a feature space, computed without the features.
 //!
-//! [`Kernel`] says which, [`Tile`] computes it for many rows at once.
+//! [`Kernel`] is the function, [`Tile`] computes it for many rows at once.
 
 mod exponential;
 mod tile;
 
-pub use tile::{BLOCK, Tile};
+pub(crate) use tile::BLOCK;
+pub use tile::Tile;
 
 use crate::data::Matrix;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A kernel: the dot product of two rows in a space of more features.
+/// A kernel function.
 ///
 /// ```
 /// use novikoff::kernel::Kernel;
@@ -33,15 +33,15 @@ pub enum Kernel {
     Linear,
     /// `(1 + <x, z>)^d`: all products of up to d features.
     Polynomial(u32),
-    /// `exp(−γ‖x − z‖²)`: rows are alike that are near one another.
+    /// `exp(−γ‖x − z‖²)`: the radial basis function.
     Rbf(f64),
 }
 
-/// The largest degree: with more, hardly any rows have a kernel that is a finite number.
+/// The largest degree: beyond it, kernels of most rows overflow.
 const MOST_DEGREE: u32 = 64;
 
 impl Kernel {
-    /// The kernel of two rows with this dot product and these squared lengths.
+    /// The kernel of two rows with this dot product and these squared norms.
     #[inline(always)]
     pub fn of(self, dot: f64, norm_sq: f64, other_norm_sq: f64) -> f64 {
         match self {
@@ -52,7 +52,7 @@ impl Kernel {
         }
     }
 
-    /// The largest kernel of rows that are no longer than this.
+    /// The largest kernel of rows whose squared norm is at most this.
     pub fn largest(self, norm_sq: f64) -> f64 {
         match self {
             Kernel::Linear => norm_sq,
@@ -62,7 +62,7 @@ impl Kernel {
     }
 }
 
-/// Always in the same order, so that a kernel is the same number wherever it is computed.
+/// `base^degree`, always multiplied in the same order, so that a kernel has the same bits everywhere.
 #[inline(always)]
 fn power(base: f64, degree: u32) -> f64 {
     match degree {
@@ -89,41 +89,42 @@ impl FromStr for Kernel {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, number) = text.split_once(':').map_or((text, None), |(name, number)| (name, Some(number)));
-        match (name, number) {
-            ("linear", None) => return Ok(Kernel::Linear),
-            ("poly", Some(number)) => {
-                if let Ok(degree @ 1..=MOST_DEGREE) = number.parse::<u32>() {
-                    return Ok(Kernel::Polynomial(degree));
-                }
-                let what = format!(
-                    "the degree of a polynomial kernel is a whole number from 1 to {MOST_DEGREE}, not {number:?}"
-                );
-                return Err(Error::usage(what));
+        match text.split_once(':') {
+            None if text == "linear" => Ok(Kernel::Linear),
+            Some(("poly", degree)) => polynomial(degree),
+            Some(("rbf", gamma)) => rbf(gamma),
+            _ => {
+                let hint = "linear; poly:D for (1 + <x, z>)^D, as in poly:2; \
+                            rbf:G for exp(−G‖x − z‖²), as in rbf:0.1";
+                Err(Error::usage(format!("there is no kernel {text:?}")).hint(hint))
             }
-            ("rbf", Some(number)) => match number.parse::<f64>() {
-                Ok(gamma) if gamma > 0.0 && gamma.is_finite() => return Ok(Kernel::Rbf(gamma)),
-                _ => {
-                    return Err(Error::usage(format!(
-                        "the γ of an rbf kernel is a number above 0, not {number:?}"
-                    )));
-                }
-            },
-            _ => {}
         }
-        let hint =
-            "linear; poly:D for (1 + <x, z>)^D, as in poly:2; rbf:G for exp(−G‖x − z‖²), as in rbf:0.1";
-        Err(Error::usage(format!("there is no kernel {text:?}")).hint(hint))
     }
 }
 
-/// In which precision dot products are summed up.
+fn polynomial(degree: &str) -> Result<Kernel> {
+    match degree.parse::<u32>() {
+        Ok(degree @ 1..=MOST_DEGREE) => Ok(Kernel::Polynomial(degree)),
+        _ => Err(Error::usage(format!(
+            "the degree of a polynomial kernel is a whole number from 1 to {MOST_DEGREE}, not {degree:?}"
+        ))),
+    }
+}
+
+fn rbf(gamma: &str) -> Result<Kernel> {
+    match gamma.parse::<f64>() {
+        Ok(gamma) if gamma > 0.0 && gamma.is_finite() => Ok(Kernel::Rbf(gamma)),
+        _ => Err(Error::usage(format!("the γ of an rbf kernel is a number above 0, not {gamma:?}"))),
+    }
+}
+
+/// The precision in which dot products are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
-    /// Twice as fast, where it makes no difference to speak of.
+    /// Single precision: twice as fast, and chosen only where the error is negligible.
     Single,
-    /// Always right.
+    /// Double precision.
     #[default]
     Double,
 }
@@ -134,15 +135,14 @@ const MOST_EXPONENT: f64 = 32.0;
 const MOST_SINGLE: f64 = 1e30;
 
 impl Precision {
-    /// What these rows need for their kernel. Rows are what they are: those that are stored in double
-    /// precision are compared in it.
-    pub fn suited(kernel: Kernel, rows: &Matrix, largest_norm_sq: f64) -> Self {
-        let harmless = match kernel {
+    /// The precision that this kernel needs on these rows. Rows that are stored in double precision need it.
+    pub(crate) fn suited(kernel: Kernel, rows: &Matrix, largest_norm_sq: f64) -> Self {
+        let tolerates_single = match kernel {
             Kernel::Linear => false,
             Kernel::Polynomial(_) => true,
             Kernel::Rbf(gamma) => gamma * largest_norm_sq <= MOST_EXPONENT,
         };
-        if harmless && rows.is_single() && largest_norm_sq < MOST_SINGLE {
+        if tolerates_single && rows.is_single() && largest_norm_sq < MOST_SINGLE {
             Precision::Single
         } else {
             Precision::Double
@@ -150,7 +150,7 @@ impl Precision {
     }
 }
 
-/// The squared lengths of all rows.
+/// The squared norms of all rows.
 pub fn norms_sq(rows: &Matrix) -> Vec<f64> {
     (0..rows.rows()).into_par_iter().with_min_len(1024).map(|i| rows.row(i).norm_sq()).collect()
 }

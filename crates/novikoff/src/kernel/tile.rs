@@ -1,41 +1,41 @@
-//! Many kernels at once: rows turned on their side, so that one pass over another row compares it with all of
-//! them.
+//! Many kernels at once: a tile stores rows transposed, so that one pass over another row computes its kernels
+//! with all of them.
 //!
-//! For every feature that some row of the tile has, the tile keeps its values in all rows side by side; a row
-//! to be compared adds its value times those, feature by feature. One instruction works on eight rows, sums
-//! stay in registers, and features that the row does not have cost nothing: on `mnist`, where a fifth of the
-//! pixels are not white, that is several times as fast as a dense product of matrices. Every sum is taken in
-//! the order of the features of the row compared, so a kernel never depends on which other rows are in the
-//! tile, on the machine or on the threads.
+//! For every feature that occurs in the tile, its values in all rows are stored side by side; each entry of
+//! the other row adds its value times those. One instruction works on eight rows, sums stay in registers, and
+//! features that the other row does not have cost nothing: on `mnist`, where a fifth of the pixels are not
+//! white, that is several times as fast as a dense matrix product. Every sum is in the order of the other
+//! row's features, so a kernel has the same bits whatever the other rows of the tile, the machine and the
+//! number of threads.
 
 use super::{Kernel, Precision};
 use crate::data::{Lane, Row};
 use pulp::{Arch, NullaryFnOnce};
 use std::mem::discriminant;
 
-/// Rows that are worth comparing together, over all cores: some full tiles of either precision.
-pub const BLOCK: usize = 1024;
+/// Rows whose kernels are computed together, over all cores: several full tiles of either precision.
+pub(crate) const BLOCK: usize = 1024;
 
-/// Rows turned on their side.
+/// A transposed block of rows.
 #[derive(Debug)]
 pub struct Tile {
     kernel: Kernel,
     precision: Precision,
     lanes: Lanes,
-    /// Where a feature's values lie among the lanes, by feature; the first are zeros, for features that no
-    /// row has.
+    /// The position of each feature's values among the lanes; position 0 has zeros, for features that no row
+    /// has.
     slots: Vec<u32>,
-    /// The features that some row has.
+    /// The features that occur in some row.
     features: Vec<u32>,
-    /// The squared length of every row.
+    /// The squared norm of every row.
     norms_sq: Vec<f64>,
     /// The kernels of the last row compared.
     kernels: Vec<f64>,
     arch: Arch,
 }
 
-/// Values of all rows of the tile, side by side. Few rows take narrow lanes: work on empty ones is still
-/// work.
+/// Values of all rows of the tile, side by side. Few rows are stored in narrow lanes, as empty lanes take time,
+/// too.
 #[derive(Debug)]
 enum Lanes {
     Wide32(Vec<[f32; 128]>),
@@ -44,7 +44,7 @@ enum Lanes {
     Narrow64(Vec<[f64; 8]>),
 }
 
-/// Runs `$run` with `$lanes` bound to the lanes of whatever kind.
+/// Runs `$run` with `$lanes` bound to the lanes of any width.
 macro_rules! each_width {
     ($all:expr, $lanes:ident => $run:expr) => {
         match $all {
@@ -74,7 +74,7 @@ impl Default for Tile {
 }
 
 impl Tile {
-    /// Without rows, for this kernel.
+    /// An empty tile for this kernel.
     pub fn new(kernel: Kernel, precision: Precision) -> Self {
         let (slots, features, norms_sq, kernels) = Default::default();
         Self {
@@ -89,24 +89,23 @@ impl Tile {
         }
     }
 
-    /// For this kernel from now on, without rows if it was for another.
-    pub fn become_one_of(&mut self, kernel: Kernel, precision: Precision) {
+    /// Makes it a tile for this kernel; it becomes empty if it was for another.
+    pub(crate) fn reset_for(&mut self, kernel: Kernel, precision: Precision) {
         if (self.kernel, self.precision) != (kernel, precision) {
             *self = Self::new(kernel, precision);
         }
     }
 
-    /// Most rows of a tile.
-    pub fn capacity(precision: Precision) -> usize {
+    /// The maximum number of rows.
+    pub(crate) fn capacity(precision: Precision) -> usize {
         match precision {
             Precision::Single => 128,
             Precision::Double => 64,
         }
     }
 
-    /// Takes these rows, [`Tile::capacity`] at most, instead of what it had. Features from `columns` on count
-    /// for nothing.
-    pub fn load(&mut self, rows: &[Row<'_>], columns: usize) {
+    /// Replaces the rows by these, at most [`Tile::capacity`]. Features from `columns` on are ignored.
+    pub(crate) fn load(&mut self, rows: &[Row<'_>], columns: usize) {
         for feature in self.features.drain(..) {
             self.slots[feature as usize] = 0;
         }
@@ -117,27 +116,22 @@ impl Tile {
         }
         self.norms_sq.clear();
         let Self { lanes, slots, features, norms_sq, kernels, .. } = self;
-        each_width!(lanes, lanes => turn(rows, lanes, slots, features, norms_sq));
+        each_width!(lanes, lanes => transpose(rows, lanes, slots, features, norms_sq));
         kernels.clear();
         kernels.resize(rows.len(), 0.0);
     }
 
-    /// The kernels of a row, whose squared length is known, with every row of the tile.
-    pub fn compare(&mut self, row: Row<'_>, norm_sq: f64) -> &[f64] {
+    /// The kernels of a row, given with its squared norm, with every row of the tile.
+    pub(crate) fn compare(&mut self, row: Row<'_>, norm_sq: f64) -> &[f64] {
         let Self { kernel, lanes, slots, norms_sq, kernels, arch, .. } = self;
         let kernel = *kernel;
-        each_width!(lanes, lanes => arch.dispatch(Compare { row, norm_sq, kernel, lanes, slots, norms_sq, kernels }));
+        each_width!(lanes, lanes =>
+            arch.dispatch(Compare { row, norm_sq, kernel, lanes, slots, norms_sq, kernels }));
         &self.kernels
-    }
-
-    /// The kernel of one of its rows with itself.
-    pub fn own(&self, lane: usize) -> f64 {
-        let norm_sq = self.norms_sq[lane];
-        self.kernel.of(norm_sq, norm_sq, norm_sq)
     }
 }
 
-fn turn<T: Lane, const K: usize>(
+fn transpose<T: Lane, const K: usize>(
     rows: &[Row<'_>],
     lanes: &mut Vec<[T; K]>,
     slots: &mut [u32],
@@ -162,8 +156,8 @@ fn turn<T: Lane, const K: usize>(
     }
 }
 
-/// The work of [`Tile::compare`], compiled for each generation of processors. (A closure would do, if it were
-/// always inlined.)
+/// [`Tile::compare`] as a function that is compiled for each generation of processors. (A closure would do, if
+/// it were always inlined.)
 struct Compare<'a, T, const K: usize> {
     row: Row<'a>,
     norm_sq: f64,
@@ -181,7 +175,7 @@ impl<T: Lane + Into<f64>, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
     fn call(self) {
         let Self { row, norm_sq, kernel, lanes, slots, norms_sq, kernels } = self;
         let dots = row.dot_slots(slots, lanes);
-        // Here and not within the loop, so that each kernel gets a loop of its own without a question in it.
+        // The match is outside the loop, so that each kernel has a loop without branches.
         match kernel {
             Kernel::Linear => apply(&dots, norms_sq, kernels, |dot, _| dot),
             Kernel::Polynomial(2) => {
@@ -240,9 +234,13 @@ mod tests {
     proptest! {
         #[test]
         fn kernels_are_those_of_the_definition(
-            rows in (1usize..9).prop_flat_map(|d| prop::collection::vec(prop::collection::vec(value(), d), 1..150)),
+            rows in (1usize..9)
+                .prop_flat_map(|d| prop::collection::vec(prop::collection::vec(value(), d), 1..150)),
             kernel in prop_oneof![
-                Just(Kernel::Linear), (1u32..8).prop_map(Kernel::Polynomial), (0.01..1.0f64).prop_map(Kernel::Rbf)],
+                Just(Kernel::Linear),
+                (1u32..8).prop_map(Kernel::Polynomial),
+                (0.01..1.0f64).prop_map(Kernel::Rbf),
+            ],
             precision in prop_oneof![Just(Precision::Single), Just(Precision::Double)],
         ) {
             let all = matrix(&rows);
@@ -267,7 +265,8 @@ mod tests {
                         let expected = exact(&rows[i], &rows[start + k]);
                         let scale = kernel.largest(9.0 * rows[i].len() as f64);
                         let tolerance = if precision == Precision::Single { 1e-5 } else { 1e-13 };
-                        prop_assert!((found - expected).abs() <= tolerance * scale, "{found} and not {expected}");
+                        prop_assert!(
+                            (found - expected).abs() <= tolerance * scale, "{found} and not {expected}");
                     }
                 }
             }
@@ -275,10 +274,9 @@ mod tests {
     }
 
     #[test]
-    fn features_beyond_the_columns_count_for_nothing() {
+    fn features_beyond_the_columns_are_ignored() {
         let mut tile = Tile::new(Kernel::Rbf(1.0), Precision::Double);
         tile.load(&[Row::Sparse64(&[0, 7], &[1.0, 5.0])], 2);
         assert_eq!(tile.compare(Row::Dense64(&[1.0, 0.0]), 1.0), [1.0]);
-        assert_eq!(tile.own(0), 1.0);
     }
 }

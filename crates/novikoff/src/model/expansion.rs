@@ -1,19 +1,19 @@
-//! A weight vector in a kernel's space, which is a sum of rows: `<w, φ(x)> = Σ cᵢ·(K(xᵢ, x) + bias²)`.
+//! A weight vector in a kernel's feature space as a sum of rows: `<w, φ(x)> = Σ cᵢ·(K(xᵢ, x) + bias²)`.
 
 use super::voted::add;
 use crate::data::{Matrix, Row};
 use crate::kernel::{self, Kernel, Precision, Tile};
 
-/// Rows, and how much of each is in every weight vector. The rows are shared among the outputs.
+/// Support rows and their coefficients. The outputs share the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansion {
-    /// What compares rows.
+    /// The kernel.
     pub kernel: Kernel,
-    /// In which precision.
+    /// The precision of dot products.
     pub precision: Precision,
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
-    /// The rows that the weight vectors are made of.
+    /// The support rows.
     pub rows: Matrix,
     /// Number of weight vectors.
     pub outputs: usize,
@@ -27,7 +27,7 @@ impl Expansion {
         self.rows.stored() + self.coefficients.len()
     }
 
-    /// No score of a row that is as long as the longest of these is larger; infinite if sums on the way are.
+    /// A bound on the score of any row no longer than the longest of these; infinite if partial sums overflow.
     pub fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();

@@ -1,11 +1,11 @@
-//! Why a row gets its label: what each of its features adds to the score.
+//! Explanations of predictions: the contribution of each feature to the score.
 
 use super::{Model, Scorer, Task};
 use crate::data::Row;
 use crate::features::map::Entries;
 use crate::multiclass::{best, decide};
 
-/// Why a row gets its label.
+/// The explanation of a prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The label that comes second; none where a number is predicted.
@@ -13,20 +13,20 @@ pub struct Explanation {
     /// How far the label is ahead of the second one: its score less the other's, or the number that is
     /// predicted. It is the sum of the bias and of all parts.
     pub difference: f64,
-    /// What the bias adds to that.
+    /// The contribution of the bias.
     pub bias: f64,
-    /// What each feature of the row adds, those that add or take away most first.
+    /// The contribution of each feature of the row, the largest in size first.
     pub parts: Vec<Part>,
 }
 
-/// What a feature adds to the score.
+/// The contribution of a feature to the score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// The feature; of mapped rows, if the model has a map.
     pub feature: u32,
     /// Its value in the row.
     pub value: f64,
-    /// What that adds.
+    /// Its contribution.
     pub added: f64,
 }
 
@@ -36,8 +36,7 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let Some(weights) = model.scorer.weights() else {
         return Explanation { against: None, difference: 0.0, bias: 0.0, parts: Vec::new() };
     };
-    // Two classes with one score: the positive label speaks for itself, the negative one is what the score
-    // takes away.
+    // With one score for two classes, the evidence for the negative label is the negative score.
     let (winner, second) = match (model.task(), scores) {
         (Task::Regression, _) => ((0, 1.0), None),
         (Task::Classes, [_]) if decide(scores) == 1 => ((0, 1.0), Some(0)),

@@ -1,4 +1,4 @@
-//! A scorer of features that are made of features.
+//! A scorer behind a feature map.
 
 use super::{Scorer, Scratch};
 use crate::data::Row;
@@ -7,12 +7,12 @@ use crate::features::map::{Entries, Mapper};
 /// Rows that are mapped, and then scored, together.
 const TOGETHER: usize = 128;
 
-/// A map, and what scores the rows that it makes.
+/// A feature map, and the scorer of mapped rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
-    /// Makes rows of rows.
+    /// The feature map.
     pub mapper: Mapper,
-    /// Scores them. It is not itself a mapped one.
+    /// The scorer of mapped rows. It has no map itself.
     pub scorer: Box<Scorer>,
 }
 

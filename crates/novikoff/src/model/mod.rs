@@ -21,7 +21,7 @@ use mapped::MappedScratch;
 pub use network::{Activation, LANES, Lanes, Network, Units};
 pub(crate) use network::{entries_of, panels, sums};
 pub(crate) use predict::score_all;
-pub use run::{Form, Run};
+pub use run::{Run, WeightVector};
 pub use voted::{Mistake, NOBODY, Voted};
 pub use weights::Weights;
 pub(crate) use weights::grow_zeroed;
@@ -166,14 +166,14 @@ impl Scorer {
                 }
             }
             Scorer::Kernel(expansion) => {
-                scratch.tile.become_one_of(expansion.kernel, expansion.precision);
+                scratch.tile.reset_for(expansion.kernel, expansion.precision);
                 let many = Tile::capacity(expansion.precision);
                 for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
                     expansion.score(rows, &mut scratch.tile, scores);
                 }
             }
             Scorer::Voted(voted) => {
-                scratch.tile.become_one_of(voted.kernel, voted.precision);
+                scratch.tile.reset_for(voted.kernel, voted.precision);
                 let many = Tile::capacity(voted.precision);
                 for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
                     voted.score(rows, &mut scratch.tile, scores);

@@ -1,4 +1,4 @@
-//! One hidden layer: a row becomes hidden units, and the hidden units become scores.
+//! A network with one hidden layer.
 
 use crate::data::Row;
 use pulp::{Arch, Simd, WithSimd};
@@ -10,10 +10,10 @@ pub const LANES: usize = 32;
 /// Weights of so many hidden units.
 pub type Lanes = [f32; LANES];
 
-/// No scaled value counts as more: products with weights stay numbers.
+/// Scaled values are clipped to this, so that products with weights are finite.
 const MOST: f64 = 1e15;
 
-/// What a hidden unit makes of its sum.
+/// The activation function of hidden units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -26,7 +26,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// All there are.
+    /// All activation functions.
     pub const ALL: [Activation; 2] = [Activation::Relu, Activation::Tanh];
 
     /// Its name on the command line and in files.
@@ -65,12 +65,12 @@ pub struct Network {
     features: usize,
     hidden: usize,
     outputs: usize,
-    /// What a hidden unit makes of its sum.
+    /// The activation function.
     pub activation: Activation,
-    /// What each feature is multiplied by before anything else.
+    /// The factor of each feature.
     pub scales: Vec<f64>,
     /// The weights of every feature, hidden units side by side, and at the end the biases of the hidden
-    /// units. Units are filled up to a multiple of [`LANES`] by units of weight zero.
+    /// units. Units of weight zero fill up to a multiple of [`LANES`].
     pub first: Vec<Lanes>,
     /// The weights of every output, hidden units side by side.
     pub second: Vec<f64>,
@@ -120,7 +120,7 @@ impl Network {
         &mut self.first[feature * panels..(feature + 1) * panels].as_flattened_mut()[..self.hidden]
     }
 
-    /// Every number that it is made of.
+    /// All numbers of the network.
     pub fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
         let first = self.first.as_flattened().iter().map(|&w| f64::from(w));
         first.chain(self.scales.iter().chain(&self.second).chain(&self.bias).copied())
@@ -143,7 +143,7 @@ impl Network {
     }
 }
 
-/// [`sums`] as a kernel that is compiled once for each width of registers.
+/// [`sums`], compiled once for each register width.
 struct Sums<'a> {
     weights: &'a [Lanes],
     entries: &'a [(u32, f32)],
@@ -172,7 +172,7 @@ pub(crate) fn panels(hidden: usize) -> usize {
 }
 
 /// Calls `visit` with every entry of a row that is not zero, times its feature's scale. Features without a
-/// scale are unknown, and weigh nothing.
+/// scale are unknown and ignored.
 #[inline]
 pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], mut visit: impl FnMut(u32, f32)) {
     row.for_each_nonzero(|j, x| {
@@ -182,9 +182,8 @@ pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], mut visit: impl FnMut(u32
     });
 }
 
-/// The sums `Σ x·w` of all hidden units, for weights that lie feature by feature. Every unit's sum is in the
-/// order of the entries, whatever the width of the machine's registers: products and sums are rounded one by
-/// one.
+/// The sums `Σ x·w` of all hidden units, for weights stored by features. Every unit's sum is in the order of
+/// the entries, and products and sums are rounded one by one, whatever the register width.
 #[inline(always)]
 pub(crate) fn sums(weights: &[Lanes], entries: &[(u32, f32)], units: &mut [Lanes]) {
     let panels = units.len();

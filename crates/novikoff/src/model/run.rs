@@ -1,38 +1,39 @@
-//! From the mistakes of a run to models: its last weight vector, their average, or all of them.
+//! From the mistakes of an online run to models: the last weight vector, the average of all, or all with votes.
 
 use super::{Expansion, Mistake, Voted};
 use crate::data::Matrix;
 use crate::kernel::{Kernel, Precision};
 use crate::multiclass::Scheme;
 
-/// A run's mistakes up to some round, with the rows they were made on: what models are made of.
+/// The mistakes of a run up to some round, with the rows on which they were made.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// What compares rows.
+    /// The kernel.
     pub kernel: Kernel,
-    /// In which precision.
+    /// The precision of dot products.
     pub precision: Precision,
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
-    /// All rows; mistakes count in them.
+    /// All rows; mistakes refer to them by number.
     pub rows: &'a Matrix,
-    /// The mistakes.
+    /// The mistakes, in order.
     pub mistakes: &'a [Mistake],
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: f64,
 }
 
-/// Which of a run's weight vectors to take.
+/// Which weight vector of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The last one.
+pub enum WeightVector {
+    /// The last.
     Last,
-    /// Their average over all rounds.
+    /// The average over all rounds.
     Average,
 }
 
 impl Run<'_> {
-    /// The rows of the mistakes, each once, in the order of their first; and the mistakes, counting in them.
+    /// The rows of the mistakes, each once, in the order of their first mistakes; and the mistakes, which refer
+    /// to these rows.
     pub fn support(&self) -> (Vec<usize>, Vec<Mistake>) {
         let mut slots = vec![u32::MAX; self.rows.rows()];
         let mut kept = Vec::new();
@@ -48,24 +49,24 @@ impl Run<'_> {
         (kept, mistakes)
     }
 
-    /// All its weight vectors, voting.
+    /// All weight vectors of the run, with their votes.
     pub fn voted(&self, scheme: Scheme, classes: usize) -> Voted {
         let (kept, mistakes) = self.support();
         let Run { kernel, precision, bias, rows, rounds, .. } = *self;
         Voted { scheme, classes, kernel, precision, bias, rows: rows.select(kept), mistakes, rounds }
     }
 
-    /// One of its weight vectors, per output. Rows whose steps have cancelled are left out.
-    pub fn expansion(&self, outputs: usize, form: Form) -> Expansion {
+    /// A weight vector of the run, for each output. Rows whose steps have cancelled are left out.
+    pub fn expansion(&self, outputs: usize, which: WeightVector) -> Expansion {
         let (mut kept, mistakes) = self.support();
         let mut coefficients = vec![0.0; kept.len() * outputs];
         for mistake in &mistakes {
-            let lived = match form {
-                Form::Last => 1.0,
-                Form::Average => (self.rounds - mistake.round) / self.rounds,
+            let share = match which {
+                WeightVector::Last => 1.0,
+                WeightVector::Average => (self.rounds - mistake.round) / self.rounds,
             };
             let own = &mut coefficients[mistake.row as usize * outputs..][..outputs];
-            mistake.steps().for_each(|(output, step)| own[output] += step * lived);
+            mistake.steps().for_each(|(output, step)| own[output] += step * share);
         }
         let needed: Vec<bool> =
             coefficients.chunks_exact(outputs).map(|own| own.iter().any(|c| *c != 0.0)).collect();

@@ -1,14 +1,14 @@
-//! The voted perceptron: all weight vectors of a run vote, each as often as the rounds it survived.
+//! The voted perceptron (Freund and Schapire 1999, figure 1): every weight vector of a run votes, with as many
+//! votes as the rounds it survived.
 //!
-//! Vectors are never stored. Each is the one before it plus one mistake's row, so the scores of all of them
-//! on a row `x` come out of one sweep over the mistakes: `s ← s + step·(K(xᵢ, x) + bias²)`, and after each
-//! the vote is counted.
+//! The vectors are not stored. Each is the one before it plus a multiple of a mistake's row, so one sweep over
+//! the mistakes computes all scores of a row `x`: `s ← s + step·(K(xᵢ, x) + bias²)`, counting votes after each.
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{self, Kernel, Precision, Tile};
 use crate::multiclass::{Scheme, best_of};
 
-/// Marks that no output loses by an update.
+/// Marks an update that is subtracted from no output.
 pub const NOBODY: u32 = u32::MAX;
 
 /// One update of a run.
@@ -18,16 +18,16 @@ pub struct Mistake {
     pub row: u32,
     /// The output that the row was added to.
     pub gains: u32,
-    /// The output that it was taken from, or [`NOBODY`].
+    /// The output that the row was subtracted from, or [`NOBODY`].
     pub loses: u32,
-    /// How much of the row was added; negative for rows of the negative class.
+    /// The multiple of the row that was added; negative for rows of the negative class.
     pub step: f64,
-    /// Rounds before it: from here on the new vector votes.
+    /// Rounds before the mistake: from here on the new vector votes.
     pub round: f64,
 }
 
 impl Mistake {
-    /// The outputs that it changed, and by how much of the row.
+    /// The outputs that the update changed, and by what multiple of the row.
     pub fn steps(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
         let loser = (self.loses != NOBODY).then_some((self.loses as usize, -self.step));
         [(self.gains as usize, self.step)].into_iter().chain(loser)
@@ -41,15 +41,15 @@ pub struct Voted {
     pub scheme: Scheme,
     /// Number of classes.
     pub classes: usize,
-    /// What compares rows.
+    /// The kernel.
     pub kernel: Kernel,
-    /// In which precision.
+    /// The precision of dot products.
     pub precision: Precision,
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
     /// The rows of the mistakes, each once.
     pub rows: Matrix,
-    /// The mistakes in order; `row` counts in `rows`.
+    /// The mistakes in order; `row` is an index into `rows`.
     pub mistakes: Vec<Mistake>,
     /// Rounds in all.
     pub rounds: f64,
@@ -66,8 +66,8 @@ impl Voted {
         self.mistakes.len() * (self.rows.stored() / self.rows.rows().max(1) + self.outputs())
     }
 
-    /// No vector's score of a row that was a mistake is larger, by Cauchy and Schwarz; infinite if sums on
-    /// the way are.
+    /// A bound, by Cauchy and Schwarz, on every vector's score of a row of a mistake; infinite if partial sums
+    /// overflow.
     pub fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
@@ -95,16 +95,16 @@ impl Voted {
     }
 }
 
-/// The votes on a few rows, on the way through the mistakes. Of every output, all rows lie side by side.
+/// The votes on some rows during the sweep. For every output, all rows are side by side.
 #[derive(Debug)]
 struct Sweep {
     scheme: Scheme,
     outputs: usize,
     rows: usize,
-    /// Scores of the vector of the moment.
+    /// The scores of the current vector.
     scores: Vec<f64>,
     votes: Vec<f64>,
-    /// From which round on the vector of the moment has voted: per output for one-vs-rest, else one.
+    /// The round since which the current vector votes: per output for one-vs-rest, else one.
     since: Vec<f64>,
 }
 

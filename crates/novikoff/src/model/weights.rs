@@ -29,7 +29,7 @@ impl Weights {
         self.outputs
     }
 
-    /// Makes room for more features, which weigh nothing.
+    /// Adds features of weight zero.
     pub fn grow(&mut self, features: usize) {
         if features > self.features() {
             grow_zeroed(&mut self.values, features * self.outputs);
@@ -75,7 +75,7 @@ impl Weights {
         self.values.iter_mut().chain(&mut self.bias).filter(|w| **w != 0.0).for_each(|w| *w = -*w);
     }
 
-    /// Makes weights that were learned on scaled rows ([`Matrix::scaled`](crate::data::Matrix::scaled)) apply
+    /// Makes weights that were trained on scaled rows ([`Matrix::scaled`](crate::data::Matrix::scaled)) apply
     /// to the rows as they were: feature `j`'s weights are multiplied by `factors[j]`. Features beyond the
     /// factors keep theirs.
     ///
@@ -110,8 +110,8 @@ impl Weights {
     }
 }
 
-/// Lengthens a vector with zeros. What is newly allocated comes zeroed, and costs memory only once it is
-/// used: of millions of hashed features most are never met.
+/// Lengthens a vector with zeros. Newly allocated memory is zeroed by the system and costs nothing until it is
+/// written: of millions of hashed features most never occur.
 pub(crate) fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
     if length <= values.capacity() {
         values.resize(length, 0.0);

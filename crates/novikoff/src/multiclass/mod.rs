@@ -1,28 +1,28 @@
-//! 5c — How two classes become k.
+//! From binary to multiclass classification: schemes, the order of classes, and the class that scores predict.
 //!
-//! Classes are numbered in the order in which they are presented; of two, class 1 is the positive one. Where
-//! scores tie, the last class wins: for two classes that is "`+1` where `s ≥ 0`", so that k = 2 is no special
-//! case.
+//! Classes are numbered in the order of [`class_order`]; of two, class 1 is the positive one. Where scores tie,
+//! the last class wins: for two classes that is "`+1` where `s ≥ 0`", so k = 2 is no special case.
 
+use crate::data::Labels;
 use serde::{Deserialize, Serialize};
 
-/// How k classes are told apart.
+/// How k classes are reduced to weight vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Scheme {
-    /// Two classes, one weight vector: its score's sign decides.
+    /// Two classes and one weight vector: the sign of the score decides.
     #[cfg_attr(feature = "clap", value(skip))]
     Two,
-    /// A weight vector a class, learned together: on a mistake the true class gains what its best rival
-    /// loses.
+    /// A weight vector for each class, trained jointly: on a mistake the true class gains what its best rival
+    /// loses, or all classes share one loss (softmax).
     Joint,
-    /// A weight vector a class, each learned alone against all other classes.
+    /// A weight vector for each class, each trained separately against all other classes.
     OneVsRest,
 }
 
 impl Scheme {
-    /// Weight vectors that `classes` classes need.
+    /// The number of weight vectors for `classes` classes.
     pub fn outputs(self, classes: usize) -> usize {
         match self {
             Scheme::Two => 1,
@@ -31,7 +31,17 @@ impl Scheme {
     }
 }
 
-/// The class that these scores (one, or one a class) decide for.
+/// The final order of labels: sorted, and of two the positive one (the larger, or the one named) last.
+pub fn class_order(labels: &Labels, positive: Option<u32>) -> Vec<u32> {
+    let mut order = labels.sorted();
+    if let Some(positive) = positive {
+        order.retain(|&label| label != positive);
+        order.push(positive);
+    }
+    order
+}
+
+/// The class that these scores (one score for two classes, or one for each class) predict.
 ///
 /// ```
 /// use novikoff::multiclass::decide;
@@ -48,9 +58,17 @@ pub fn decide(scores: &[f64]) -> usize {
     }
 }
 
+/// [`decide`] for scores in single precision.
+pub(crate) fn decide_single(scores: &[f32]) -> usize {
+    match scores {
+        [score] => decide(&[f64::from(*score)]),
+        scores => scores.iter().enumerate().fold(0, |best, (c, s)| if *s >= scores[best] { c } else { best }),
+    }
+}
+
 /// The class with the largest score; the last of several.
 #[inline]
-pub fn best_of(scores: impl Iterator<Item = f64>) -> usize {
+pub(crate) fn best_of(scores: impl Iterator<Item = f64>) -> usize {
     best_among(scores.enumerate())
 }
 

@@ -1,16 +1,16 @@
-//! 5e — A multilayer perceptron: one hidden layer, learned by mini-batches with the losses of the linear
-//! learners.
+//! A multilayer perceptron with one hidden layer, trained by mini-batch gradient descent with Adam (Kingma and
+//! Ba 2015) on the losses of the linear learners: `min over W, V  mean of c·ℓ(y, V·f(W·x + b) + d) + ½λ‖(W, V)‖²`.
 //!
-//! The loss is no longer convex in the weights, and there is nothing to be proved of what is learned.
+//! The objective is not convex, so a fit has no certificate.
 
 mod adam;
-mod aim;
-mod batch;
+mod mini_batch;
 mod step;
+mod targets;
 #[cfg(test)]
 mod tests;
 
-pub use aim::{Aim, Targets, Truth};
+pub use targets::{Objective, ScaledTargets, Targets};
 
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::Matrix;
@@ -19,68 +19,69 @@ use crate::online::{Order, Stopped};
 use crate::penalty::Bias;
 use crate::random::Random;
 use adam::Moments;
-use batch::Batch;
+use mini_batch::MiniBatch;
 use std::time::Instant;
-use step::{Layers, Pass, Pull, step};
+use step::{AdamStep, ForwardPass, Layers, step};
 
 /// How to train: everything but the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Hidden units.
     pub hidden: usize,
-    /// What they make of their sums.
+    /// The activation function.
     pub activation: Activation,
-    /// Scores per row.
+    /// The number of outputs.
     pub outputs: usize,
     /// Whether hidden units and outputs have biases.
     pub bias: Bias,
-    /// Rows of a step.
+    /// Rows of a mini-batch.
     pub batch: usize,
-    /// The length of steps in the first epoch.
+    /// The step size in the first epoch.
     pub step: f64,
     /// The factor of `½‖w‖²`.
     pub lambda: f64,
     /// The order of rows in an epoch.
     pub order: Order,
-    /// The seed of that order and of the weights to begin with.
+    /// The seed of that order and of the initial weights.
     pub seed: u64,
-    /// Training ends after so many epochs.
+    /// The maximum number of epochs.
     pub epochs: usize,
-    /// It ends after so many epochs without a new best validation error.
+    /// Training stops after so many epochs without a new best validation error.
     pub patience: usize,
 }
 
-/// Steps of an epoch are so much as long as those of the epoch before. The number of epochs has no say in it:
-/// fewer epochs are the first ones of more.
-const SHORTER: f64 = 0.95;
+/// The step size is multiplied by this after every epoch. It does not depend on the number of epochs, so a
+/// shorter run is a prefix of a longer one.
+const STEP_DECAY: f64 = 0.95;
 
-/// What training came to.
+/// The result of training.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// What scores rows: a network.
+    /// The network.
     pub scorer: Scorer,
-    /// Why it ended.
+    /// Why training stopped.
     pub stopped: Stopped,
-    /// What each epoch came to.
+    /// A summary of each epoch.
     pub trace: Vec<Epoch>,
     /// The epoch whose model this is.
     pub epoch: usize,
 }
 
-/// Trains on rows whose columns are multiplied by `scales` first; there must be a scale for each, and no row
-/// may be of weight zero alone. `validate` tells the error of a scorer on validation rows, if there are any.
+/// Trains on rows whose columns are multiplied by `scales`, one for each column. Some row must have a positive
+/// weight. `validate` computes the error of a scorer on validation rows, if there are any.
 pub fn train(
     plan: &Plan,
     rows: &Matrix,
     scales: &[f64],
-    aim: &Aim,
+    objective: &Objective,
     validate: Option<&dyn Fn(&Scorer) -> f64>,
     observer: &mut dyn Observer,
 ) -> Trained {
     let started = Instant::now();
     let mut random = Random::new(plan.seed);
-    let mut counted: Vec<u32> = (0..rows.rows() as u32).filter(|&i| aim.weight(i as usize) > 0.0).collect();
-    let mut learning = Learning::new(plan, rows, scales, aim, &counted, &mut random);
+    let mut counted: Vec<u32> =
+        (0..rows.rows() as u32).filter(|&i| objective.weight(i as usize) > 0.0).collect();
+    let mut training = Training::new(plan, rows, scales, objective, &counted, &mut random);
     let mut trace = Vec::<Epoch>::new();
     let mut best = None::<(f64, usize, Scorer)>;
     let mut stopped = Stopped::OutOfEpochs;
@@ -88,9 +89,9 @@ pub fn train(
         if plan.order == Order::Shuffled {
             random.shuffle(&mut counted);
         }
-        let (mut sums, flow) = learning.pass(&counted, epoch, observer);
+        let (mut sums, flow) = training.run_epoch(&counted, epoch, observer);
         if let Some(validate) = validate {
-            let scorer = learning.scorer();
+            let scorer = training.scorer();
             let error = validate(&scorer);
             sums.validation_error = Some(error);
             if best.as_ref().is_none_or(|(least, ..)| error < *least) {
@@ -110,61 +111,62 @@ pub fn train(
     }
     let (epoch, scorer) = match best {
         Some((_, epoch, scorer)) => (epoch, scorer),
-        None => (trace.len(), learning.scorer()),
+        None => (trace.len(), training.scorer()),
     };
     Trained { scorer, stopped, trace, epoch }
 }
 
-/// A network that is being learned.
-struct Learning<'a> {
+/// A network during training.
+struct Training<'a> {
     plan: &'a Plan,
     rows: &'a Matrix,
     scales: &'a [f64],
-    aim: &'a Aim,
+    objective: &'a Objective,
     layers: Layers,
     moments: [Moments; 3],
-    /// Of a row that counts, on average.
+    /// The mean weight of rows with a positive weight.
     mean_weight: f64,
 }
 
-impl<'a> Learning<'a> {
+impl<'a> Training<'a> {
     fn new(
         plan: &'a Plan,
         rows: &'a Matrix,
         scales: &'a [f64],
-        aim: &'a Aim,
+        objective: &'a Objective,
         counted: &[u32],
         random: &mut Random,
     ) -> Self {
         let (panels, columns) = (panels(plan.hidden), scales.len() + 1);
-        let layers = beginning(plan, rows, scales, counted, random);
+        let layers = initial_layers(plan, rows, scales, counted, random);
         let moments = [
             Moments::new(columns, panels),
             Moments::new(plan.outputs, panels),
             Moments::new(1, layers.bias.len()),
         ];
         let mean_weight =
-            counted.iter().map(|&i| aim.weight(i as usize)).sum::<f64>() / counted.len().max(1) as f64;
-        Self { plan, rows, scales, aim, layers, moments, mean_weight }
+            counted.iter().map(|&i| objective.weight(i as usize)).sum::<f64>() / counted.len().max(1) as f64;
+        Self { plan, rows, scales, objective, layers, moments, mean_weight }
     }
 
-    /// The number of the bias's column, if there is one.
+    /// The column of the bias, if there is one.
     fn bias_column(&self) -> Option<u32> {
         (self.plan.bias != Bias::None).then_some(self.scales.len() as u32)
     }
 
-    /// One epoch. While a batch is learned from, the next one is prepared.
-    fn pass(&mut self, order: &[u32], epoch: usize, observer: &mut dyn Observer) -> (Epoch, Flow) {
-        let pull = self.pull(epoch);
+    /// Runs an epoch. The next mini-batch is prepared during the step of the current one.
+    fn run_epoch(&mut self, order: &[u32], epoch: usize, observer: &mut dyn Observer) -> (Epoch, Flow) {
+        let settings = self.step_settings(epoch);
         let (rows, scales, bias) = (self.rows, self.scales, self.bias_column());
-        let (mut now, mut next, mut pass) = (Batch::default(), Batch::default(), Pass::default());
+        let (mut now, mut next, mut pass) =
+            (MiniBatch::default(), MiniBatch::default(), ForwardPass::default());
         let (mut seen, mut missed, mut updates) = (0u64, 0.0, 0);
         let mut batches = order.chunks(self.plan.batch);
         now.fill(rows, batches.next().unwrap_or(&[]), scales, bias);
         let mut flow = Flow::Continue;
         while !now.rows.is_empty() && flow == Flow::Continue {
             let coming = batches.next().unwrap_or(&[]);
-            rayon::join(|| self.learn(&now, &mut pass, pull), || next.fill(rows, coming, scales, bias));
+            rayon::join(|| self.learn(&now, &mut pass, settings), || next.fill(rows, coming, scales, bias));
             seen += now.rows.len() as u64;
             missed += pass.missed.iter().sum::<f64>();
             updates += 1;
@@ -179,34 +181,34 @@ impl<'a> Learning<'a> {
     }
 
     fn counts_errors(&self) -> bool {
-        matches!(self.aim.truth, Truth::Classes(..))
+        matches!(self.objective.targets, Targets::Classes(..))
     }
 
-    fn pull(&self, epoch: usize) -> Pull {
-        let step = (self.plan.step * SHORTER.powi(epoch.min(10_000) as i32 - 1)) as f32;
+    fn step_settings(&self, epoch: usize) -> AdamStep {
+        let step = (self.plan.step * STEP_DECAY.powi(epoch.min(10_000) as i32 - 1)) as f32;
         let decay = self.plan.lambda as f32;
-        Pull { step, decay, bias_decay: if self.plan.bias == Bias::Penalised { decay } else { 0.0 } }
+        AdamStep { step, decay, bias_decay: if self.plan.bias == Bias::Penalised { decay } else { 0.0 } }
     }
 
-    fn learn(&mut self, batch: &Batch, pass: &mut Pass, pull: Pull) {
+    fn learn(&mut self, batch: &MiniBatch, pass: &mut ForwardPass, settings: AdamStep) {
         let share = 1.0 / (batch.rows.len() as f64 * self.mean_weight);
-        pass.forward(&self.layers, batch, self.aim, share);
-        step(&mut self.layers, &mut self.moments, batch, pass, pull, self.plan.bias != Bias::None);
+        pass.forward(&self.layers, batch, self.objective, share);
+        step(&mut self.layers, &mut self.moments, batch, pass, settings, self.plan.bias != Bias::None);
     }
 
-    /// The network as it is now.
+    /// The current network.
     fn scorer(&self) -> Scorer {
         let Layers { activation, hidden, outputs, first, second, bias } = &self.layers;
         let mut network = Network::zero(self.scales.len(), *hidden, *outputs, *activation);
         network.scales.copy_from_slice(self.scales);
-        // Plus zero: −0 would be another byte in a file.
+        // Adding zero turns −0 into 0, which has other bytes in a file.
         network.first.clone_from(first);
         network.first.as_flattened_mut().iter_mut().for_each(|w| *w += 0.0);
         let second =
             second.chunks_exact(panels(*hidden)).flat_map(|output| &output.as_flattened()[..*hidden]);
-        let (middle, spread) = match &self.aim.truth {
-            Truth::Classes(..) => (0.0, 1.0),
-            Truth::Numbers(targets) => (targets.middle, targets.spread),
+        let (middle, spread) = match &self.objective.targets {
+            Targets::Classes(..) => (0.0, 1.0),
+            Targets::Numbers(targets) => (targets.middle, targets.spread),
         };
         network.second.iter_mut().zip(second).for_each(|(place, &w)| *place = f64::from(w) * spread + 0.0);
         let biases = network.bias.iter_mut().zip(bias.as_flattened());
@@ -215,11 +217,16 @@ impl<'a> Learning<'a> {
     }
 }
 
-/// The weights to begin with: uniform, the shorter the more columns and units there are (Glorot and Bengio,
-/// 2010). Only columns that some row has count, and the others get no weights: nothing would be learned of
-/// them. (Weights so long that a hidden unit's sum has a mean square of 2 on the rows themselves were tried:
-/// documents, whose rows are short, took them for what they had learned, and erred twice as often.)
-fn beginning(plan: &Plan, rows: &Matrix, scales: &[f64], counted: &[u32], random: &mut Random) -> Layers {
+/// The initial weights: uniform with variance 2/(inputs + outputs) (Glorot and Bengio 2010). Only columns that
+/// occur in some row count as inputs; the others have weight zero. (Scaling the weights so that a hidden
+/// unit's sum has a mean square of 2 on the rows was tried: on documents it doubled the error.)
+fn initial_layers(
+    plan: &Plan,
+    rows: &Matrix,
+    scales: &[f64],
+    counted: &[u32],
+    random: &mut Random,
+) -> Layers {
     let mut is_met = vec![false; scales.len()];
     for &i in counted {
         entries_of(rows.row(i as usize), scales, |j, _| is_met[j as usize] = true);

@@ -1,14 +1,14 @@
-//! One step: scores of a batch's rows, the slopes of their losses, and where these take the weights.
+//! One gradient step: the forward pass over a mini-batch, back-propagation, and the update of the weights.
 //!
-//! With `a = f(W·x + b)` the hidden units of a row, `s = V·a + c` its scores and `g = ∂ℓ/∂s` the slopes of
-//! its loss, `∂ℓ/∂V = g·aᵀ` and, with `δ = f'·(Vᵀg)`, `∂ℓ/∂W = δ·xᵀ`. Rows are gone through twice: once each
-//! for `a`, `s`, `g` and `δ`, and once column by column for the sums of `δ·x`, each of which steps its
-//! weights while it is at hand. A weight's sum is always in the order of the batch's rows, so it does not
-//! matter which thread takes which rows and which columns.
+//! With `a = f(W·x + b)` the hidden units of a row, `s = V·a + c` its scores and `g = ∂ℓ/∂s` the
+//! derivatives of its loss, `∂ℓ/∂V = g·aᵀ` and, with `δ = f'·(Vᵀg)`, `∂ℓ/∂W = δ·xᵀ`. There are two
+//! passes: one over the rows for `a`, `s`, `g` and `δ`, and one over the columns for the sums of `δ·x`, each
+//! followed by the update of that column's weights. A sum is always in the order of the batch's rows, so the
+//! result does not depend on the number of threads.
 
 use super::adam::{self, Moments};
-use super::aim::Aim;
-use super::batch::{Batch, Column};
+use super::mini_batch::{Column, MiniBatch};
+use super::targets::Objective;
 use crate::model::{Activation, LANES, Lanes, panels, sums};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -31,23 +31,22 @@ pub(super) struct Layers {
     pub(super) bias: Vec<Lanes>,
 }
 
-/// What rows of a batch came to.
+/// The forward pass and the derivatives of a mini-batch.
 #[derive(Debug, Default)]
-pub(super) struct Pass {
+pub(super) struct ForwardPass {
     /// Hidden units of each row.
     units: Vec<Lanes>,
-    /// What its loss would change by with each hidden unit's sum.
+    /// `δ`: the derivatives of the loss in each hidden unit's sum.
     deltas: Vec<Lanes>,
-    /// And with each score.
+    /// `g`: the derivatives of the loss in each score.
     slopes: Vec<f32>,
-    /// 1 for a row that was predicted wrongly, or the square of what its number was missed by.
+    /// 1 for a row that was predicted wrongly, or its squared error.
     pub(super) missed: Vec<f64>,
 }
 
-impl Pass {
-    /// Goes through the rows of a batch. `share` is what each row's loss is multiplied by, besides its
-    /// weight.
-    pub(super) fn forward(&mut self, layers: &Layers, batch: &Batch, aim: &Aim, share: f64) {
+impl ForwardPass {
+    /// Computes the pass. Each row's loss is multiplied by its weight and by `share`.
+    pub(super) fn forward(&mut self, layers: &Layers, batch: &MiniBatch, objective: &Objective, share: f64) {
         let (panels, outputs, rows) = (panels(layers.hidden), layers.outputs, batch.rows.len());
         self.units.resize(rows * panels, [0.0; LANES]);
         self.deltas.resize(rows * panels, [0.0; LANES]);
@@ -57,11 +56,21 @@ impl Pass {
         let scores = self.slopes.par_chunks_mut(ROWS * outputs).zip(self.missed.par_chunks_mut(ROWS));
         units.zip(scores).enumerate().for_each(|(chunk, ((units, deltas), (slopes, missed)))| {
             let first = chunk * ROWS;
-            Arch::new().dispatch(Rows { layers, batch, aim, share, first, units, deltas, slopes, missed });
+            Arch::new().dispatch(Rows {
+                layers,
+                batch,
+                objective,
+                share,
+                first,
+                units,
+                deltas,
+                slopes,
+                missed,
+            });
         });
     }
 
-    /// The slope of the batch's loss in the weights of one column, for one panel of hidden units.
+    /// The gradient of the batch's loss in the weights of one column, for one panel of hidden units.
     #[inline(always)]
     pub(super) fn column_slopes(&self, entries: &[(u32, f32)], panels: usize, panel: usize) -> Lanes {
         let mut sum = [0.0; LANES];
@@ -74,7 +83,7 @@ impl Pass {
         sum
     }
 
-    /// The slope of the batch's loss in the weights of one output, for one panel of hidden units.
+    /// The gradient of the batch's loss in the weights of one output, for one panel of hidden units.
     #[inline(always)]
     pub(super) fn output_slopes(&self, output: usize, outputs: usize, panels: usize, panel: usize) -> Lanes {
         let mut sum = [0.0; LANES];
@@ -86,7 +95,7 @@ impl Pass {
         sum
     }
 
-    /// The slope of the batch's loss in the biases of the outputs.
+    /// The gradient of the batch's loss in the biases of the outputs.
     pub(super) fn bias_slopes(&self, outputs: usize, slopes: &mut [Lanes]) {
         slopes.as_flattened_mut().fill(0.0);
         for row in self.slopes.chunks_exact(outputs) {
@@ -95,11 +104,11 @@ impl Pass {
     }
 }
 
-/// Some rows of a batch: a kernel that is compiled once for each width of registers.
+/// The pass over some rows of a batch, compiled once for each register width.
 struct Rows<'a> {
     layers: &'a Layers,
-    batch: &'a Batch,
-    aim: &'a Aim,
+    batch: &'a MiniBatch,
+    objective: &'a Objective,
     share: f64,
     first: usize,
     units: &'a mut [Lanes],
@@ -125,7 +134,7 @@ impl WithSimd for Rows<'_> {
                 *score = dot(weights, units);
             }
             slopes.iter_mut().zip(bias.as_flattened()).for_each(|(score, bias)| *score += bias);
-            *missed = self.aim.slopes(self.batch.rows[place] as usize, self.share, slopes);
+            *missed = self.objective.slopes(self.batch.rows[place] as usize, self.share, slopes);
             deltas.as_flattened_mut().fill(0.0);
             for (slope, weights) in slopes.iter().zip(second.chunks_exact(panels)) {
                 for (delta, w) in deltas.as_flattened_mut().iter_mut().zip(weights.as_flattened()) {
@@ -151,14 +160,14 @@ fn dot(weights: &[Lanes], units: &[Lanes]) -> f32 {
     sum.iter().sum()
 }
 
-/// How weights are stepped.
+/// The settings of a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pull {
-    /// The length of steps.
+pub(super) struct AdamStep {
+    /// The step size.
     pub(super) step: f32,
-    /// What pulls weights to zero, times the weight.
+    /// The weight decay: λ.
     pub(super) decay: f32,
-    /// The same for biases.
+    /// The weight decay of biases.
     pub(super) bias_decay: f32,
 }
 
@@ -187,13 +196,13 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Steps all weights of both layers that the batch's rows have a say in.
+/// Updates all weights of both layers whose columns occur in the batch.
 pub(super) fn step(
     layers: &mut Layers,
     moments: &mut [Moments; 3],
-    batch: &Batch,
-    pass: &Pass,
-    pull: Pull,
+    batch: &MiniBatch,
+    pass: &ForwardPass,
+    settings: AdamStep,
     biased: bool,
 ) {
     let (panels, outputs) = (panels(layers.hidden), layers.outputs);
@@ -205,19 +214,19 @@ pub(super) fn step(
                 Groups::new(&mut layers.first, first),
                 0,
                 &batch.columns,
-                &Columns { batch, pass, pull, last, panels },
+                &Columns { batch, pass, settings, last, panels },
             )
         },
         || {
             let groups = Groups::new(&mut layers.second, second);
-            Arch::new().dispatch(Outputs { groups, pass, pull, outputs, panels });
+            Arch::new().dispatch(Outputs { groups, pass, settings, outputs, panels });
             if biased {
                 let mut slopes = layers.bias.clone();
                 pass.bias_slopes(outputs, &mut slopes);
                 let Groups { weights, mean, square, steps } = Groups::new(&mut layers.bias, bias);
-                let length = adam::length(pull.step, &mut steps[0]);
+                let length = adam::length(settings.step, &mut steps[0]);
                 for (panel, slopes) in slopes.iter_mut().enumerate() {
-                    restrain(slopes, &weights[panel], pull.bias_decay);
+                    add_decay(slopes, &weights[panel], settings.bias_decay);
                     adam::step(length, slopes, &mut weights[panel], &mut mean[panel], &mut square[panel]);
                 }
             }
@@ -225,8 +234,7 @@ pub(super) fn step(
     );
 }
 
-/// Halves the columns until there are few, on as many threads as there are. `offset` is the number of the
-/// first group.
+/// Updates the weights of some columns, in parallel by halves. `offset` is the number of the first group.
 fn step_columns(groups: Groups<'_>, offset: usize, columns: &[Column], all: &Columns<'_>) {
     if columns.len() <= COLUMNS {
         return Arch::new().dispatch(ColumnSteps { groups, offset, columns, all });
@@ -237,11 +245,11 @@ fn step_columns(groups: Groups<'_>, offset: usize, columns: &[Column], all: &Col
     rayon::join(|| step_columns(some, offset, left, all), || step_columns(others, middle, right, all));
 }
 
-/// What all columns' steps share.
+/// What the updates of all columns share.
 struct Columns<'a> {
-    batch: &'a Batch,
-    pass: &'a Pass,
-    pull: Pull,
+    batch: &'a MiniBatch,
+    pass: &'a ForwardPass,
+    settings: AdamStep,
     /// The number of the bias's column.
     last: usize,
     panels: usize,
@@ -259,16 +267,16 @@ impl WithSimd for ColumnSteps<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Columns { batch, pass, pull, last, panels } = self.all;
+        let Columns { batch, pass, settings, last, panels } = self.all;
         for &column in self.columns {
             let (entries, number) = (batch.column(column), column.number as usize);
-            let decay = if number == *last { pull.bias_decay } else { pull.decay };
-            let length = adam::length(pull.step, &mut self.groups.steps[number - self.offset]);
+            let decay = if number == *last { settings.bias_decay } else { settings.decay };
+            let length = adam::length(settings.step, &mut self.groups.steps[number - self.offset]);
             for panel in 0..*panels {
                 let at = (number - self.offset) * panels + panel;
                 let mut slopes = pass.column_slopes(entries, *panels, panel);
                 let weights = &mut self.groups.weights[at];
-                restrain(&mut slopes, weights, decay);
+                add_decay(&mut slopes, weights, decay);
                 adam::step(length, &slopes, weights, &mut self.groups.mean[at], &mut self.groups.square[at]);
             }
         }
@@ -277,8 +285,8 @@ impl WithSimd for ColumnSteps<'_> {
 
 struct Outputs<'a> {
     groups: Groups<'a>,
-    pass: &'a Pass,
-    pull: Pull,
+    pass: &'a ForwardPass,
+    settings: AdamStep,
     outputs: usize,
     panels: usize,
 }
@@ -289,20 +297,20 @@ impl WithSimd for Outputs<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         for output in 0..self.outputs {
-            let length = adam::length(self.pull.step, &mut self.groups.steps[output]);
+            let length = adam::length(self.settings.step, &mut self.groups.steps[output]);
             for panel in 0..self.panels {
                 let at = output * self.panels + panel;
                 let mut slopes = self.pass.output_slopes(output, self.outputs, self.panels, panel);
                 let weights = &mut self.groups.weights[at];
-                restrain(&mut slopes, weights, self.pull.decay);
+                add_decay(&mut slopes, weights, self.settings.decay);
                 adam::step(length, &slopes, weights, &mut self.groups.mean[at], &mut self.groups.square[at]);
             }
         }
     }
 }
 
-/// Adds the slope of `½λ‖w‖²`.
+/// Adds the gradient of `½λ‖w‖²`.
 #[inline(always)]
-fn restrain(slopes: &mut Lanes, weights: &Lanes, decay: f32) {
+fn add_decay(slopes: &mut Lanes, weights: &Lanes, decay: f32) {
     slopes.iter_mut().zip(weights).for_each(|(slope, w)| *slope += decay * w);
 }

@@ -1,8 +1,8 @@
 //! Gradients against differences of a loss that is written down as it is defined, in double precision.
 
-use super::aim::{Aim, Targets, Truth};
-use super::batch::Batch;
-use super::step::{Layers, Pass};
+use super::mini_batch::MiniBatch;
+use super::step::{ForwardPass, Layers};
+use super::targets::{Objective, ScaledTargets, Targets};
 use crate::data::Matrix;
 use crate::data::matrix::{Builder, Layout};
 use crate::loss::LossName;
@@ -19,7 +19,7 @@ const ROWS: usize = 7;
 struct Case {
     rows: Vec<Vec<f64>>,
     layers: Layers,
-    aim: Aim,
+    objective: Objective,
 }
 
 impl Case {
@@ -46,16 +46,16 @@ impl Case {
             |random: &mut Random| if random.below(3) == 0 { 0.0 } else { f64::from(random.normal() as f32) };
         let rows = (0..ROWS).map(|_| (0..COLUMNS).map(|_| value(random)).collect()).collect();
         let weights: Vec<f64> = (0..ROWS).map(|_| 0.5 + random.unit()).collect();
-        let truth = match scheme {
+        let targets = match scheme {
             Some(scheme) => {
-                Truth::Classes((0..ROWS).map(|_| random.below(classes as u64) as u32).collect(), scheme)
+                Targets::Classes((0..ROWS).map(|_| random.below(classes as u64) as u32).collect(), scheme)
             }
             None => {
                 let targets: Vec<f64> = (0..ROWS).map(|_| 5.0 + 3.0 * random.normal()).collect();
-                Truth::Numbers(Targets::new(&targets, &weights, Bias::Free))
+                Targets::Numbers(ScaledTargets::new(&targets, &weights, Bias::Free))
             }
         };
-        Self { rows, layers, aim: Aim { loss, truth, weights } }
+        Self { rows, layers, objective: Objective { loss, targets, weights } }
     }
 
     /// The weighted mean loss, as it is defined.
@@ -73,7 +73,7 @@ impl Case {
             let score = |o: usize| {
                 bias[o] + units.iter().enumerate().map(|(h, a)| a * second[o * hidden + h]).sum::<f64>()
             };
-            self.aim.weights[i] * self.aim.value(i, &(0..outputs).map(score).collect::<Vec<_>>())
+            self.objective.weights[i] * self.objective.value(i, &(0..outputs).map(score).collect::<Vec<_>>())
         };
         self.rows.iter().enumerate().map(of).sum::<f64>() / ROWS as f64
     }
@@ -91,9 +91,9 @@ impl Case {
         let indices: Vec<u32> = (0..COLUMNS as u32).collect();
         self.rows.iter().for_each(|row| builder.push(&indices, row));
         let matrix: Matrix = builder.finish();
-        let (mut batch, mut pass) = (Batch::default(), Pass::default());
+        let (mut batch, mut pass) = (MiniBatch::default(), ForwardPass::default());
         batch.fill(&matrix, &(0..ROWS as u32).collect::<Vec<_>>(), &[1.0; COLUMNS], Some(COLUMNS as u32));
-        pass.forward(&self.layers, &batch, &self.aim, 1.0 / ROWS as f64);
+        pass.forward(&self.layers, &batch, &self.objective, 1.0 / ROWS as f64);
         let panels = panels(hidden);
         let mut first = vec![[0.0; LANES]; (COLUMNS + 1) * panels];
         for &column in &batch.columns {

@@ -1,12 +1,14 @@
-//! A kernel's weights on a stream: at most so many rows are kept, whatever the stream's length.
+//! Online learning with a kernel on a budget: at most so many support rows, whatever the stream's length.
 //!
-//! Where one more would be too many, the row goes that has the least share in the weights, `Σ|c|·√K(x, x)`;
-//! of several, the oldest. So the weights follow the stream, and memory and the time for a row stay what they
-//! are. There is no average: what a row had in it goes with the row, and what is left is the average of
-//! nothing (on `mnist` it erred on 57 % of the test rows, the last weights on 21 %).
+//! The weights are `w = Σ cᵢ·φ(xᵢ)` over the support rows. When the budget is full, a new mistake replaces the
+//! row that contributes least, by `Σ|c|·√K(x, x)` over the outputs; of several such rows, the oldest. (Budgets
+//! are from Crammer, Kandola and Singer 2003, who remove rows by their margin.) So the weights follow the
+//! stream, and memory and the time for a row stay bounded. There is no averaged form: a removed row would take
+//! its share of the average with it (on `mnist` such an average erred on 57 % of the test rows, the last
+//! weights on 21 %).
 
 use super::correct::{Example, Update, correct};
-use super::learner::Seen;
+use super::linear::RowOutcome;
 use super::rule::Rule;
 use crate::data::Row;
 use crate::data::matrix::{Builder, Layout};
@@ -15,100 +17,105 @@ use crate::model::Expansion;
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 
-/// A learner in a kernel's space that keeps a bounded number of rows.
+/// A learner with a kernel and a bounded number of support rows.
 #[derive(Clone, Debug)]
-pub struct Budgeted<R> {
+pub struct BudgetLearner<R> {
     rule: R,
     kernel: Kernel,
     bias: f64,
     budget: usize,
     scheme: Scheme,
     outputs: usize,
-    support: Vec<Held>,
-    /// The row of the moment, spelled out.
+    support: Vec<SupportRow>,
+    /// The row being learned from, as a dense vector; all zero between rows.
     dense: Vec<f64>,
 }
 
-/// A row that is kept, and how much of it is in each output.
+/// A support row, and its coefficient in each output.
 #[derive(Clone, Debug)]
-struct Held {
+struct SupportRow {
     indices: Vec<u32>,
     values: Vec<f64>,
     norm_sq: f64,
     coefficients: Vec<f64>,
 }
 
-impl<R: Rule> Budgeted<R> {
-    /// A learner that knows nothing, and will never keep more than `budget` rows. It begins with two classes.
+impl<R: Rule> BudgetLearner<R> {
+    /// A learner of zero weights and two classes, which keeps at most `budget` rows.
     pub fn new(rule: R, kernel: Kernel, bias: Bias, budget: usize) -> Self {
         let (scheme, bias) = (Scheme::Two, bias.coordinate());
         Self { rule, kernel, bias, budget, scheme, outputs: 1, support: Vec::new(), dense: Vec::new() }
     }
 
-    /// Prepares for rows of so many features and classes. Two classes with one weight vector become joint
-    /// ones with `−w` and `w`.
-    pub fn expect(&mut self, features: usize, classes: usize) {
+    /// Reserves room for rows of so many features and classes. Two classes with one weight vector become
+    /// joint ones with `−w` and `w`.
+    pub fn reserve(&mut self, features: usize, classes: usize) {
         if features > self.dense.len() {
             self.dense.resize(features, 0.0);
         }
         if classes > 2 && classes > self.outputs {
-            let split = |c: &mut Vec<f64>| {
+            for row in &mut self.support {
                 if self.scheme == Scheme::Two {
-                    *c = vec![-R::SHARE * c[0], R::SHARE * c[0]];
+                    let c = R::JOINT_SHARE * row.coefficients[0];
+                    row.coefficients = vec![-c, c];
                 }
-                c.resize(classes, 0.0);
-            };
-            self.support.iter_mut().map(|held| &mut held.coefficients).for_each(split);
+                row.coefficients.resize(classes, 0.0);
+            }
             (self.scheme, self.outputs) = (Scheme::Joint, classes);
         }
     }
 
-    /// Predicts a row, then learns from its class.
-    pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Seen {
+    /// Predicts a row, then learns from its class. [`BudgetLearner::reserve`] must have been called for both.
+    pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> RowOutcome {
         if weight <= 0.0 {
-            return Seen::default();
+            return RowOutcome::default();
         }
         let norm_sq = row.norm_sq();
-        let mut scores = vec![0.0; self.outputs];
-        row.for_each_stored(|j, x| self.dense[j as usize] = x);
-        for held in &self.support {
-            let dot = Row::Sparse64(&held.indices, &held.values).dot(&self.dense);
-            let kernel = self.kernel.of(dot, norm_sq, held.norm_sq) + self.bias * self.bias;
-            scores.iter_mut().zip(&held.coefficients).for_each(|(score, c)| *score += c * kernel);
-        }
-        row.for_each_stored(|j, _| self.dense[j as usize] = 0.0);
-        let own = self.own(norm_sq);
+        let scores = self.scores(row, norm_sq);
+        let self_kernel = self.self_kernel(norm_sq);
         let mut updates = Vec::new();
-        let rule = self.rule.clone();
-        let seen = correct(
-            &rule,
-            self.scheme,
-            &scores,
-            Example { class, weight },
-            || own,
-            |update| updates.push(update),
-        );
+        let example = Example { class, weight };
+        let outcome =
+            correct(&self.rule, self.scheme, &scores, example, || self_kernel, |update| updates.push(update));
         if !updates.is_empty() {
-            self.hold(row, norm_sq, &updates);
+            if self.support.len() == self.budget {
+                self.remove_least();
+            }
+            self.add_support(row, norm_sq, &updates);
         }
-        seen
+        outcome
     }
 
-    /// A row's squared length in the kernel's space.
-    fn own(&self, norm_sq: f64) -> f64 {
+    fn scores(&mut self, row: Row<'_>, norm_sq: f64) -> Vec<f64> {
+        let mut scores = vec![0.0; self.outputs];
+        row.for_each_stored(|j, x| self.dense[j as usize] = x);
+        for support in &self.support {
+            let dot = Row::Sparse64(&support.indices, &support.values).dot(&self.dense);
+            let kernel = self.kernel.of(dot, norm_sq, support.norm_sq) + self.bias * self.bias;
+            scores.iter_mut().zip(&support.coefficients).for_each(|(score, c)| *score += c * kernel);
+        }
+        row.for_each_stored(|j, _| self.dense[j as usize] = 0.0);
+        scores
+    }
+
+    /// `K(x, x)`, the squared norm of a row in the kernel's feature space.
+    fn self_kernel(&self, norm_sq: f64) -> f64 {
         self.kernel.of(norm_sq, norm_sq, norm_sq) + self.bias * self.bias
     }
 
-    fn hold(&mut self, row: Row<'_>, norm_sq: f64, updates: &[Update]) {
-        if self.support.len() == self.budget {
-            let share = |held: &Held| {
-                held.coefficients.iter().map(|c| c.abs()).sum::<f64>() * self.own(held.norm_sq).sqrt()
-            };
-            let shares = self.support.iter().map(share).enumerate();
-            // Of equal ones the first, which is the oldest.
-            let least = shares.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at);
-            self.support.remove(least);
-        }
+    /// Removes the support row that contributes least to the weights.
+    fn remove_least(&mut self) {
+        let contributions = self.support.iter().map(|row| self.contribution(row)).enumerate();
+        // Of equal ones `min_by` takes the first, which is the oldest.
+        let least = contributions.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at);
+        self.support.remove(least);
+    }
+
+    fn contribution(&self, row: &SupportRow) -> f64 {
+        row.coefficients.iter().map(|c| c.abs()).sum::<f64>() * self.self_kernel(row.norm_sq).sqrt()
+    }
+
+    fn add_support(&mut self, row: Row<'_>, norm_sq: f64, updates: &[Update]) {
         let mut coefficients = vec![0.0; self.outputs];
         updates.iter().flat_map(Update::steps).for_each(|(output, step)| coefficients[output] += step);
         let (mut indices, mut values) = (Vec::new(), Vec::new());
@@ -116,10 +123,10 @@ impl<R: Rule> Budgeted<R> {
             indices.push(j);
             values.push(x);
         });
-        self.support.push(Held { indices, values, norm_sq, coefficients });
+        self.support.push(SupportRow { indices, values, norm_sq, coefficients });
     }
 
-    /// How classes are told apart now.
+    /// The current multiclass scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -128,12 +135,12 @@ impl<R: Rule> Budgeted<R> {
     pub fn finish(self, order: &[u32], features: usize) -> Expansion {
         let mut builder = Builder::new(Layout::Sparse);
         let mut coefficients = Vec::with_capacity(self.support.len() * self.outputs);
-        for held in &self.support {
-            builder.push(&held.indices, &held.values);
+        for row in &self.support {
+            builder.push(&row.indices, &row.values);
             match self.scheme {
-                Scheme::Two if order.first() == Some(&1) => coefficients.push(-held.coefficients[0]),
-                Scheme::Two => coefficients.push(held.coefficients[0]),
-                _ => coefficients.extend(order.iter().map(|&class| held.coefficients[class as usize])),
+                Scheme::Two if order.first() == Some(&1) => coefficients.push(-row.coefficients[0]),
+                Scheme::Two => coefficients.push(row.coefficients[0]),
+                _ => coefficients.extend(order.iter().map(|&class| row.coefficients[class as usize])),
             }
         }
         let mut rows = builder.finish();

@@ -1,73 +1,71 @@
-//! Epochs over rows in memory, until one makes no mistake.
+//! Epochs over rows in memory: until an epoch makes no mistake, the validation error stops falling, or the
+//! epochs run out.
 
-use super::learner::{Keep, Online, Seen};
-use super::order::{Order, Sequence, WINDOW};
-use super::pages::Pages;
-use super::rule::Rule;
+use super::linear::{Hypothesis, RowOutcome};
+use super::order::{Order, Sequence};
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::matrix::{Visitor, fetch};
-use crate::data::{Matrix, Row, Vector};
-use crate::kernel::{Kernel, Precision};
-use crate::model::{Mistake, Run, Scorer, Weights};
+use crate::data::matrix::fetch;
+use crate::data::{Matrix, Row};
+use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::ops::Range;
-use std::thread;
 use std::time::Instant;
 
 /// How to train: everything but the rows.
 #[derive(Clone, Debug)]
 pub struct Plan<R> {
-    /// How far to move for a row.
+    /// The update rule.
     pub rule: R,
-    /// How classes are told apart.
+    /// The multiclass scheme.
     pub scheme: Scheme,
-    /// How many there are.
+    /// The number of classes.
     pub classes: usize,
     /// Whether there is a bias.
     pub bias: Bias,
-    /// What is kept besides the last weights.
-    pub keep: Keep,
+    /// Which hypothesis is returned: the last weights, their average, or their votes.
+    pub hypothesis: Hypothesis,
     /// The order of rows in an epoch.
     pub order: Order,
     /// The seed of that order.
     pub seed: u64,
-    /// Training ends after so many epochs.
+    /// The maximum number of epochs.
     pub epochs: usize,
-    /// It ends after so many epochs without a new best validation error.
+    /// Training stops after so many epochs without a new best validation error.
     pub patience: usize,
-    /// What every row has as a feature of its own, if it has one.
+    /// Δ of Freund and Schapire's trick for inseparable rows (1999, theorem 2): the value of a feature that
+    /// every row has for itself alone.
     pub own_feature: Option<f64>,
 }
 
-/// Why training ended.
+/// Why training stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// An epoch made no mistake and no update: the rows are separated.
     Separated,
-    /// There were no more epochs.
+    /// The maximum number of epochs was reached.
     OutOfEpochs,
-    /// The validation error had stopped falling.
+    /// The validation error stopped falling.
     ValidationError,
-    /// The stream had ended.
+    /// The stream ended.
     EndOfStream,
-    /// All rows were counted: there is nothing to repeat.
+    /// All rows were counted, which takes one pass.
     Counted,
-    /// Somebody asked to stop.
+    /// The observer asked to stop.
     Interrupted,
-    /// The duality gap, or what stands for it, is within the tolerance.
+    /// The duality gap, or the criterion that replaces it, is within the tolerance.
     Converged,
     /// It is not.
     NotConverged,
 }
 
-/// The rows of a problem, with classes numbered as the model will number them.
+/// The rows to train on, with classes numbered as the model numbers them.
 #[derive(Clone, Copy)]
-pub struct Batch<'a> {
+pub struct TrainingRows<'a> {
     /// The rows.
     pub rows: &'a Matrix,
     /// The class of each.
@@ -76,7 +74,7 @@ pub struct Batch<'a> {
     pub weights: &'a [f64],
 }
 
-impl<'a> Batch<'a> {
+impl<'a> TrainingRows<'a> {
     /// Row `i`, its class and its weight.
     #[inline(always)]
     pub fn row(&self, i: u32) -> (Row<'a>, u32, f64) {
@@ -90,230 +88,123 @@ impl<'a> Batch<'a> {
         (self.classes[i as usize], self.weights.get(i as usize).copied().unwrap_or(1.0))
     }
 
-    /// Reads through some rows so that they are in the cache.
-    pub(super) fn fetch_all(&self, spans: impl Iterator<Item = Range<usize>>) {
+    /// Loads spans of rows into the cache.
+    pub(super) fn prefetch(&self, spans: impl Iterator<Item = Range<usize>>) {
         for rows in spans {
             black_box(fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows));
         }
     }
 }
 
-/// What training came to.
+/// The result of training.
 #[derive(Clone, Debug)]
 pub struct Trained {
     /// What scores rows.
     pub scorer: Scorer,
-    /// The weights that it ended with, if these are not what scores rows and it ended with an epoch without a
-    /// mistake, or what scores rows are mistakes.
+    /// The last weights, where the scorer has others and either the last epoch made no mistake or the scorer
+    /// votes.
     pub last: Option<Weights>,
-    /// Why it ended.
+    /// Why training stopped.
     pub stopped: Stopped,
-    /// What each epoch came to.
+    /// A summary of each epoch.
     pub trace: Vec<Epoch>,
     /// The epoch whose model this is.
     pub epoch: usize,
-    /// Mistakes in all.
+    /// Mistakes in all epochs.
     pub mistakes: u64,
-    /// Updates in all.
+    /// Updates in all epochs.
     pub updates: u64,
 }
 
-/// What learns in epochs, and can tell after each what it would return.
-pub(super) trait Pupil {
-    /// What is kept of an epoch while it is the best.
+impl Trained {
+    pub(super) fn new(scorer: Scorer, stopped: Stopped, trace: Vec<Epoch>, epoch: usize) -> Self {
+        let mistakes = trace.iter().map(|e| e.mistakes).sum();
+        let updates = trace.iter().map(|e| e.updates).sum();
+        Self { scorer, last: None, stopped, trace, epoch, mistakes, updates }
+    }
+}
+
+/// A learner that is trained in epochs and can return its hypothesis after each.
+pub(super) trait EpochLearner {
+    /// What is stored of the best epoch so far.
     type Snapshot;
 
-    /// Whether it is told the order of rows.
+    /// Whether [`EpochLearner::run_epoch`] follows the order given, rather than shuffling by itself.
     fn needs_order(&self) -> bool {
         true
     }
 
-    /// Learns from all rows once, in this order, or in that of its own if it needs to be told of none.
-    fn pass(
+    /// Learns from all rows once. Reports progress as part of epoch `epoch.0` of `epoch.1`.
+    fn run_epoch(
         &mut self,
-        batch: Batch<'_>,
+        data: TrainingRows<'_>,
         sequence: &Sequence,
         epoch: (usize, usize),
         observer: &mut dyn Observer,
     ) -> (Epoch, Flow);
 
-    /// What it would return now.
+    /// The current hypothesis.
     fn snapshot(&self) -> Self::Snapshot;
 
-    /// What scores rows by a snapshot.
+    /// The scorer of a snapshot.
     fn scorer(&self, snapshot: &Self::Snapshot, rows: &Matrix) -> Scorer;
 }
 
-/// How the epochs went.
-pub(super) struct Course<S> {
+/// A run of epochs.
+pub(super) struct EpochRun<S> {
     pub(super) stopped: Stopped,
     pub(super) trace: Vec<Epoch>,
-    /// The epoch with the least validation error, if there is any to go by.
+    /// The smallest validation error, its epoch and its snapshot, if there are validation rows.
     pub(super) best: Option<(f64, usize, S)>,
 }
 
-/// Tells the error of a scorer on validation rows.
+/// Computes the error of a scorer on validation rows.
 pub type Validate<'a> = Option<&'a dyn Fn(&Scorer) -> f64>;
 
-/// Epoch after epoch, until there is a reason to end.
-pub(super) fn attend<R, P: Pupil>(
+/// Runs epochs until one of the reasons to stop applies.
+pub(super) fn run_epochs<R, L: EpochLearner>(
     plan: &Plan<R>,
-    batch: Batch<'_>,
-    pupil: &mut P,
+    data: TrainingRows<'_>,
+    learner: &mut L,
     validate: Validate<'_>,
     observer: &mut dyn Observer,
-) -> Course<P::Snapshot> {
+) -> EpochRun<L::Snapshot> {
     let started = Instant::now();
     let mut random = Random::new(plan.seed);
-    let mut sequence = Sequence::new(batch.rows.rows());
-    let mut course = Course { stopped: Stopped::OutOfEpochs, trace: Vec::new(), best: None };
+    let mut sequence = Sequence::new(data.rows.rows());
+    let mut run = EpochRun { stopped: Stopped::OutOfEpochs, trace: Vec::new(), best: None };
     for epoch in 1..=plan.epochs {
-        if plan.order == Order::Shuffled && pupil.needs_order() {
+        if plan.order == Order::Shuffled && learner.needs_order() {
             sequence.shuffle(&mut random);
         }
-        let (mut sums, flow) = pupil.pass(batch, &sequence, (epoch, plan.epochs), observer);
+        let (mut summary, flow) = learner.run_epoch(data, &sequence, (epoch, plan.epochs), observer);
         if let Some(validate) = validate {
-            let snapshot = pupil.snapshot();
-            let error = validate(&pupil.scorer(&snapshot, batch.rows));
-            sums.validation_error = Some(error);
-            if course.best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                course.best = Some((error, epoch, snapshot));
+            let snapshot = learner.snapshot();
+            let error = validate(&learner.scorer(&snapshot, data.rows));
+            summary.validation_error = Some(error);
+            if run.best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                run.best = Some((error, epoch, snapshot));
             }
         }
-        sums.seconds = started.elapsed().as_secs_f64();
-        course.trace.push(sums);
-        if observer.observe(Progress::Epoch(sums)) == Flow::Stop || flow == Flow::Stop {
-            course.stopped = Stopped::Interrupted;
+        summary.seconds = started.elapsed().as_secs_f64();
+        run.trace.push(summary);
+        if observer.observe(Progress::Epoch(summary)) == Flow::Stop || flow == Flow::Stop {
+            run.stopped = Stopped::Interrupted;
             break;
         }
-        if sums.updates == 0 && sums.mistakes == 0 {
-            course.stopped = Stopped::Separated;
+        if summary.updates == 0 && summary.mistakes == 0 {
+            run.stopped = Stopped::Separated;
             break;
         }
-        if course.best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
-            course.stopped = Stopped::ValidationError;
+        if run.best.as_ref().is_some_and(|(_, best, _)| epoch - best >= plan.patience) {
+            run.stopped = Stopped::ValidationError;
             break;
         }
     }
-    course
+    run
 }
 
-/// What the learner would return after an epoch; kept while it is the best.
-pub(super) enum Snapshot {
-    Linear(Weights),
-    /// So many of the journal's mistakes, and so many rounds.
-    Voted(usize, f64),
-}
-
-/// An online learner in its epochs.
-struct Attending<'a, R> {
-    learner: Online<R>,
-    plan: &'a Plan<R>,
-    /// Where rows come from, if not from where they lie.
-    pages: Option<Pages>,
-}
-
-impl<R: Rule> Pupil for Attending<'_, R> {
-    type Snapshot = Snapshot;
-
-    fn needs_order(&self) -> bool {
-        self.pages.is_none()
-    }
-
-    fn pass(
-        &mut self,
-        batch: Batch<'_>,
-        sequence: &Sequence,
-        epoch: (usize, usize),
-        observer: &mut dyn Observer,
-    ) -> (Epoch, Flow) {
-        let (mut tally, of, (epoch, epochs)) = (Tally::default(), batch.rows.rows() as u64, epoch);
-        let report = |Tally { rows, errors, .. }: &Tally| {
-            observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of, errors: *errors })
-        };
-        let flow = match &mut self.pages {
-            Some(pages) => read(&mut self.learner, pages, &mut tally, report),
-            None => visit(&mut self.learner, batch, sequence, &mut tally, report),
-        };
-        (tally.epoch(epoch), flow)
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        match self.learner.journal() {
-            Some(journal) => Snapshot::Voted(journal.len(), self.learner.rounds()),
-            None => Snapshot::Linear(self.learner.result()),
-        }
-    }
-
-    fn scorer(&self, snapshot: &Snapshot, rows: &Matrix) -> Scorer {
-        match snapshot {
-            Snapshot::Linear(weights) => Scorer::Linear(weights.clone()),
-            Snapshot::Voted(mistakes, rounds) => {
-                let mistakes = &self.learner.journal().unwrap_or_default()[..*mistakes];
-                Scorer::Voted(
-                    self.plan.run(rows, mistakes, *rounds).voted(self.plan.scheme, self.plan.classes),
-                )
-            }
-        }
-    }
-}
-
-impl<R> Plan<R> {
-    /// A run of linear weights with these mistakes.
-    fn run<'a>(&self, rows: &'a Matrix, mistakes: &'a [Mistake], rounds: f64) -> Run<'a> {
-        let (kernel, precision) = (Kernel::Linear, Precision::Double);
-        Run { kernel, precision, bias: self.bias.coordinate(), rows, mistakes, rounds }
-    }
-}
-
-/// Trains in epochs. `validate` tells the error of a scorer on validation rows, if there are any.
-pub fn train<R: Rule>(
-    plan: &Plan<R>,
-    batch: Batch<'_>,
-    validate: Validate<'_>,
-    observer: &mut dyn Observer,
-) -> Trained {
-    let mut learner =
-        Online::new(plan.rule.clone(), plan.scheme, plan.classes, batch.rows.columns(), plan.bias, plan.keep);
-    if let Some(value) = plan.own_feature {
-        learner = learner.with_own_feature(value, batch.rows.rows());
-    }
-    let paged = rayon::current_num_threads() > 1
-        && plan.order == Order::Shuffled
-        && !learner.is_quantized()
-        && batch.rows.rows() >= PAGES_FROM
-        && fits(batch.rows);
-    let (pupil, Course { stopped, trace, best }) = thread::scope(|scope| {
-        let pages = if paged { Pages::write(scope, batch, plan.seed, plan.epochs) } else { None };
-        let mut pupil = Attending { learner, plan, pages };
-        let course = attend(plan, batch, &mut pupil, validate, observer);
-        // Who writes them ends with them.
-        pupil.pages = None;
-        (pupil, course)
-    });
-    let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
-    let is_last = plan.keep == Keep::Last && epoch == trace.len();
-    let wanted = stopped == Stopped::Separated || plan.keep == Keep::Mistakes;
-    let last = (wanted && !is_last).then(|| pupil.learner.weights().clone());
-    // Weights may be most of the memory there is: the last are handed over, not copied.
-    let scorer = match best {
-        Some((_, _, Snapshot::Linear(weights))) => Scorer::Linear(weights),
-        None if pupil.learner.journal().is_none() => Scorer::Linear(pupil.learner.into_result()),
-        Some((_, _, voted)) => pupil.scorer(&voted, batch.rows),
-        None => pupil.scorer(&pupil.snapshot(), batch.rows),
-    };
-    Trained { last, ..Trained::new(scorer, stopped, trace, epoch) }
-}
-
-impl Trained {
-    pub(super) fn new(scorer: Scorer, stopped: Stopped, trace: Vec<Epoch>, epoch: usize) -> Self {
-        let (mistakes, updates) =
-            (trace.iter().map(|e| e.mistakes).sum(), trace.iter().map(|e| e.updates).sum());
-        Self { scorer, last: None, stopped, trace, epoch, mistakes, updates }
-    }
-}
-
-/// What has happened in an epoch so far.
+/// Counts of the current epoch.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) rows: u64,
@@ -323,7 +214,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// What the epoch came to.
+    /// The summary of the epoch.
     pub(super) fn epoch(&self, epoch: usize) -> Epoch {
         let progressive_error = self.errors as f64 / self.rows.max(1) as f64;
         let Tally { mistakes, updates, .. } = *self;
@@ -331,104 +222,10 @@ impl Tally {
     }
 
     #[inline]
-    pub(super) fn add(&mut self, seen: Seen) {
+    pub(super) fn add(&mut self, outcome: RowOutcome) {
         self.rows += 1;
-        self.mistakes += u64::from(seen.mistakes);
-        self.updates += u64::from(seen.updates);
-        self.errors += u64::from(seen.wrong);
+        self.mistakes += u64::from(outcome.mistakes);
+        self.updates += u64::from(outcome.updates);
+        self.errors += u64::from(outcome.wrong);
     }
 }
-
-/// A learner who is shown rows of two classes.
-struct Lesson<'a, R> {
-    learner: &'a mut Online<R>,
-    batch: Batch<'a>,
-    tally: &'a mut Tally,
-}
-
-impl<R: Rule> Visitor for Lesson<'_, R> {
-    #[inline(always)]
-    fn visit(&mut self, i: u32, row: impl Vector) {
-        let (class, weight) = self.batch.label(i);
-        self.tally.add(self.learner.learn_two(row, i, class, weight));
-    }
-}
-
-/// The same, with rows that are called otherwise where they come from.
-struct PageLesson<'a, R>(Lesson<'a, R>, &'a [u32]);
-
-impl<R: Rule> Visitor for PageLesson<'_, R> {
-    #[inline(always)]
-    fn visit(&mut self, i: u32, row: impl Vector) {
-        let PageLesson(Lesson { learner, batch, tally }, ids) = self;
-        let (class, weight) = batch.label(i);
-        tally.add(learner.learn_two(row, ids[i as usize], class, weight));
-    }
-}
-
-/// Learns from pages until an epoch has ended.
-fn read<R: Rule>(
-    learner: &mut Online<R>,
-    pages: &mut Pages,
-    tally: &mut Tally,
-    mut report: impl FnMut(&Tally) -> Flow,
-) -> Flow {
-    while let Some(page) = pages.next() {
-        let batch = page.batch();
-        if learner.is_plain() {
-            batch.rows.show_all(&mut PageLesson(Lesson { learner, batch, tally }, &page.ids));
-        } else {
-            for (&id, i) in page.ids.iter().zip(0..) {
-                let (row, class, weight) = batch.row(i);
-                tally.add(learner.learn(row, id, class, weight));
-            }
-        }
-        let is_last = page.is_last;
-        pages.hand_back(page);
-        if report(tally) == Flow::Stop {
-            return Flow::Stop;
-        }
-        if is_last {
-            break;
-        }
-    }
-    Flow::Continue
-}
-
-/// Learns from rows where they lie.
-fn visit<R: Rule>(
-    learner: &mut Online<R>,
-    batch: Batch<'_>,
-    sequence: &Sequence,
-    tally: &mut Tally,
-    mut report: impl FnMut(&Tally) -> Flow,
-) -> Flow {
-    for (spans, window) in sequence.windows() {
-        if fits(batch.rows) {
-            batch.fetch_all(spans);
-        }
-        if learner.is_plain() {
-            batch.rows.show(window, &mut Lesson { learner, batch, tally });
-        } else {
-            for &i in window {
-                let (row, class, weight) = batch.row(i);
-                tally.add(learner.learn(row, i, class, weight));
-            }
-        }
-        if report(tally) == Flow::Stop {
-            return Flow::Stop;
-        }
-    }
-    Flow::Continue
-}
-
-/// Whether a window of rows stays in a core's own cache while it is visited. Longer rows come at the speed of
-/// a sequential read wherever they lie.
-fn fits(rows: &Matrix) -> bool {
-    /// What such a cache holds.
-    const CACHE: usize = 1 << 20;
-    rows.bytes() / rows.rows().max(1) * WINDOW <= CACHE
-}
-
-/// With fewer rows, an epoch is over before a second thread has begun.
-const PAGES_FROM: usize = 8 * WINDOW;

@@ -1,79 +1,80 @@
-//! Learning in a kernel's space: the weights are a sum of the rows that were mistakes, and are never written
-//! out.
+//! Online learning with a kernel (Freund and Schapire 1999): the weights are `w = Σ cᵢ·φ(xᵢ)` over
+//! the rows of mistakes, and scores are `s(x) = Σ cᵢ·(K(xᵢ, x) + bias²)`.
 //!
-//! Rows are visited in blocks. First all rows of a block are compared with all mistakes so far, on all cores,
-//! a tile of rows at a time; then they are visited one by one, and each new mistake is compared with the rest
-//! of its block. So every row is scored by just the weights that it would have met alone, whatever the block
-//! and the threads.
+//! Rows are visited in blocks. First the kernels of all rows of a block with all mistakes so far are computed,
+//! on all cores, a tile of rows at a time; then the rows are visited one by one, and each new mistake adds its
+//! kernels with the rest of the block. So every row's scores are those of sequential learning, whatever the
+//! block size and the number of threads.
 
 use super::correct::{Example, Update, correct};
-use super::epochs::{Batch, Course, Plan, Pupil, Tally, Trained, Validate, attend};
-use super::learner::{Keep, Seen};
+use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
+use super::linear::{Hypothesis, RowOutcome};
 use super::order::Sequence;
 use super::rule::Rule;
 use crate::control::{Epoch, Flow, Observer, Progress};
 use crate::data::{Matrix, Row};
 use crate::kernel::{BLOCK, Kernel, Precision, Tile, norms_sq};
-use crate::model::{Form, Mistake, Run, Scorer};
+use crate::model::{Mistake, Run, Scorer, WeightVector};
 use crate::multiclass::Scheme;
 use rayon::prelude::*;
+use std::ops::Range;
 
-/// A learner in a kernel's space.
-pub struct Kernelised<'a, R> {
+/// A learner with a kernel.
+pub(crate) struct KernelLearner<'a, R> {
     rule: R,
     scheme: Scheme,
     classes: usize,
     outputs: usize,
-    keep: Keep,
+    hypothesis: Hypothesis,
     kernel: Kernel,
     precision: Precision,
     bias: f64,
     rows: &'a Matrix,
     norms_sq: Vec<f64>,
-    /// The rows that the weights are made of, in the order of their first mistakes.
+    /// The support rows, in the order of their first mistakes.
     support: Vec<u32>,
-    /// Where a row stands among them, by row.
+    /// The position of each row among them, or [`NO_SLOT`].
     slots: Vec<u32>,
     /// `support × outputs`.
     coefficients: Vec<f64>,
     journal: Vec<Mistake>,
     /// Per mistake, `‖w‖²` after it: of the output that gained or, of joint classes, of all.
     lengths_sq: Vec<f64>,
-    /// `‖w‖²` of every output now.
+    /// The current `‖w‖²` of every output.
     squares: Vec<f64>,
     rounds: f64,
-    tiles: Vec<Visited>,
+    tiles: Vec<ScoredTile>,
     /// Kernels computed so far.
     comparisons: u64,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
-/// A tile of rows that are about to be visited, and their scores: of every output, all rows side by side.
-struct Visited {
+/// A tile of rows about to be visited, and their scores: for every output, all rows side by side.
+struct ScoredTile {
     tile: Tile,
     rows: usize,
     scores: Vec<f64>,
 }
 
-impl Visited {
+impl ScoredTile {
+    fn new(kernel: Kernel, precision: Precision) -> Self {
+        Self { tile: Tile::new(kernel, precision), rows: 0, scores: Vec::new() }
+    }
+
     /// Scores these rows by all support rows.
-    fn score(&mut self, rows: &[Row<'_>], of: &Support<'_>) {
+    fn score(&mut self, rows: &[Row<'_>], of: &Expanded<'_>) {
         self.tile.load(rows, of.rows.columns());
         self.rows = rows.len();
         self.scores.clear();
         self.scores.resize(rows.len() * of.outputs, 0.0);
         for (&row, own) in of.support.iter().zip(of.coefficients.chunks_exact(of.outputs)) {
-            self.add(
-                of.rows.row(row as usize),
-                of.norms_sq[row as usize],
-                own.iter().copied().enumerate(),
-                of.bias_sq,
-            );
+            let norm_sq = of.norms_sq[row as usize];
+            self.add(of.rows.row(row as usize), norm_sq, own.iter().copied().enumerate(), of.bias_sq);
         }
     }
 
-    /// Adds a row to some outputs.
+    /// Adds multiples of a row to some outputs' weights.
     fn add(&mut self, row: Row<'_>, norm_sq: f64, steps: impl Iterator<Item = (usize, f64)>, bias_sq: f64) {
         let kernels = self.tile.compare(row, norm_sq);
         for (output, step) in steps.filter(|(_, step)| *step != 0.0) {
@@ -90,8 +91,8 @@ impl Visited {
     }
 }
 
-/// What the weights of the moment are made of.
-struct Support<'a> {
+/// The current weights: support rows and their coefficients.
+struct Expanded<'a> {
     rows: &'a Matrix,
     norms_sq: &'a [f64],
     support: &'a [u32],
@@ -100,95 +101,96 @@ struct Support<'a> {
     bias_sq: f64,
 }
 
-impl<'a, R: Rule> Kernelised<'a, R> {
-    /// A learner that knows nothing.
-    pub fn new(plan: &Plan<R>, kernel: Kernel, rows: &'a Matrix) -> Self {
+impl<'a, R: Rule> KernelLearner<'a, R> {
+    /// A learner of zero weights.
+    pub(crate) fn new(plan: &Plan<R>, kernel: Kernel, rows: &'a Matrix) -> Self {
         let norms_sq = norms_sq(rows);
         let precision = Precision::suited(kernel, rows, norms_sq.iter().copied().fold(0.0, f64::max));
         let outputs = plan.scheme.outputs(plan.classes);
-        let visited = || Visited { tile: Tile::new(kernel, precision), rows: 0, scores: Vec::new() };
+        let tiles = BLOCK.div_ceil(Tile::capacity(precision));
         Self {
             rule: plan.rule.clone(),
             scheme: plan.scheme,
             classes: plan.classes,
             outputs,
-            keep: plan.keep,
+            hypothesis: plan.hypothesis,
             kernel,
             precision,
             bias: plan.bias.coordinate(),
             rows,
             norms_sq,
             support: Vec::new(),
-            slots: vec![NONE; rows.rows()],
+            slots: vec![NO_SLOT; rows.rows()],
             coefficients: Vec::new(),
             journal: Vec::new(),
             lengths_sq: Vec::new(),
             squares: vec![0.0; outputs],
             rounds: 0.0,
-            tiles: (0..BLOCK.div_ceil(Tile::capacity(precision))).map(|_| visited()).collect(),
+            tiles: (0..tiles).map(|_| ScoredTile::new(kernel, precision)).collect(),
             comparisons: 0,
         }
     }
 
-    /// Learns from the next rows of an epoch, [`BLOCK`] at most, and tells `told` of each.
-    pub fn learn(&mut self, batch: Batch<'_>, ids: &[u32], mut told: impl FnMut(Seen)) {
+    /// Learns from the next rows of an epoch, at most [`BLOCK`], and passes the outcome of each to `report`.
+    pub(crate) fn learn(&mut self, data: TrainingRows<'_>, ids: &[u32], mut report: impl FnMut(RowOutcome)) {
         self.score(ids);
         let (mut scores, mut updates) = (Vec::with_capacity(self.outputs), Vec::new());
-        let rule = self.rule.clone();
-        let many = Tile::capacity(self.precision);
+        let capacity = Tile::capacity(self.precision);
         for (i, &id) in ids.iter().enumerate() {
-            let (_, class, weight) = batch.row(id);
+            let (class, weight) = data.label(id);
             if weight <= 0.0 {
-                told(Seen::default());
+                report(RowOutcome::default());
                 continue;
             }
-            self.tiles[i / many].scores_of(i % many, &mut scores);
-            let own = self.own(id);
+            self.tiles[i / capacity].scores_of(i % capacity, &mut scores);
+            let norm_sq = self.self_kernel(id);
             updates.clear();
-            let seen = correct(
-                &rule,
-                self.scheme,
-                &scores,
-                Example { class, weight },
-                || own,
-                |update| updates.push(update),
-            );
+            let example = Example { class, weight };
+            let outcome =
+                correct(&self.rule, self.scheme, &scores, example, || norm_sq, |update| updates.push(update));
             if !updates.is_empty() {
                 updates.iter().for_each(|update| self.update(id, *update, &scores));
-                let (row, norm_sq) = (self.rows.row(id as usize), self.norms_sq[id as usize]);
-                for tile in &mut self.tiles[i / many..ids.len().div_ceil(many)] {
-                    tile.add(row, norm_sq, updates.iter().flat_map(Update::steps), self.bias * self.bias);
-                }
-                self.comparisons += (ids.len() - i / many * many) as u64;
+                self.add_to_tiles(id, &updates, i / capacity..ids.len().div_ceil(capacity));
+                self.comparisons += (ids.len() - i / capacity * capacity) as u64;
             }
             self.rounds += weight;
-            told(seen);
+            report(outcome);
         }
     }
 
+    /// Adds a row's updates to the scores of the tiles that are not yet visited to their end.
+    fn add_to_tiles(&mut self, id: u32, updates: &[Update], tiles: Range<usize>) {
+        let (row, norm_sq) = (self.rows.row(id as usize), self.norms_sq[id as usize]);
+        for tile in &mut self.tiles[tiles] {
+            tile.add(row, norm_sq, updates.iter().flat_map(Update::steps), self.bias * self.bias);
+        }
+    }
+
+    /// Scores the rows of a block by the current weights.
     fn score(&mut self, ids: &[u32]) {
         let Self {
             rows, norms_sq, support, coefficients, outputs, bias, tiles, comparisons, precision, ..
         } = self;
-        let of = Support { rows, norms_sq, support, coefficients, outputs: *outputs, bias_sq: *bias * *bias };
+        let of =
+            Expanded { rows, norms_sq, support, coefficients, outputs: *outputs, bias_sq: *bias * *bias };
         *comparisons += (support.len() * ids.len()) as u64;
-        let many = Tile::capacity(*precision);
-        tiles.par_iter_mut().zip(ids.par_chunks(many)).for_each(|(tile, ids)| {
+        let capacity = Tile::capacity(*precision);
+        tiles.par_iter_mut().zip(ids.par_chunks(capacity)).for_each(|(tile, ids)| {
             let rows: Vec<Row<'_>> = ids.iter().map(|&id| of.rows.row(id as usize)).collect();
             tile.score(&rows, &of);
         });
     }
 
-    /// A row's squared length in the kernel's space.
-    fn own(&self, id: u32) -> f64 {
+    /// `K(x, x)`, the squared norm of a row in the kernel's feature space.
+    fn self_kernel(&self, id: u32) -> f64 {
         let norm_sq = self.norms_sq[id as usize];
         self.kernel.of(norm_sq, norm_sq, norm_sq) + self.bias * self.bias
     }
 
     fn update(&mut self, id: u32, update: Update, scores: &[f64]) {
-        let own = self.own(id);
+        let norm_sq = self.self_kernel(id);
         for (output, step) in update.steps() {
-            self.squares[output] += step * (2.0 * scores[output] + step * own);
+            self.squares[output] += step * (2.0 * scores[output] + step * norm_sq);
         }
         self.record(update.mistake(id, self.rounds));
         self.lengths_sq.push(match self.scheme {
@@ -197,10 +199,10 @@ impl<'a, R: Rule> Kernelised<'a, R> {
         });
     }
 
-    /// Takes a mistake into the weights.
+    /// Adds a mistake to the weights and to the journal.
     fn record(&mut self, mistake: Mistake) {
         let slot = &mut self.slots[mistake.row as usize];
-        if *slot == NONE {
+        if *slot == NO_SLOT {
             *slot = self.support.len() as u32;
             self.support.push(mistake.row);
             self.coefficients.resize(self.coefficients.len() + self.outputs, 0.0);
@@ -212,65 +214,59 @@ impl<'a, R: Rule> Kernelised<'a, R> {
         self.journal.push(mistake);
     }
 
-    /// The mistakes so far.
-    pub fn journal(&self) -> &[Mistake] {
+    /// The mistakes so far, in order.
+    pub(crate) fn journal(&self) -> &[Mistake] {
         &self.journal
     }
 
     /// Per mistake, `‖w‖²` after it: of the output that gained or, of joint classes, of all.
-    pub fn lengths_sq(&self) -> &[f64] {
+    pub(crate) fn lengths_sq(&self) -> &[f64] {
         &self.lengths_sq
     }
 
-    /// Rounds so far: rows seen, by their weights.
-    pub fn rounds(&self) -> f64 {
+    /// Rounds so far: the sum of the weights of the rows visited.
+    pub(crate) fn rounds(&self) -> f64 {
         self.rounds
     }
 
-    /// Goes on from a run that made these mistakes in so many rounds.
-    pub fn replay(&mut self, mistakes: &[Mistake], lengths_sq: &[f64], rounds: f64) {
+    /// Resumes a run that made these mistakes in so many rounds.
+    pub(crate) fn replay(&mut self, mistakes: &[Mistake], lengths_sq: &[f64], rounds: f64) {
         for (mistake, &length_sq) in mistakes.iter().zip(lengths_sq) {
             self.record(*mistake);
             self.lengths_sq.push(length_sq);
-            // Of joint classes only their sum is known, and asked for.
+            // Of joint classes only the sum is known, and only the sum is used.
             self.squares[if self.scheme == Scheme::Joint { 0 } else { mistake.gains as usize }] = length_sq;
         }
         self.rounds = rounds;
     }
 
-    /// The run up to some mistake and round.
+    /// The run up to so many mistakes and rounds.
     fn run(&self, mistakes: usize, rounds: f64) -> Run<'_> {
         let Self { kernel, precision, bias, rows, .. } = *self;
         Run { kernel, precision, bias, rows, mistakes: &self.journal[..mistakes], rounds }
     }
 }
 
-impl<R: Rule> Pupil for Kernelised<'_, R> {
-    /// So many mistakes and so many rounds.
+impl<R: Rule> EpochLearner for KernelLearner<'_, R> {
+    /// The number of mistakes and of rounds.
     type Snapshot = (usize, f64);
 
-    fn pass(
+    fn run_epoch(
         &mut self,
-        batch: Batch<'_>,
+        data: TrainingRows<'_>,
         sequence: &Sequence,
-        epoch: (usize, usize),
+        (epoch, epochs): (usize, usize),
         observer: &mut dyn Observer,
     ) -> (Epoch, Flow) {
-        let (mut tally, of) = (Tally::default(), batch.rows.rows() as u64);
+        let (mut tally, of) = (Tally::default(), data.rows.rows() as u64);
         for ids in sequence.rows().chunks(BLOCK) {
-            self.learn(batch, ids, |seen| tally.add(seen));
-            let progress = Progress::Learning {
-                epoch: epoch.0,
-                epochs: epoch.1,
-                rows: tally.rows,
-                of,
-                errors: tally.errors,
-            };
-            if observer.observe(progress) == Flow::Stop {
-                return (tally.epoch(epoch.0), Flow::Stop);
+            self.learn(data, ids, |outcome| tally.add(outcome));
+            let Tally { rows, errors, .. } = tally;
+            if observer.observe(Progress::Learning { epoch, epochs, rows, of, errors }) == Flow::Stop {
+                return (tally.epoch(epoch), Flow::Stop);
             }
         }
-        (tally.epoch(epoch.0), Flow::Continue)
+        (tally.epoch(epoch), Flow::Continue)
     }
 
     fn snapshot(&self) -> (usize, f64) {
@@ -279,25 +275,28 @@ impl<R: Rule> Pupil for Kernelised<'_, R> {
 
     fn scorer(&self, &(mistakes, rounds): &(usize, f64), _rows: &Matrix) -> Scorer {
         let run = self.run(mistakes, rounds);
-        match self.keep {
-            Keep::Last => Scorer::Kernel(run.expansion(self.outputs, Form::Last)),
-            Keep::Average => Scorer::Kernel(run.expansion(self.outputs, Form::Average)),
-            Keep::Mistakes => Scorer::Voted(run.voted(self.scheme, self.classes)),
+        match self.hypothesis {
+            Hypothesis::Last => Scorer::Kernel(run.expansion(self.outputs, WeightVector::Last)),
+            Hypothesis::Average => Scorer::Kernel(run.expansion(self.outputs, WeightVector::Average)),
+            Hypothesis::Votes => Scorer::Voted(run.voted(self.scheme, self.classes)),
         }
     }
 }
 
-/// Trains in epochs, in a kernel's space. Also tells how many kernels were computed.
+/// Trains in epochs with a kernel. Also returns the number of kernels computed.
 pub fn train_kernel<R: Rule>(
     plan: &Plan<R>,
     kernel: Kernel,
-    batch: Batch<'_>,
+    data: TrainingRows<'_>,
     validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> (Trained, u64) {
-    let mut pupil = Kernelised::new(plan, kernel, batch.rows);
-    let Course { stopped, trace, best } = attend(plan, batch, &mut pupil, validate, observer);
-    let (epoch, snapshot) =
-        best.map_or((trace.len(), pupil.snapshot()), |(_, epoch, snapshot)| (epoch, snapshot));
-    (Trained::new(pupil.scorer(&snapshot, batch.rows), stopped, trace, epoch), pupil.comparisons)
+    let mut learner = KernelLearner::new(plan, kernel, data.rows);
+    let EpochRun { stopped, trace, best } = run_epochs(plan, data, &mut learner, validate, observer);
+    let (epoch, snapshot) = match best {
+        Some((_, epoch, snapshot)) => (epoch, snapshot),
+        None => (trace.len(), learner.snapshot()),
+    };
+    let scorer = learner.scorer(&snapshot, data.rows);
+    (Trained::new(scorer, stopped, trace, epoch), learner.comparisons)
 }

@@ -1,20 +1,27 @@
-//! 5a — One row at a time: perceptron, averaged, voted, passive-aggressive; over a data set in epochs, or
-//! over a stream.
+//! Online learning, one row at a time: perceptron, averaged and voted perceptron, passive-aggressive; in epochs
+//! over rows in memory, or in one pass over a stream.
+//!
+//! [`rule`] has the update rules. [`LinearLearner`] applies them to weights of features, `KernelLearner` and
+//! [`BudgetLearner`] to sums of rows.
 
 mod budget;
 mod correct;
 mod epochs;
 mod kernel;
-mod learner;
+mod linear;
+mod linear_epochs;
 mod order;
-mod pages;
 mod quantized;
 pub mod rule;
+mod shuffled_copy;
 mod stream;
 
-pub use budget::Budgeted;
-pub use epochs::{Batch, Plan, Stopped, Trained, Validate, train};
-pub use kernel::{Kernelised, train_kernel};
-pub use learner::{Keep, Online, Seen};
-pub use order::{Order, Sequence};
-pub use stream::{Stream, Streamed, class_order};
+pub use budget::BudgetLearner;
+pub use epochs::{Plan, Stopped, Trained, TrainingRows, Validate};
+pub(crate) use kernel::KernelLearner;
+pub use kernel::train_kernel;
+pub use linear::{Hypothesis, LinearLearner, RowOutcome};
+pub use linear_epochs::train;
+pub use order::Order;
+pub(crate) use order::Sequence;
+pub use stream::{Stream, Streamed};

@@ -9,27 +9,27 @@ use std::ops::Range;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Order {
-    /// Shuffled anew every epoch, by the seed.
+    /// Shuffled before every epoch, by the seed.
     #[default]
     Shuffled,
-    /// As given.
+    /// The order of the data.
     Given,
 }
 
-/// Rows that stay together when blocks are shuffled.
+/// Neighbouring rows that stay together when blocks are shuffled.
 const BLOCK: usize = 32;
-/// Rows that are shuffled among themselves: 32 blocks from anywhere.
-pub const WINDOW: usize = 32 * BLOCK;
+/// Rows that are shuffled among themselves: 32 blocks.
+pub(super) const WINDOW: usize = 32 * BLOCK;
 
-/// The rows of an epoch, window by window.
+/// The order of an epoch's rows, window by window.
 ///
-/// Rows shuffled one by one lie all over memory, and an epoch becomes a long wait for it: thirteen times as
-/// long on `census` as in the order given. So blocks of 32 neighbours are shuffled, and then the 1,024 rows
-/// of each 32 blocks in a row: a window comes from everywhere in the data, is fetched block by block at the
-/// speed of a sequential read, and is then visited in random order where it lies in the cache. With at most
-/// 1,024 rows this is a shuffle like any other.
+/// Visiting fully shuffled rows is bound by random access to memory: an epoch over `census` takes thirteen
+/// times as long as in the order given. So blocks of 32 neighbouring rows are shuffled first, and then the
+/// 1,024 rows of each 32 consecutive blocks. A window has rows from everywhere in the data, is prefetched
+/// block by block at the speed of a sequential read, and is then visited in random order within the cache. Up
+/// to 1,024 rows this is a full shuffle.
 #[derive(Clone, Debug)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     total: usize,
     shuffled: bool,
     blocks: Vec<u32>,
@@ -38,13 +38,13 @@ pub struct Sequence {
 
 impl Sequence {
     /// All rows, in the order given.
-    pub fn new(total: usize) -> Self {
+    pub(crate) fn new(total: usize) -> Self {
         let blocks = (0..total.div_ceil(BLOCK) as u32).collect();
         Self { total, shuffled: false, blocks, rows: (0..total as u32).collect() }
     }
 
     /// Shuffles for the next epoch.
-    pub fn shuffle(&mut self, random: &mut Random) {
+    pub(crate) fn shuffle(&mut self, random: &mut Random) {
         self.shuffled = true;
         random.shuffle(&mut self.blocks);
         self.rows.clear();
@@ -55,14 +55,14 @@ impl Sequence {
         }
     }
 
-    /// All rows, in the order in which they are visited.
-    pub fn rows(&self) -> &[u32] {
+    /// All rows, in the order of their visits.
+    pub(crate) fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The windows: which rows to fetch for each beforehand (none in the order given, where memory comes by
-    /// itself), and the order in which its rows are visited.
-    pub fn windows(&self) -> impl Iterator<Item = (impl Iterator<Item = Range<usize>>, &[u32])> {
+    /// The windows: the spans of rows to prefetch for each (none in the order given, where the processor
+    /// prefetches by itself), and the order in which its rows are visited.
+    pub(crate) fn windows(&self) -> impl Iterator<Item = (impl Iterator<Item = Range<usize>>, &[u32])> {
         let mut rest = self.rows.as_slice();
         self.blocks.chunks(WINDOW / BLOCK).map(move |blocks| {
             let spans = blocks.iter().map(|&block| span(block, self.total));
@@ -91,12 +91,12 @@ mod tests {
             for epoch in 0..3 {
                 let mut visited = Vec::new();
                 for (spans, window) in sequence.windows() {
-                    let mut fetched: Vec<usize> = spans.flatten().collect();
+                    let mut prefetched: Vec<usize> = spans.flatten().collect();
                     let mut rows: Vec<usize> = window.iter().map(|&row| row as usize).collect();
                     visited.extend_from_slice(&rows);
-                    fetched.sort_unstable();
+                    prefetched.sort_unstable();
                     rows.sort_unstable();
-                    prop_assert_eq!(fetched, if epoch == 0 { Vec::new() } else { rows });
+                    prop_assert_eq!(prefetched, if epoch == 0 { Vec::new() } else { rows });
                 }
                 if epoch == 0 { prop_assert!(visited.is_sorted()); }
                 visited.sort_unstable();

@@ -8,9 +8,9 @@ pub(super) const QUANTIZED_FROM: usize = 1 << 17;
 
 /// Weights as whole numbers of a unit.
 ///
-/// Where the weights are too large for the cache, learning waits for their look-up alone, and a quarter of
-/// the bytes arrives in half the time. The approximate scores of most rows leave no doubt about what to do;
-/// the other rows are scored exactly. What is learned is the same.
+/// Where the weights are too large for the cache, learning is bound by loading them, and a quarter of the
+/// bytes takes half the time. For most rows the error bound of the approximate score settles whether there is
+/// an update; the other rows are scored exactly. So the learned weights are the same.
 #[derive(Clone, Debug)]
 pub(super) struct QuantizedWeights {
     /// `w/unit`, rounded towards zero. All are below [`LIMIT`].
@@ -37,8 +37,7 @@ const LARGEST: f64 = 256.0;
 impl QuantizedWeights {
     /// All zero.
     pub fn zero(features: usize) -> Self {
-        // No weight that matters is small enough for this: the first one that is not zero will choose the
-        // unit.
+        // So small a unit that the first weight other than zero chooses another.
         Self { quantized: vec![0; features], unit: 2f64.powi(-900) }
     }
 
@@ -49,7 +48,7 @@ impl QuantizedWeights {
         quantized
     }
 
-    /// Makes room for new features, which weigh nothing.
+    /// Adds features of weight zero.
     pub fn grow(&mut self, features: usize) {
         self.quantized.resize(features.max(self.quantized.len()), 0);
     }
@@ -71,7 +70,7 @@ impl QuantizedWeights {
         }
     }
 
-    /// Chooses a larger unit. Weights that were rounded to zero would be so again.
+    /// Chooses a larger unit. Weights that were rounded to zero stay zero.
     #[cold]
     fn choose_unit(&mut self, largest: f64, weights: &[f64]) {
         /// The bits of the exponent: without the others, a number is rounded down to a power of two.
@@ -87,11 +86,11 @@ impl QuantizedWeights {
         }
     }
 
-    /// The score of a row, and how far it can be off.
+    /// The approximate score of a row, with its error bound.
     #[inline]
     pub fn score(&self, row: Row<'_>) -> ApproximateScore {
         let (sum, size) = dot_and_size(row, &self.quantized);
-        // No sum on the way is larger than this. If it is infinite, so is the error bound.
+        // No partial sum is larger than this. If it is infinite, so is the error bound.
         let most = size * self.unit * LIMIT;
         // Each weight is within a unit of its quantized one, which makes `unit·size`. Rounding adds far less:
         // `most` times some 2⁻⁵³ an entry, of which a row has fewer than 2³², and what is lost where products
@@ -101,7 +100,7 @@ impl QuantizedWeights {
     }
 }
 
-/// `<w, x>` and `Σ |xⱼ|`, up to rounding. Features beyond the end of the weights weigh nothing.
+/// `<w, x>` and `Σ |xⱼ|`, up to rounding. Features beyond the end of the weights have weight zero.
 #[inline]
 fn dot_and_size(row: Row<'_>, weights: &[i16]) -> (f64, f64) {
     match row {
@@ -147,7 +146,8 @@ mod tests {
         /// Weights that grow over many powers of ten, so that units are outgrown.
         #[test]
         fn exact_scores_are_within_the_error_bound(
-            updates in prop::collection::vec((prop::collection::btree_set(0u32..40, 0..20), -1f64..1.0, -12i32..12), 1..30),
+            updates in prop::collection::vec(
+                (prop::collection::btree_set(0u32..40, 0..20), -1f64..1.0, -12i32..12), 1..30),
             even in any::<bool>(),
             known in 1usize..40,
         ) {
@@ -165,28 +165,31 @@ mod tests {
                 row.add_to(&mut weights, 10f64.powi(*power));
                 quantized.update(row, &weights);
                 largest = weights.iter().fold(largest, |largest: f64, w| largest.max(w.abs()));
-                for (quantized, what) in [(&quantized, "updated"), (&QuantizedWeights::of(&weights), "made anew")] {
-                    let (ApproximateScore { score, error_bound }, exact) = (quantized.score(row), row.dot(&weights));
-                    prop_assert!((score - exact).abs() <= error_bound, "{what}: {score} for {exact}, within {error_bound}");
-                    // The bound is worth having: it is small beside what weights as large as the largest so
-                    // far would make.
+                let anew = QuantizedWeights::of(&weights);
+                for (quantized, what) in [(&quantized, "updated"), (&anew, "made anew")] {
+                    let ApproximateScore { score, error_bound } = quantized.score(row);
+                    let off = (score - row.dot(&weights)).abs();
+                    prop_assert!(off <= error_bound, "{what}: {score} is off by {off} > {error_bound}");
+                    // The bound is tight: at most a hundredth of the score that weights as large as the
+                    // largest so far could give.
                     let size = dot_and_size(row, &quantized.quantized).1;
-                    prop_assert!(error_bound <= largest * size / 100.0 + 1e-250, "{what}: {error_bound}, {largest}, {size}");
+                    prop_assert!(
+                        error_bound <= largest * size / 100.0 + 1e-250, "{what}: {error_bound}, {largest}, {size}");
                 }
             }
         }
     }
 
     #[test]
-    fn nothing_is_clear_once_a_weight_is_not_finite() {
+    fn nothing_is_certain_once_a_weight_is_not_finite() {
         for bad in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
             let mut weights = [1.0, bad];
             let mut quantized = QuantizedWeights::of(&weights);
             for _ in 0..2 {
                 for row in [Row::Even(&[0], 1.0), Row::Even(&[1], 1.0), Row::Even(&[], 0.0)] {
                     let ApproximateScore { score, error_bound } = quantized.score(row);
-                    let clear = score.abs() - error_bound > 0.0;
-                    assert!(!clear, "{score} {error_bound}");
+                    let certain = score.abs() - error_bound > 0.0;
+                    assert!(!certain, "{score} {error_bound}");
                 }
                 weights[1] = 1.0;
                 quantized.update(Row::Even(&[0, 1], 1.0), &weights);
@@ -194,9 +197,9 @@ mod tests {
         }
     }
 
-    /// Sums on the way to a score may overflow where the score itself does not.
+    /// Partial sums may overflow where the score itself does not.
     #[test]
-    fn nothing_is_clear_where_a_sum_could_overflow() {
+    fn nothing_is_certain_where_a_sum_could_overflow() {
         let quantized = QuantizedWeights::of(&[1e300, 1e300, -1e300]);
         assert!(quantized.score(Row::Even(&[0, 1, 2], 1.5e8)).error_bound.is_infinite());
     }

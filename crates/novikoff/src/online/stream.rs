@@ -1,17 +1,17 @@
-//! A stream that is seen once and never stored: features and labels turn up as they come.
+//! One pass over a stream that is not stored: features and classes are added as they occur.
 
-use super::learner::{Keep, Online, Seen};
+use super::linear::{Hypothesis, LinearLearner, RowOutcome};
 use super::rule::Rule;
-use crate::data::{Labels, Row};
+use crate::data::Row;
 use crate::model::Weights;
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 
-/// Learns from a stream. Classes are numbered as they turn up; [`Stream::finish`] brings them into their
-/// final order.
+/// Learns from a stream. Classes are numbered as they occur; [`Stream::finish`] brings them into their final
+/// order.
 #[derive(Clone, Debug)]
 pub struct Stream<R> {
-    learner: Online<R>,
+    learner: LinearLearner<R>,
     classes: usize,
     rows: u64,
     wrong: u64,
@@ -19,14 +19,14 @@ pub struct Stream<R> {
     updates: u64,
 }
 
-/// What a stream came to.
+/// The result of learning from a stream.
 #[derive(Clone, Debug)]
 pub struct Streamed {
     /// The weights, with outputs in the order asked for.
     pub weights: Weights,
-    /// How the classes came to be told apart.
+    /// The multiclass scheme in the end.
     pub scheme: Scheme,
-    /// Rows seen.
+    /// Rows read.
     pub rows: u64,
     /// Rows that were predicted wrongly before they were learned from.
     pub wrong: u64,
@@ -37,14 +37,14 @@ pub struct Streamed {
 }
 
 impl<R: Rule> Stream<R> {
-    /// A learner that has seen nothing. With more than two classes they are learned jointly.
-    pub fn new(rule: R, bias: Bias, keep: Keep) -> Self {
-        let learner = Online::new(rule, Scheme::Two, 2, 0, bias, keep);
+    /// A learner of zero weights. More than two classes are learned jointly.
+    pub fn new(rule: R, bias: Bias, hypothesis: Hypothesis) -> Self {
+        let learner = LinearLearner::new(rule, Scheme::Two, 2, 0, bias, hypothesis);
         Self { learner, classes: 2, rows: 0, wrong: 0, mistakes: 0, updates: 0 }
     }
 
-    /// Prepares for rows of so many features and classes.
-    pub fn expect(&mut self, features: usize, classes: usize) {
+    /// Reserves weights for rows of so many features and classes.
+    pub fn reserve(&mut self, features: usize, classes: usize) {
         self.learner.grow_features(features);
         if classes > self.classes {
             self.learner.grow_classes(classes);
@@ -52,15 +52,15 @@ impl<R: Rule> Stream<R> {
         }
     }
 
-    /// Predicts a row, then learns from its class. [`Stream::expect`] must have been told of both.
+    /// Predicts a row, then learns from its class. [`Stream::reserve`] must have been called for both.
     #[inline]
-    pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Seen {
-        let seen = self.learner.learn(row, 0, class, weight);
+    pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> RowOutcome {
+        let outcome = self.learner.learn(row, 0, class, weight);
         self.rows += 1;
-        self.wrong += u64::from(seen.wrong);
-        self.mistakes += u64::from(seen.mistakes);
-        self.updates += u64::from(seen.updates);
-        seen
+        self.wrong += u64::from(outcome.wrong);
+        self.mistakes += u64::from(outcome.mistakes);
+        self.updates += u64::from(outcome.updates);
+        outcome
     }
 
     /// Rows, wrong predictions and mistakes so far.
@@ -77,20 +77,10 @@ impl<R: Rule> Stream<R> {
             Scheme::Two if order.first() == Some(&1) => weights.negate(),
             Scheme::Two => {}
             _ => {
-                weights = weights
-                    .rearranged(&order.iter().map(|&class| Some((class as usize, 1.0))).collect::<Vec<_>>())
+                let sources: Vec<_> = order.iter().map(|&class| Some((class as usize, 1.0))).collect();
+                weights = weights.rearranged(&sources);
             }
         }
         Streamed { weights, scheme, rows, wrong, mistakes, updates }
     }
-}
-
-/// The final order of labels: sorted, and of two the positive one (the larger, or the one named) last.
-pub fn class_order(labels: &Labels, positive: Option<u32>) -> Vec<u32> {
-    let mut order = labels.sorted();
-    if let Some(positive) = positive {
-        order.retain(|&label| label != positive);
-        order.push(positive);
-    }
-    order
 }

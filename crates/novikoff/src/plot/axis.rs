@@ -4,7 +4,7 @@ use super::text;
 
 /// How numbers are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
+pub(super) enum Spacing {
     /// Equal steps lie equally far apart.
     Even,
     /// Equal factors lie equally far apart; numbers that are not positive have no place.
@@ -25,7 +25,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From the least to the largest of these numbers, with a little room; whatever is not a number is passed
+    /// From the least to the largest of these numbers, with a little room; NaN is passed
     /// over.
     pub(super) fn around(numbers: impl IntoIterator<Item = f64>, spacing: Spacing) -> Self {
         let mut axis = Self::exactly(numbers, spacing);

@@ -44,10 +44,9 @@ pub struct Panel {
 pub struct Scale {
     /// Its name.
     pub name: String,
-    /// How numbers are spread.
-    pub spacing: Spacing,
-    /// Numbers that the axis has to reach, besides those of the series: 0, say.
-    pub reaching: Vec<f64>,
+    spacing: Spacing,
+    /// Numbers that the axis includes besides those of the series, such as 0.
+    reaching: Vec<f64>,
 }
 
 impl Scale {

@@ -1,12 +1,11 @@
-//! 9 — Pictures: plain numbers and names in, SVG out.
+//! Plots: numbers and names in, SVG out.
 //!
 //! Every picture is a description ([`Points`], [`Chart`], [`Losses`], …) with a `draw` that never fails:
-//! numbers that are none are left out, and where nothing is left the picture says so in words. Names may be
-//! anything; see [`tidy`].
+//! non-finite numbers are left out, and an empty picture says so in words. Names may be any text; see [`tidy`].
 //!
-//! A picture is [`WIDTH`] units wide, which on a phone are some 330 pixels: its type stays readable there.
-//! What it is drawn in are classes with a colour for light and one for dark pages ([`stylesheet`]), and
-//! whatever differs in colour differs in shape or dashes too.
+//! A picture is 360 units wide, which is about 330 pixels on a phone: its text stays readable there. Shapes have
+//! CSS classes with a colour for light and one for dark pages ([`stylesheet`]); what differs in colour differs
+//! in shape or dashes, too.
 
 mod axis;
 mod bars;
@@ -22,7 +21,6 @@ mod sheet;
 mod style;
 mod text;
 
-pub use axis::Spacing;
 pub use bars::{Bars, Group};
 pub use chart::{Chart, Look, Panel, Scale, Series};
 pub use confusion::Confusion;
@@ -40,7 +38,7 @@ use svg::node::element::Element;
 use svg::node::{Blob, Node};
 
 /// How wide every picture is, in its own units.
-pub const WIDTH: f64 = 360.0;
+const WIDTH: f64 = 360.0;
 
 /// A drawn picture.
 ///
@@ -118,7 +116,7 @@ fn rules() -> Element {
     style
 }
 
-/// A picture of nothing, which says why.
+/// An empty picture, which says why it is empty.
 fn nothing(title: &str, description: &str, why: &str) -> Picture {
     let mut drawn = Sheet::default();
     drawn.add(text_element((WIDTH / 2.0, 2.0 * TYPE), why, "middle", Tone::Quiet, &[]));

@@ -130,7 +130,7 @@ impl Streaming for CountedStream<'_> {
     }
 
     fn expect(&mut self, features: usize, classes: usize) {
-        self.stream.expect(features, classes);
+        self.stream.reserve(features, classes);
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {

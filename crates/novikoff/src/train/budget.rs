@@ -9,12 +9,12 @@ use crate::data::Row;
 use crate::error::{Error, Result};
 use crate::model::Scorer;
 use crate::online::rule::Rule;
-use crate::online::{Budgeted, Keep, Order};
+use crate::online::{BudgetLearner, Hypothesis, Order};
 use serde_json::json;
 
 /// Rows of a stream, of which some are kept.
 pub(super) struct KernelStream<'a, R> {
-    stored: Budgeted<R>,
+    stored: BudgetLearner<R>,
     corrections: &'a Corrections,
     learner: &'a Learner,
     rows: u64,
@@ -26,7 +26,7 @@ pub(super) struct KernelStream<'a, R> {
 impl<'a, R: Rule> KernelStream<'a, R> {
     pub(super) fn new(rule: R, corrections: &'a Corrections, learner: &'a Learner) -> Result<Self> {
         refuse_one_vs_rest(learner.shared())?;
-        if corrections.returned == Keep::Average {
+        if corrections.returned == Hypothesis::Average {
             let error = Error::usage(
                 "a row that goes takes its share in the average with it: with a kernel, a stream has none",
             );
@@ -39,14 +39,14 @@ impl<'a, R: Rule> KernelStream<'a, R> {
                 .hint("use --budget 1000, or so"));
         }
         let Corrections { kernel, bias, budget, .. } = *corrections;
-        let stored = Budgeted::new(rule, kernel, bias, budget);
+        let stored = BudgetLearner::new(rule, kernel, bias, budget);
         Ok(Self { stored, corrections, learner, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
     }
 }
 
 impl<R: Rule> Streaming for KernelStream<'_, R> {
     fn expect(&mut self, features: usize, classes: usize) {
-        self.stored.expect(features, classes);
+        self.stored.reserve(features, classes);
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::loss::LossName;
 use crate::model::Activation;
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Tie};
-use crate::online::{Keep, Order};
+use crate::online::{Hypothesis, Order};
 use crate::penalty::Bias;
 use crate::read::Reader;
 use crate::solver::Schedule;
@@ -165,27 +165,27 @@ with_kernels!(PassiveAggressive);
 
 impl Default for Perceptron {
     fn default() -> Self {
-        Self::returning(Keep::Last)
+        Self::returning(Hypothesis::Last)
     }
 }
 
 impl Perceptron {
     /// The perceptron itself: its last weights.
     pub fn new() -> Self {
-        Self::returning(Keep::Last)
+        Self::returning(Hypothesis::Last)
     }
 
     /// The average of its weights over all rounds.
     pub fn averaged() -> Self {
-        Self::returning(Keep::Average)
+        Self::returning(Hypothesis::Average)
     }
 
     /// The votes of all its weight vectors.
     pub fn voted() -> Self {
-        Self::returning(Keep::Mistakes)
+        Self::returning(Hypothesis::Votes)
     }
 
-    fn returning(returned: Keep) -> Self {
+    fn returning(returned: Hypothesis) -> Self {
         Self {
             returned,
             rule: rule::Perceptron::default(),

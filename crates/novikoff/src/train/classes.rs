@@ -3,8 +3,7 @@
 use super::learner::{ClassWeight, Shared};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
-use crate::multiclass::Scheme;
-use crate::online::class_order;
+use crate::multiclass::{Scheme, class_order};
 
 /// Labels in their final order, and how to get there.
 pub(crate) struct Classes {

@@ -44,7 +44,7 @@ impl Stands {
     /// way was not finite.
     pub(super) fn of(
         weights: &Weights,
-        batch: online::Batch<'_>,
+        batch: online::TrainingRows<'_>,
         scheme: Scheme,
         corrections: &Corrections,
     ) -> Result<Self> {

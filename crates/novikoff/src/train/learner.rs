@@ -9,7 +9,7 @@ use crate::loss::{LossName, Targets};
 use crate::model::Activation;
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
-use crate::online::{Keep, Order};
+use crate::online::{Hypothesis, Order};
 use crate::penalty::Bias;
 use crate::solver::{Gradient, Schedule, Stochastic};
 use serde::{Deserialize, Serialize};
@@ -154,9 +154,9 @@ impl Learner {
     pub fn named(&self) -> Option<LearnerName> {
         match self {
             Learner::Perceptron(perceptron) => Some(match perceptron.returned {
-                Keep::Last => LearnerName::Perceptron,
-                Keep::Average => LearnerName::Averaged,
-                Keep::Mistakes => LearnerName::Voted,
+                Hypothesis::Last => LearnerName::Perceptron,
+                Hypothesis::Average => LearnerName::Averaged,
+                Hypothesis::Votes => LearnerName::Voted,
             }),
             Learner::PassiveAggressive(_) => Some(LearnerName::PassiveAggressive),
             Learner::Risk(risk) => risk.criterion.named(),
@@ -277,7 +277,7 @@ impl Default for Epochs {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Perceptron {
     /// Which weights are returned.
-    pub returned: Keep,
+    pub returned: Hypothesis,
     /// What an update adds, and when one is made.
     pub rule: rule::Perceptron,
     /// The value of a feature that each row has to itself while it is learned from, if it has one. It makes any rows

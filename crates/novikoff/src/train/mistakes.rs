@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
-use crate::online::{Batch, Keep, Stopped, Trained};
+use crate::online::{Hypothesis, Stopped, Trained, TrainingRows};
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -62,7 +62,7 @@ pub struct Promise {
 /// at hand.
 pub(super) fn account(
     trained: &mut Trained,
-    batch: Batch<'_>,
+    batch: TrainingRows<'_>,
     scheme: Scheme,
     corrections: &Corrections,
     learner: &Learner,
@@ -102,13 +102,18 @@ pub(super) fn account(
 }
 
 /// The length of the mean of all updates, where the run's last weights are their sum and at hand.
-fn margin_upper(trained: &Trained, batch: Batch<'_>, scheme: Scheme, learner: &Learner) -> Option<f64> {
+fn margin_upper(
+    trained: &Trained,
+    batch: TrainingRows<'_>,
+    scheme: Scheme,
+    learner: &Learner,
+) -> Option<f64> {
     let Learner::Perceptron(perceptron) = learner else { return None };
     let sums_up = batch.weights.is_empty() && scheme != Scheme::OneVsRest;
     let weights = match (&trained.last, &trained.scorer) {
         (Some(last), _) => last,
         (None, Scorer::Linear(weights))
-            if perceptron.returned == Keep::Last && trained.epoch == trained.trace.len() =>
+            if perceptron.returned == Hypothesis::Last && trained.epoch == trained.trace.len() =>
         {
             weights
         }

@@ -13,7 +13,7 @@ use crate::evaluate::{self, Regression};
 use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
-use crate::network::{self, Aim, Plan, Targets, Trained, Truth};
+use crate::network::{self, Objective, Plan, ScaledTargets, Targets, Trained};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -31,8 +31,9 @@ pub(super) fn train_network(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     check(settings, data)?;
-    let Task { aim, classes, scheme, outputs } = Task::new(data, settings)?;
-    let counted = (0..data.len()).filter(|&i| aim.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
+    let Task { objective, classes, scheme, outputs } = Task::new(data, settings)?;
+    let counted =
+        (0..data.len()).filter(|&i| objective.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
     let plan = Plan {
         hidden: settings.units,
         activation: settings.activation,
@@ -40,7 +41,7 @@ pub(super) fn train_network(
         bias: settings.bias,
         batch: settings.batch_of(counted),
         step: settings.step,
-        lambda: lambda(settings, &aim, data)?,
+        lambda: lambda(settings, &objective, data)?,
         order: settings.epochs.order,
         seed: settings.shared.seed,
         epochs: settings.epochs.most,
@@ -49,7 +50,7 @@ pub(super) fn train_network(
     let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
     let validate = validation.map(|held| measure(held, classes.as_ref())).transpose()?;
-    let trained = network::train(&plan, &data.rows, &scales, &aim, validate.as_deref(), observer);
+    let trained = network::train(&plan, &data.rows, &scales, &objective, validate.as_deref(), observer);
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {
@@ -83,7 +84,7 @@ fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
 
 /// What is to be predicted.
 struct Task {
-    aim: Aim,
+    objective: Objective,
     /// `None` for numbers.
     classes: Option<Classes>,
     scheme: Scheme,
@@ -96,9 +97,9 @@ impl Task {
         if settings.loss.is_of_numbers() {
             let weights = data.row_weights.clone();
             refuse_weightless(&weights)?;
-            let truth = Truth::Numbers(Targets::new(&data.targets()?, &weights, settings.bias));
+            let targets = Targets::Numbers(ScaledTargets::new(&data.targets()?, &weights, settings.bias));
             return Ok(Self {
-                aim: Aim { loss, truth, weights },
+                objective: Objective { loss, targets, weights },
                 classes: None,
                 scheme: Scheme::Two,
                 outputs: 1,
@@ -112,7 +113,7 @@ impl Task {
         let scheme = scheme(loss, classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
         Ok(Self {
-            aim: Aim { loss, truth: Truth::Classes(ranked, scheme), weights },
+            objective: Objective { loss, targets: Targets::Classes(ranked, scheme), weights },
             classes: Some(classes),
             scheme,
             outputs,
@@ -146,8 +147,8 @@ fn scheme(loss: LossName, classes: usize, settings: &MultilayerPerceptron) -> Re
     }
 }
 
-fn lambda(settings: &MultilayerPerceptron, aim: &Aim, data: &Dataset) -> Result<f64> {
-    let total = if aim.weights.is_empty() { data.len() as f64 } else { aim.weights.iter().sum() };
+fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset) -> Result<f64> {
+    let total = if objective.weights.is_empty() { data.len() as f64 } else { objective.weights.iter().sum() };
     match settings.strength {
         None => Ok(0.0),
         Some(Strength::Lambda(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(lambda),

@@ -13,7 +13,7 @@ use crate::kernel::Kernel;
 use crate::model::{About, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
-use crate::online::{self, Batch, Keep, Plan, Trained};
+use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows};
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ const TRAIN_ERROR_COST: f64 = 4e9;
 
 /// What the perceptron and passive-aggressive updates have in common.
 pub(super) struct Corrections {
-    pub(super) returned: Keep,
+    pub(super) returned: Hypothesis,
     pub(super) own_feature: Option<f64>,
     pub(super) kernel: Kernel,
     pub(super) budget: usize,
@@ -55,7 +55,7 @@ impl From<&Perceptron> for Corrections {
 impl From<&PassiveAggressive> for Corrections {
     fn from(aggressive: &PassiveAggressive) -> Self {
         Self {
-            returned: Keep::Last,
+            returned: Hypothesis::Last,
             own_feature: None,
             kernel: aggressive.kernel,
             budget: aggressive.budget,
@@ -120,7 +120,7 @@ pub(super) fn refuse_for_streams(perceptron: &Perceptron) -> Result<()> {
         let what = "rows of a stream come once: a feature of their own would never be met again";
         return Err(Error::usage(what).hint("leave out --own-feature or --online"));
     }
-    if perceptron.returned == Keep::Mistakes {
+    if perceptron.returned == Hypothesis::Votes {
         let what = "voting keeps the rows of all mistakes, and a stream is not stored";
         return Err(Error::usage(what).hint("use --learner averaged with --online"));
     }
@@ -157,14 +157,14 @@ pub(super) fn train_run<R: Rule>(
         scheme,
         classes: classes.labels.len(),
         bias: corrections.bias,
-        keep: corrections.returned,
+        hypothesis: corrections.returned,
         order: corrections.epochs.order,
         seed: shared.seed,
         epochs: corrections.epochs.most,
         patience: corrections.epochs.patience,
         own_feature: corrections.own_feature,
     };
-    let batch = Batch { rows: &data.rows, classes: &ranked, weights: &weights };
+    let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let (mut trained, comparisons) =
         epochs(&plan, corrections, data, batch, validated(validation, &classes), observer)?;
     let account = account(&mut trained, batch, scheme, corrections, learner)?;
@@ -206,7 +206,7 @@ fn epochs<R: Rule>(
     plan: &Plan<R>,
     corrections: &Corrections,
     data: &Dataset,
-    batch: Batch<'_>,
+    batch: TrainingRows<'_>,
     validation: Validation<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {

@@ -64,7 +64,7 @@ impl<'a, R: Rule> Corrected<'a, R> {
 
 impl<R: Rule> Streaming for Corrected<'_, R> {
     fn expect(&mut self, features: usize, classes: usize) {
-        self.stream.expect(features, classes.max(2));
+        self.stream.reserve(features, classes.max(2));
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The comparison of the perceptron's variants, held against models that were trained one by one and against
 //! weight vectors that were written out.
 
-use novikoff::compare::{Compared, Comparison, Entry, State, compare};
+use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, compare};
 use novikoff::control::{Flow, Observer, Progress, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Row};
@@ -9,7 +9,7 @@ use novikoff::features::Schema;
 use novikoff::kernel::Kernel;
 use novikoff::model::{Scorer, Scratch};
 use novikoff::multiclass::Scheme;
-use novikoff::online::{Keep, Order};
+use novikoff::online::{Hypothesis, Order};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
 use novikoff::train::{LearnerName, Perceptron};
@@ -42,7 +42,7 @@ fn settings(seed: u64, bias: Bias, multiclass: Option<Scheme>) -> Perceptron {
 }
 
 fn compared(data: &Dataset, test: &Dataset, comparison: &Comparison) -> Compared {
-    compare(data, test, comparison, &mut State::default(), &mut Unwatched, &mut |_| Ok(())).unwrap()
+    compare(data, test, comparison, &mut ComparisonState::default(), &mut Unwatched, &mut |_| Ok(())).unwrap()
 }
 
 fn find<'a>(entries: &'a [Entry], learner: &str, normalised: bool, epochs: f64) -> &'a Entry {
@@ -91,9 +91,9 @@ proptest! {
         let all = compared(&data, &test, &comparison);
         for epochs in 1..=3 {
             for (learner, returned) in [
-                (LearnerName::Perceptron, Keep::Last),
-                (LearnerName::Averaged, Keep::Average),
-                (LearnerName::Voted, Keep::Mistakes),
+                (LearnerName::Perceptron, Hypothesis::Last),
+                (LearnerName::Averaged, Hypothesis::Average),
+                (LearnerName::Voted, Hypothesis::Votes),
             ] {
                 let perceptron = Perceptron { returned, ..base.clone() }.kernel(kernel).epochs(epochs);
                 let fit = perceptron.fit(&data).unwrap();
@@ -130,9 +130,9 @@ proptest! {
             perceptron: settings(seed, Bias::Free, None),
         };
         let whole = compared(&data, &test, &comparison);
-        let mut text = State::default().to_text();
+        let mut text = ComparisonState::default().to_text();
         let part = loop {
-            let mut state = State::from_text(&text).unwrap();
+            let mut state = ComparisonState::from_text(&text).unwrap();
             let part = compare(&data, &test, &comparison, &mut state, &mut StopAfter(stop), &mut |_| Ok(())).unwrap();
             text = state.to_text();
             if !part.interrupted {
@@ -291,11 +291,11 @@ fn a_state_of_other_rows_or_of_nonsense_is_refused() {
         others: Vec::new(),
         perceptron: settings(seed, Bias::Free, None),
     };
-    let mut state = State::default();
+    let mut state = ComparisonState::default();
     compare(&data, &test, &comparison(0), &mut state, &mut StopAfter(1), &mut |_| Ok(())).unwrap();
     let text = state.to_text();
     let again = |text: &str, seed: u64, data: &Dataset| {
-        let mut state = State::from_text(text)?;
+        let mut state = ComparisonState::from_text(text)?;
         compare(data, &test, &comparison(seed), &mut state, &mut Unwatched, &mut |_| Ok(()))
     };
     assert!(again(&text, 0, &data).is_ok());
@@ -312,7 +312,7 @@ fn a_state_of_other_rows_or_of_nonsense_is_refused() {
         assert!(again(&text.replacen(from, to, 1), 0, &data).is_err(), "{from}");
     }
     for end in [0, 1, 50, text.len() / 2] {
-        assert!(State::from_text(&text[..end]).is_err());
+        assert!(ComparisonState::from_text(&text[..end]).is_err());
     }
 }
 

@@ -10,7 +10,7 @@ use novikoff::kernel::{Kernel, norms_sq};
 use novikoff::model::{Expansion, Scorer, Scratch};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use novikoff::online::{Batch, Budgeted, Keep, Order, Plan, Stopped, train, train_kernel};
+use novikoff::online::{BudgetLearner, Hypothesis, Order, Plan, Stopped, TrainingRows, train, train_kernel};
 use novikoff::penalty::Bias;
 use proptest::prelude::*;
 
@@ -60,13 +60,13 @@ fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
     matrix
 }
 
-fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: usize) -> Plan<R> {
+fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, hypothesis: Hypothesis, epochs: usize) -> Plan<R> {
     Plan {
         rule,
         scheme,
         classes: k,
         bias,
-        keep,
+        hypothesis,
         order: Order::Given,
         seed: 5,
         epochs,
@@ -228,16 +228,16 @@ proptest! {
         let (history, mistakes) = naive(&rows, kernel, scheme, bias, tie, epochs);
         let last = history.last().unwrap();
         let rule = Perceptron { tie, ..Perceptron::default() };
-        for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
-            let plan = plan(rule, scheme, rows.k, bias, keep, epochs);
-            let batch = Batch { rows: &all, classes: &rows.classes, weights: &[] };
+        for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
+            let plan = plan(rule, scheme, rows.k, bias, hypothesis, epochs);
+            let batch = TrainingRows { rows: &all, classes: &rows.classes, weights: &[] };
             let (trained, _) = train_kernel(&plan, kernel, batch, None, &mut Unwatched);
             prop_assert_eq!(trained.mistakes, mistakes);
             for (i, found) in scores(&trained.scorer, &all).iter().enumerate() {
-                let expected = match keep {
-                    Keep::Last => naive_scores(&rows, kernel, bias, last, i),
-                    Keep::Mistakes => naive_votes(&rows, kernel, scheme, bias, &history, i),
-                    Keep::Average => {
+                let expected = match hypothesis {
+                    Hypothesis::Last => naive_scores(&rows, kernel, bias, last, i),
+                    Hypothesis::Votes => naive_votes(&rows, kernel, scheme, bias, &history, i),
+                    Hypothesis::Average => {
                         let sums = history.iter().map(|w| naive_scores(&rows, kernel, bias, w, i));
                         let zero = vec![0.0; scheme.outputs(rows.k)];
                         let sum = sums.fold(zero, |sum, s| sum.iter().zip(&s).map(|(a, b)| a + b).collect());
@@ -245,8 +245,8 @@ proptest! {
                     }
                 };
                 for (a, b) in found.iter().zip(&expected) {
-                    let exact = keep != Keep::Average;
-                    prop_assert!(if exact { a == b } else { (a - b).abs() <= 1e-9 * (1.0 + b.abs()) }, "{keep:?}: {a} and not {b}");
+                    let exact = hypothesis != Hypothesis::Average;
+                    prop_assert!(if exact { a == b } else { (a - b).abs() <= 1e-9 * (1.0 + b.abs()) }, "{hypothesis:?}: {a} and not {b}");
                 }
             }
         }
@@ -259,14 +259,14 @@ proptest! {
     ) {
         let all = matrix(&rows.dense, Layout::Sparse);
         let scheme = scheme(rows.k, each);
-        let batch = Batch { rows: &all, classes: &rows.classes, weights: &[] };
+        let batch = TrainingRows { rows: &all, classes: &rows.classes, weights: &[] };
         if aggressive {
             // Steps are no whole numbers: among joint classes, rounding may decide which rival is the best.
             let scheme = if scheme == Scheme::Joint { Scheme::OneVsRest } else { scheme };
             let rule = PassiveAggressive { aggressiveness: Aggressiveness::Capped(1.0) };
-            agree(&Plan { order: Order::Shuffled, seed, ..plan(rule, scheme, rows.k, bias, Keep::Last, 1) }, batch, 1e-6)?;
+            agree(&Plan { order: Order::Shuffled, seed, ..plan(rule, scheme, rows.k, bias, Hypothesis::Last, 1) }, batch, 1e-6)?;
         } else {
-            agree(&Plan { order: Order::Shuffled, seed, ..plan(Perceptron::default(), scheme, rows.k, bias, Keep::Last, 2) }, batch, 0.0)?;
+            agree(&Plan { order: Order::Shuffled, seed, ..plan(Perceptron::default(), scheme, rows.k, bias, Hypothesis::Last, 2) }, batch, 0.0)?;
         }
     }
 
@@ -277,8 +277,8 @@ proptest! {
         let all = matrix(&rows.dense, Layout::Sparse);
         let (history, mistakes) = naive(&rows, kernel, scheme, bias, Tie::Mistake, 2);
         prop_assume!(clearly_decided(&rows, kernel, bias, &history));
-        let plan = plan(Perceptron::default(), scheme, rows.k, bias, Keep::Last, 2);
-        let (trained, _) = train_kernel(&plan, kernel, Batch { rows: &all, classes: &rows.classes, weights: &[] }, None, &mut Unwatched);
+        let plan = plan(Perceptron::default(), scheme, rows.k, bias, Hypothesis::Last, 2);
+        let (trained, _) = train_kernel(&plan, kernel, TrainingRows { rows: &all, classes: &rows.classes, weights: &[] }, None, &mut Unwatched);
         prop_assert_eq!(trained.mistakes, mistakes);
         for (i, found) in scores(&trained.scorer, &all).iter().enumerate() {
             for (a, b) in found.iter().zip(naive_scores(&rows, kernel, bias, history.last().unwrap(), i)) {
@@ -295,12 +295,12 @@ proptest! {
         let all = matrix(&rows.dense, Layout::Sparse);
         let classes: Vec<u32> = rows.classes.iter().map(|c| c % 2).collect();
         let rule = Perceptron { length: if unit { Length::Unit } else { Length::AsGiven }, ..Perceptron::default() };
-        let plan = plan(rule, Scheme::Two, 2, Bias::Free, Keep::Last, 1);
+        let plan = plan(rule, Scheme::Two, 2, Bias::Free, Hypothesis::Last, 1);
         for n in 1..=all.rows() {
             let part = |n: usize| all.select(0..n);
             let run = |n: usize| {
                 let rows = part(n);
-                train_kernel(&plan, kernel, Batch { rows: &rows, classes: &classes[..n], weights: &[] }, None, &mut Unwatched).0
+                train_kernel(&plan, kernel, TrainingRows { rows: &rows, classes: &classes[..n], weights: &[] }, None, &mut Unwatched).0
             };
             let (before, after) = (run(n - 1), run(n));
             if after.updates > before.updates {
@@ -320,16 +320,16 @@ proptest! {
         let (kernel, scheme) = (Kernel::Polynomial(degree), scheme(rows.k, false));
         let all = matrix(&rows.dense, Layout::Sparse);
         let streamed = |budget: usize| -> Expansion {
-            let mut learner = Budgeted::new(Perceptron::default(), kernel, Bias::Free, budget);
-            learner.expect(all.columns(), rows.k);
+            let mut learner = BudgetLearner::new(Perceptron::default(), kernel, Bias::Free, budget);
+            learner.reserve(all.columns(), rows.k);
             for i in 0..all.rows() {
                 learner.learn(all.row(i), rows.classes[i], 1.0);
             }
             learner.finish(&(0..rows.k as u32).collect::<Vec<_>>(), all.columns())
         };
         prop_assert!(streamed(budget).rows.rows() <= budget);
-        let plan = plan(Perceptron::default(), scheme, rows.k, Bias::Free, Keep::Last, 1);
-        let batch = Batch { rows: &all, classes: &rows.classes, weights: &[] };
+        let plan = plan(Perceptron::default(), scheme, rows.k, Bias::Free, Hypothesis::Last, 1);
+        let batch = TrainingRows { rows: &all, classes: &rows.classes, weights: &[] };
         let (trained, _) = train_kernel(&plan, kernel, batch, None, &mut Unwatched);
         let unbounded = Scorer::Kernel(streamed(all.rows()));
         for (a, b) in scores(&unbounded, &all).iter().flatten().zip(scores(&trained.scorer, &all).iter().flatten()) {
@@ -338,7 +338,7 @@ proptest! {
     }
 }
 
-fn agree<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, tolerance: f64) -> Result<(), TestCaseError> {
+fn agree<R: Rule>(plan: &Plan<R>, batch: TrainingRows<'_>, tolerance: f64) -> Result<(), TestCaseError> {
     let weights = train(plan, batch, None, &mut Unwatched);
     let (kernel, _) = train_kernel(plan, Kernel::Linear, batch, None, &mut Unwatched);
     if tolerance == 0.0 {
@@ -363,8 +363,8 @@ fn agree<R: Rule>(plan: &Plan<R>, batch: Batch<'_>, tolerance: f64) -> Result<()
 #[test]
 fn exclusive_or_is_separated_by_a_polynomial_and_not_by_a_line() {
     let all = matrix(&[vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]], Layout::Sparse);
-    let batch = Batch { rows: &all, classes: &[0, 1, 1, 0], weights: &[] };
-    let plan = plan(Perceptron::default(), Scheme::Two, 2, Bias::Free, Keep::Last, 500);
+    let batch = TrainingRows { rows: &all, classes: &[0, 1, 1, 0], weights: &[] };
+    let plan = plan(Perceptron::default(), Scheme::Two, 2, Bias::Free, Hypothesis::Last, 500);
     assert_eq!(train(&plan, batch, None, &mut Unwatched).stopped, Stopped::OutOfEpochs);
     for kernel in [Kernel::Polynomial(2), Kernel::Polynomial(3), Kernel::Rbf(1.0)] {
         let (trained, _) = train_kernel(&plan, kernel, batch, None, &mut Unwatched);
@@ -375,8 +375,8 @@ fn exclusive_or_is_separated_by_a_polynomial_and_not_by_a_line() {
 /// Its rows drift: the row that has been kept for longest goes, and what is learned follows.
 #[test]
 fn with_equal_shares_the_oldest_row_goes() {
-    let mut learner = Budgeted::new(Perceptron::default(), Kernel::Rbf(1.0), Bias::None, 2);
-    learner.expect(1, 2);
+    let mut learner = BudgetLearner::new(Perceptron::default(), Kernel::Rbf(1.0), Bias::None, 2);
+    learner.reserve(1, 2);
     for (x, class) in [(0.0, 1), (10.0, 0), (20.0, 1)] {
         assert_eq!(learner.learn(Row::Dense64(&[x]), class, 1.0).updates, 1);
     }

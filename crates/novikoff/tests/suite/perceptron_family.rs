@@ -10,7 +10,9 @@ use novikoff::data::{Matrix, Row};
 use novikoff::model::{Scorer, Scratch};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use novikoff::online::{Batch, Keep, Online, Order, Plan, Stopped, Stream, Trained, train};
+use novikoff::online::{
+    Hypothesis, LinearLearner, Order, Plan, Stopped, Stream, Trained, TrainingRows, train,
+};
 use novikoff::penalty::Bias;
 use proptest::prelude::*;
 
@@ -64,13 +66,13 @@ fn scheme_for(k: usize) -> Scheme {
     if k == 2 { Scheme::Two } else { Scheme::Joint }
 }
 
-fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: usize) -> Plan<R> {
+fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, hypothesis: Hypothesis, epochs: usize) -> Plan<R> {
     Plan {
         rule,
         scheme,
         classes: k,
         bias,
-        keep,
+        hypothesis,
         order: Order::Shuffled,
         seed: 5,
         epochs,
@@ -80,7 +82,7 @@ fn plan<R>(rule: R, scheme: Scheme, k: usize, bias: Bias, keep: Keep, epochs: us
 }
 
 fn run<R: Rule>(plan: &Plan<R>, rows: &Matrix, classes: &[u32]) -> Trained {
-    train(plan, Batch { rows, classes, weights: &[] }, None, &mut Unwatched)
+    train(plan, TrainingRows { rows, classes, weights: &[] }, None, &mut Unwatched)
 }
 
 fn scores(scorer: &Scorer, rows: &Matrix) -> Vec<Vec<f64>> {
@@ -105,9 +107,12 @@ fn clear_predictions(scorer: &Scorer, rows: &Matrix) -> Vec<Option<usize>> {
 }
 
 /// Asserts that scores agree: to the bit but for averages, whose sums are divided.
-fn assert_same_scores(keep: Keep, one: &[Vec<f64>], other: &[Vec<f64>]) {
+fn assert_same_scores(hypothesis: Hypothesis, one: &[Vec<f64>], other: &[Vec<f64>]) {
     for (a, b) in one.iter().flatten().zip(other.iter().flatten()) {
-        assert!(if keep == Keep::Average { (a - b).abs() < 1e-9 } else { a == b }, "{keep:?}: {a} {b}");
+        assert!(
+            if hypothesis == Hypothesis::Average { (a - b).abs() < 1e-9 } else { a == b },
+            "{hypothesis:?}: {a} {b}"
+        );
     }
 }
 
@@ -193,7 +198,7 @@ proptest! {
         for scheme in all_schemes(rows.k) {
             let naive = naive(&rows, scheme, bias, tie, epochs);
             let rule = Perceptron { tie, ..Perceptron::default() };
-            let mut plan = plan(rule, scheme, rows.k, bias, Keep::Average, epochs);
+            let mut plan = plan(rule, scheme, rows.k, bias, Hypothesis::Average, epochs);
             plan.order = Order::Given;
             let trained = run(&plan, &sparse(&rows), &rows.classes);
             prop_assert_eq!(trained.mistakes, naive.mistakes);
@@ -216,7 +221,7 @@ proptest! {
         for scheme in all_schemes(rows.k) {
             let naive = naive(&rows, scheme, bias, tie, epochs);
             let rule = Perceptron { tie, ..Perceptron::default() };
-            let mut plan = plan(rule, scheme, rows.k, bias, Keep::Mistakes, epochs);
+            let mut plan = plan(rule, scheme, rows.k, bias, Hypothesis::Votes, epochs);
             plan.order = Order::Given;
             let trained = run(&plan, &sparse(&rows), &rows.classes);
             let got = scores(&trained.scorer, &sparse(&rows));
@@ -244,9 +249,9 @@ proptest! {
     #[test]
     fn the_step_size_does_not_matter(rows in rows(2usize..5), bias in bias(), tie in tie(), power in -20i32..20) {
         for scheme in all_schemes(rows.k) {
-            for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
+            for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let with = |step| {
-                    let plan = plan(Perceptron { step, tie, ..Perceptron::default() }, scheme, rows.k, bias, keep, 3);
+                    let plan = plan(Perceptron { step, tie, ..Perceptron::default() }, scheme, rows.k, bias, hypothesis, 3);
                     let trained = run(&plan, &sparse(&rows), &rows.classes);
                     (trained.mistakes, predictions(&trained.scorer, &sparse(&rows)))
                 };
@@ -260,8 +265,8 @@ proptest! {
     fn an_update_makes_the_learner_less_wrong_by_the_squared_norm(rows in rows(Just(2)), bias in bias(), tie in tie()) {
         let matrix = sparse(&rows);
         let mut learner =
-            Online::new(Perceptron { tie, ..Perceptron::default() }, Scheme::Two, 2, matrix.columns(), bias, Keep::Last);
-        let score = |learner: &Online<Perceptron>, i: usize| {
+            LinearLearner::new(Perceptron { tie, ..Perceptron::default() }, Scheme::Two, 2, matrix.columns(), bias, Hypothesis::Last);
+        let score = |learner: &LinearLearner<Perceptron>, i: usize| {
             let mut s = [0.0];
             learner.weights().score(matrix.row(i), &mut s);
             s[0]
@@ -283,9 +288,9 @@ proptest! {
         let mut longer = rows.dense.clone();
         longer.push(vec![0.1; rows.dense[0].len()]);
         for scheme in all_schemes(rows.k) {
-            for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
+            for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let with = |matrix: &Matrix| {
-                    let plan = plan(Perceptron::default(), scheme, rows.k, bias, keep, 3);
+                    let plan = plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 3);
                     let trained = run(&plan, matrix, &rows.classes);
                     (trained.mistakes, scores(&trained.scorer, matrix))
                 };
@@ -297,7 +302,7 @@ proptest! {
                     prop_assert_eq!(&result, &with(&double), "the bits are the same in either precision");
                     let expected = expected.get_or_insert_with(|| result.clone());
                     prop_assert_eq!(expected.0, result.0);
-                    assert_same_scores(keep, &expected.1, &result.1);
+                    assert_same_scores(hypothesis, &expected.1, &result.1);
                 }
             }
         }
@@ -308,12 +313,12 @@ proptest! {
         // Features from here on are so many that rough weights are looked at first.
         const FAR: u32 = 1 << 17;
         for scheme in all_schemes(rows.k) {
-            for (keep, offset) in [(Keep::Last, 0), (Keep::Average, 0), (Keep::Mistakes, 0), (Keep::Last, FAR)] {
+            for (hypothesis, offset) in [(Hypothesis::Last, 0), (Hypothesis::Average, 0), (Hypothesis::Votes, 0), (Hypothesis::Last, FAR)] {
                 if offset == FAR && scheme != Scheme::Two {
                     continue;
                 }
                 let features = offset as usize + rows.dense[0].len();
-                let new = || Online::new(Perceptron::default(), scheme, rows.k, features, bias, keep);
+                let new = || LinearLearner::new(Perceptron::default(), scheme, rows.k, features, bias, hypothesis);
                 let (mut even, mut spelled) = (new(), new());
                 for (i, row) in rows.dense.iter().enumerate().cycle().take(3 * rows.dense.len()) {
                     let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).map(|j| j + offset).collect();
@@ -331,11 +336,11 @@ proptest! {
     #[test]
     fn two_joint_classes_predict_as_one_weight_vector_does(rows in rows(Just(2)), bias in bias(), tie in tie()) {
         let matrix = sparse(&rows);
-        for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
+        for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
             let rule = Perceptron { tie, ..Perceptron::default() };
             let with = |scheme| {
-                let trained = run(&plan(rule, scheme, 2, bias, keep, 3), &matrix, &rows.classes);
-                let predictions = if keep == Keep::Average {
+                let trained = run(&plan(rule, scheme, 2, bias, hypothesis, 3), &matrix, &rows.classes);
+                let predictions = if hypothesis == Hypothesis::Average {
                     clear_predictions(&trained.scorer, &matrix)
                 } else {
                     predictions(&trained.scorer, &matrix).into_iter().map(Some).collect()
@@ -351,7 +356,7 @@ proptest! {
         let matrix = sparse(&rows);
         for aggressiveness in [Aggressiveness::Full, Aggressiveness::Capped(c), Aggressiveness::Damped(c)] {
             let rule = PassiveAggressive { aggressiveness };
-            let with = |scheme| scores(&run(&plan(rule, scheme, 2, bias, Keep::Last, 2), &matrix, &rows.classes).scorer, &matrix);
+            let with = |scheme| scores(&run(&plan(rule, scheme, 2, bias, Hypothesis::Last, 2), &matrix, &rows.classes).scorer, &matrix);
             for (one, two) in with(Scheme::Two).iter().zip(with(Scheme::Joint)) {
                 prop_assert!((one[0] - (two[1] - two[0])).abs() < 1e-9 * (1.0 + one[0].abs()));
             }
@@ -364,7 +369,7 @@ proptest! {
     fn passive_aggressive_moves_as_its_closed_forms_say(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
         let matrix = sparse(&rows);
         for aggressiveness in [Aggressiveness::Full, Aggressiveness::Capped(c), Aggressiveness::Damped(c)] {
-            let mut learner = Online::new(PassiveAggressive { aggressiveness }, Scheme::Two, 2, matrix.columns(), bias, Keep::Last);
+            let mut learner = LinearLearner::new(PassiveAggressive { aggressiveness }, Scheme::Two, 2, matrix.columns(), bias, Hypothesis::Last);
             let mut w = vec![0.0; matrix.columns() + 1];
             for i in 0..matrix.rows() {
                 let x = extended(&rows.dense[i], bias);
@@ -400,15 +405,15 @@ proptest! {
             for (j, &p) in order.iter().enumerate() { to[p] = from[j]; }
         }
         for scheme in all_schemes(rows.k) {
-            for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
+            for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let with = |rows: &Rows| {
                     let matrix = sparse(rows);
-                    let trained = run(&plan(Perceptron::default(), scheme, rows.k, bias, keep, 3), &matrix, &rows.classes);
+                    let trained = run(&plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 3), &matrix, &rows.classes);
                     (trained.mistakes, scores(&trained.scorer, &matrix))
                 };
                 let (one, other) = (with(&rows), with(&permuted));
                 prop_assert_eq!(one.0, other.0);
-                assert_same_scores(keep, &one.1, &other.1);
+                assert_same_scores(hypothesis, &one.1, &other.1);
             }
         }
     }
@@ -424,19 +429,19 @@ proptest! {
         for &class in &rows.classes { if !seen.contains(&class) { seen.push(class) } }
         let renumbered: Vec<u32> = rows.classes.iter().map(|c| seen.iter().position(|s| s == c).unwrap() as u32).collect();
         let k = seen.len().max(2);
-        for keep in [Keep::Last, Keep::Average] {
-            let mut stream = Stream::new(Perceptron::default(), bias, keep);
-            stream.expect(0, k);
+        for hypothesis in [Hypothesis::Last, Hypothesis::Average] {
+            let mut stream = Stream::new(Perceptron::default(), bias, hypothesis);
+            stream.reserve(0, k);
             for (i, &class) in renumbered.iter().enumerate() {
                 let row = matrix.row(i);
                 let mut features = 0;
                 row.for_each_nonzero(|j, _| features = features.max(j as usize + 1));
-                stream.expect(features, class as usize + 1);
+                stream.reserve(features, class as usize + 1);
                 stream.learn(row, class, 1.0);
             }
             let order: Vec<u32> = (0..k as u32).collect();
             let streamed = stream.clone().finish(&order);
-            let mut plan = plan(Perceptron::default(), scheme_for(k), k, bias, keep, 1);
+            let mut plan = plan(Perceptron::default(), scheme_for(k), k, bias, hypothesis, 1);
             plan.order = Order::Given;
             let trained = run(&plan, &matrix, &renumbered);
             prop_assert_eq!(streamed.mistakes, trained.mistakes);
@@ -463,13 +468,13 @@ proptest! {
     fn a_third_class_leaves_what_two_have_learned(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
         let matrix = sparse(&rows);
         fn grown<R: Rule>(rule: R, share: f64, matrix: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
-            let mut stream = Stream::new(rule, bias, Keep::Last);
-            stream.expect(matrix.columns(), 2);
+            let mut stream = Stream::new(rule, bias, Hypothesis::Last);
+            stream.reserve(matrix.columns(), 2);
             for (i, &class) in classes.iter().enumerate() {
                 stream.learn(matrix.row(i), class, 1.0);
             }
             let two = stream.clone().finish(&[0, 1]).weights;
-            stream.expect(0, 3);
+            stream.reserve(0, 3);
             let three = stream.finish(&[0, 1, 2]).weights;
             for j in 0..matrix.columns() {
                 prop_assert_eq!(three.weight(j, 1), share * two.weight(j, 0));
@@ -482,8 +487,8 @@ proptest! {
         let capped = PassiveAggressive { aggressiveness: Aggressiveness::Capped(c) };
         grown(capped, 0.5, &matrix, &rows.classes, bias)?;
         // As if they had been joint from the start: their margin is then what one weight vector's is.
-        let joint = run(&plan(capped, Scheme::Joint, 2, bias, Keep::Last, 1), &matrix, &rows.classes);
-        let two = run(&plan(capped, Scheme::Two, 2, bias, Keep::Last, 1), &matrix, &rows.classes);
+        let joint = run(&plan(capped, Scheme::Joint, 2, bias, Hypothesis::Last, 1), &matrix, &rows.classes);
+        let two = run(&plan(capped, Scheme::Two, 2, bias, Hypothesis::Last, 1), &matrix, &rows.classes);
         for (joint, two) in scores(&joint.scorer, &matrix).iter().zip(scores(&two.scorer, &matrix)) {
             prop_assert!((joint[1] - 0.5 * two[0]).abs() < 1e-9 * (1.0 + two[0].abs()));
         }
@@ -498,10 +503,10 @@ proptest! {
         let few = matrix.select(kept.iter().copied());
         let few_classes: Vec<u32> = kept.iter().map(|&i| rows.classes[i]).collect();
         for scheme in all_schemes(rows.k) {
-            for keep in [Keep::Last, Keep::Average, Keep::Mistakes] {
-                let mut plan = plan(Perceptron::default(), scheme, rows.k, bias, keep, 2);
+            for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
+                let mut plan = plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 2);
                 plan.order = Order::Given;
-                let all = train(&plan, Batch { rows: &matrix, classes: &rows.classes, weights: &weights }, None, &mut Unwatched);
+                let all = train(&plan, TrainingRows { rows: &matrix, classes: &rows.classes, weights: &weights }, None, &mut Unwatched);
                 let without = run(&plan, &few, &few_classes);
                 prop_assert_eq!(all.mistakes, without.mistakes);
                 prop_assert_eq!(scores(&all.scorer, &matrix), scores(&without.scorer, &matrix));
@@ -524,7 +529,7 @@ proptest! {
         let radius = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
         let run_of = |length| {
             let rule = Perceptron { length, ..Perceptron::default() };
-            let plan = plan(rule, Scheme::Two, 2, Bias::None, Keep::Last, usize::MAX);
+            let plan = plan(rule, Scheme::Two, 2, Bias::None, Hypothesis::Last, usize::MAX);
             run(&plan, &data.rows, &data.labels)
         };
         let plain = run_of(Length::AsGiven);
@@ -550,7 +555,7 @@ proptest! {
         }
         let with = |rows: &Rows, length| {
             let rule = Perceptron { length, ..Perceptron::default() };
-            let mut learner = Online::new(rule, Scheme::Two, 2, rows.dense[0].len(), Bias::None, Keep::Last);
+            let mut learner = LinearLearner::new(rule, Scheme::Two, 2, rows.dense[0].len(), Bias::None, Hypothesis::Last);
             let matrix = sparse(rows);
             let mut margins = Vec::new();
             for _ in 0..epochs {
@@ -593,7 +598,7 @@ proptest! {
         }
         let (near, far) = (near.finish(), far.finish());
         fn same<R: Rule>(rule: R, near: &Matrix, far: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
-            let plan = plan(rule, Scheme::Two, 2, bias, Keep::Average, 5);
+            let plan = plan(rule, Scheme::Two, 2, bias, Hypothesis::Average, 5);
             let (one, other) = (run(&plan, near, classes), run(&plan, far, classes));
             prop_assert_eq!((one.mistakes, one.updates), (other.mistakes, other.updates));
             prop_assert_eq!(scores(&one.scorer, near), scores(&other.scorer, far));

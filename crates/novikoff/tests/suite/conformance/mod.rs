@@ -9,6 +9,8 @@
 
 mod cases;
 mod edges;
+mod every_learner;
+mod learners;
 mod learning;
 mod same_bytes;
 mod stopping;

@@ -1,4 +1,8 @@
-//! The online learner: predict a row, see its label, learn from it.
+//! The online learner of linear weights: predict a row, then learn from its label.
+//!
+//! On each row the rule ([`super::rule`]) turns the margin into a step τ, and `w ← w + τ·y·x`. What is returned
+//! is the last weight vector (Rosenblatt 1958), the average of all of them, or all of them with votes (Freund
+//! and Schapire 1999, "Large margin classification using the perceptron algorithm", figure 1).
 
 use super::correct::{Example, Update, correct, correct_two};
 use super::quantized::{ApproximateScore, QUANTIZED_FROM, QuantizedWeights};
@@ -8,67 +12,67 @@ use crate::model::{Mistake, NOBODY, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 
-/// What the learner keeps besides its last weights.
+/// Which hypothesis an online run returns: the conversion from online to batch learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Nothing.
+pub enum Hypothesis {
+    /// The last weight vector.
     Last,
-    /// The sum of all its weight vectors over time.
+    /// The average of all weight vectors, each counted as often as the rounds that it survived.
     Average,
-    /// Its mistakes, so that all its weight vectors can vote.
-    Mistakes,
+    /// The votes of all weight vectors, which are recorded as the mistakes that led to them.
+    Votes,
 }
 
-/// What happened to one row.
+/// The outcome of predicting one row and learning from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// The prediction was wrong.
+pub struct RowOutcome {
+    /// Whether the prediction was wrong.
     pub wrong: bool,
-    /// Mistakes made (with one-vs-rest, one a class that was mistaken).
+    /// Mistakes made; with one-vs-rest, one for each class that was mistaken.
     pub mistakes: u32,
     /// Updates made.
     pub updates: u32,
 }
 
-/// A learner of one rule.
+/// A learner of linear weights by one rule.
 ///
-/// The average is kept lazily. With `t` the rounds before a row, an update `δ` made on it lives from then on,
-/// so of `T` rounds the sum of all weight vectors is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition
-/// per update, and one dense pass at the end.
+/// The average is computed lazily. An update `δ` made after `t` rounds is part of all later weight vectors, so
+/// after `T` rounds their sum is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition per update, and one
+/// dense pass at the end.
 #[derive(Clone, Debug)]
-pub struct Online<R> {
+pub struct LinearLearner<R> {
     rule: R,
     scheme: Scheme,
     bias: f64,
     weights: Weights,
-    /// `Σ t·δ`, if the average is kept.
+    /// `Σ t·δ`, if the average is returned.
     delayed: Option<Weights>,
-    /// Mistakes, if they are kept.
+    /// The mistakes in order, if votes are returned.
     journal: Option<Vec<Mistake>>,
     rounds: f64,
     scores: Vec<f64>,
     /// For approximate scores, if the weights themselves are too large for the cache.
     quantized: Option<QuantizedWeights>,
-    /// A feature of every row's own, if there is one.
     own: Option<OwnFeature>,
 }
 
-/// A feature that is `value` in one row and 0 in all others, for each row, and its weights, outputs side by
-/// side. It makes any rows separable, and rows that were never learned from do not have it.
+/// Freund and Schapire's Δ trick for inseparable rows (1999, theorem 2): row i gets an additional feature that
+/// is Δ in that row and 0 in all others. With it any rows are separable; it has no effect on unseen rows. The
+/// weights of these features are stored by row, outputs side by side.
 #[derive(Clone, Debug)]
 struct OwnFeature {
     value: f64,
     weights: Vec<f64>,
 }
 
-/// What an approximate score says of a row.
-enum Verdict {
-    /// Learning from the row would surely change nothing.
-    Clear,
-    /// The row is surely a mistake, and the update would be the same for its true score.
-    Mistaken(f64),
-    /// One has to see.
-    Unsure,
+/// What an approximate score and its error bound settle about a row.
+enum Screening {
+    /// The row is no mistake and needs no update.
+    NoUpdate,
+    /// The row is a mistake, and the update is the same for the exact score.
+    Mistake(f64),
+    /// Neither is certain: the row has to be scored exactly.
+    Uncertain,
 }
 
 impl OwnFeature {
@@ -78,9 +82,16 @@ impl OwnFeature {
     }
 }
 
-impl<R: Rule> Online<R> {
-    /// A learner that knows nothing.
-    pub fn new(rule: R, scheme: Scheme, classes: usize, features: usize, bias: Bias, keep: Keep) -> Self {
+impl<R: Rule> LinearLearner<R> {
+    /// A learner of zero weights.
+    pub fn new(
+        rule: R,
+        scheme: Scheme,
+        classes: usize,
+        features: usize,
+        bias: Bias,
+        hypothesis: Hypothesis,
+    ) -> Self {
         let outputs = scheme.outputs(classes);
         Self {
             rule,
@@ -89,25 +100,26 @@ impl<R: Rule> Online<R> {
             weights: Weights::zero(features, outputs),
             quantized: (scheme == Scheme::Two && features >= QUANTIZED_FROM)
                 .then(|| QuantizedWeights::zero(features)),
-            delayed: (keep == Keep::Average).then(|| Weights::zero(features, outputs)),
-            journal: (keep == Keep::Mistakes).then(Vec::new),
+            delayed: (hypothesis == Hypothesis::Average).then(|| Weights::zero(features, outputs)),
+            journal: (hypothesis == Hypothesis::Votes).then(Vec::new),
             rounds: 0.0,
             scores: vec![0.0; outputs],
             own: None,
         }
     }
 
-    /// Gives each of so many rows, by their ids, a feature of its own.
+    /// Gives each of so many rows a feature of its own, with the value Δ (Freund and Schapire 1999, theorem 2).
+    /// Rows are told apart by their ids.
     #[must_use]
     pub fn with_own_feature(mut self, value: f64, rows: usize) -> Self {
         self.own = Some(OwnFeature { value, weights: vec![0.0; rows * self.scores.len()] });
-        // Quantized weights have none for it.
+        // Quantized weights do not cover these features.
         self.quantized = None;
         self
     }
 
-    /// Makes the quantized weights as many as the weights, if there should be any.
-    fn fit_quantized(&mut self) {
+    /// Brings the quantized weights to the number of features, or drops them where they do not apply.
+    fn resize_quantized(&mut self) {
         if self.scheme != Scheme::Two || self.weights.features() < QUANTIZED_FROM {
             self.quantized = None;
             return;
@@ -118,20 +130,20 @@ impl<R: Rule> Online<R> {
         }
     }
 
-    /// Whether all there is to learn from a row is in [`Self::learn_two`].
+    /// Whether [`Self::learn_two`] is all that learning a row takes.
     pub(super) fn is_plain(&self) -> bool {
         self.scheme == Scheme::Two && self.quantized.is_none() && self.own.is_none()
     }
 
-    /// Predicts a row, then learns from its class. `id` is what a journal will call the row.
+    /// Predicts a row, then learns from its class. `id` is the row's number in the journal.
     #[inline(always)]
-    pub fn learn(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
+    pub fn learn(&mut self, row: Row<'_>, id: u32, class: u32, weight: f64) -> RowOutcome {
         if weight <= 0.0 {
-            return Seen::default();
+            return RowOutcome::default();
         }
         if let Some(quantized) = &self.quantized {
-            let verdict = self.verdict(quantized.score(row), class);
-            return self.learn_by(verdict, row, id, class, weight);
+            let screening = self.screen(quantized.score(row), class);
+            return self.learn_screened(screening, row, id, class, weight);
         }
         if self.scheme == Scheme::Two {
             return self.learn_two(row, id, class, weight);
@@ -145,18 +157,18 @@ impl<R: Rule> Online<R> {
         let bias = self.bias;
         let norm_sq = || row.norm_sq() + bias * bias;
         let example = Example { class, weight };
-        let seen =
+        let outcome =
             correct(&rule, self.scheme, &scores, example, norm_sq, |update| self.update(row, id, update));
         self.scores = scores;
         self.rounds += weight;
-        seen
+        outcome
     }
 
     /// The same for two classes, scored exactly.
     #[inline(always)]
-    pub(super) fn learn_two(&mut self, row: impl Vector, id: u32, class: u32, weight: f64) -> Seen {
+    pub(super) fn learn_two(&mut self, row: impl Vector, id: u32, class: u32, weight: f64) -> RowOutcome {
         if weight <= 0.0 {
-            return Seen::default();
+            return RowOutcome::default();
         }
         let mut score = row.dot(&self.weights.values) + self.weights.bias[0];
         if let Some(own) = &self.own {
@@ -165,30 +177,36 @@ impl<R: Rule> Online<R> {
         self.learn_scored(row, id, class, weight, score)
     }
 
-    /// The same for two classes, whose score is this one.
+    /// The same for two classes, with the score given.
     #[inline(always)]
-    fn learn_scored(&mut self, row: impl Vector, id: u32, class: u32, weight: f64, score: f64) -> Seen {
+    fn learn_scored(&mut self, row: impl Vector, id: u32, class: u32, weight: f64, score: f64) -> RowOutcome {
         let (rule, bias) = (self.rule.clone(), self.bias);
         let norm_sq = || row.norm_sq() + bias * bias;
-        let (seen, update) = correct_two(&rule, score, Example { class, weight }, norm_sq);
+        let (outcome, update) = correct_two(&rule, score, Example { class, weight }, norm_sq);
         if let Some(update) = update {
             self.update(row, id, update);
         }
         self.rounds += weight;
-        seen
+        outcome
     }
 
-    /// The same for two classes, after an approximate score. The row is scored exactly where that leaves a
-    /// doubt.
+    /// The same for two classes, after screening. The row is scored exactly where screening was uncertain.
     #[inline]
-    fn learn_by(&mut self, verdict: Verdict, row: Row<'_>, id: u32, class: u32, weight: f64) -> Seen {
-        match verdict {
-            Verdict::Clear => {
+    fn learn_screened(
+        &mut self,
+        screening: Screening,
+        row: Row<'_>,
+        id: u32,
+        class: u32,
+        weight: f64,
+    ) -> RowOutcome {
+        match screening {
+            Screening::NoUpdate => {
                 self.rounds += weight;
-                Seen::default()
+                RowOutcome::default()
             }
-            Verdict::Mistaken(score) => self.learn_scored(row, id, class, weight, score),
-            Verdict::Unsure => self.learn_two(row, id, class, weight),
+            Screening::Mistake(score) => self.learn_scored(row, id, class, weight, score),
+            Screening::Uncertain => self.learn_two(row, id, class, weight),
         }
     }
 
@@ -197,19 +215,19 @@ impl<R: Rule> Online<R> {
         self.quantized.is_some()
     }
 
-    /// What an approximate score says of a row of two classes.
+    /// Decides about a row of two classes by its approximate score, where the error bound permits.
     #[inline]
-    fn verdict(&self, ApproximateScore { score, error_bound }: ApproximateScore, class: u32) -> Verdict {
+    fn screen(&self, ApproximateScore { score, error_bound }: ApproximateScore, class: u32) -> Screening {
         let score = score + self.weights.bias[0];
         let margin = if class == 1 { score } else { -score };
-        // The sum with the bias is rounded once more.
+        // Adding the bias rounds once more.
         let error_bound = error_bound + score.abs() * f64::EPSILON;
-        if margin - error_bound > R::CLEAR_ABOVE {
-            Verdict::Clear
-        } else if margin + error_bound < R::SURE_BELOW {
-            Verdict::Mistaken(score)
+        if margin - error_bound > R::NO_STEP_ABOVE {
+            Screening::NoUpdate
+        } else if margin + error_bound < R::SAME_STEP_BELOW {
+            Screening::Mistake(score)
         } else {
-            Verdict::Unsure
+            Screening::Uncertain
         }
     }
 
@@ -239,7 +257,7 @@ impl<R: Rule> Online<R> {
         }
     }
 
-    /// Goes on from a run over these rows that made these mistakes in so many rounds.
+    /// Resumes a run over these rows that made these mistakes in so many rounds.
     pub fn replay(&mut self, rows: &Matrix, mistakes: &[Mistake], rounds: f64) {
         for &Mistake { row, gains, loses, step, round } in mistakes {
             self.rounds = round;
@@ -248,7 +266,7 @@ impl<R: Rule> Online<R> {
         self.rounds = rounds;
     }
 
-    /// Rounds so far: rows seen, by their weights.
+    /// Rounds so far: the sum of the weights of the rows visited.
     pub fn rounds(&self) -> f64 {
         self.rounds
     }
@@ -258,54 +276,54 @@ impl<R: Rule> Online<R> {
         &self.weights
     }
 
-    /// Mistakes, if they are kept.
+    /// The mistakes in order, if votes are returned.
     pub fn journal(&self) -> Option<&[Mistake]> {
         self.journal.as_deref()
     }
 
-    /// The weights to predict with: the average if it is kept, else the last.
+    /// The weights to predict with: the average if that is returned, else the last.
     pub fn result(&self) -> Weights {
         let mut weights = self.weights.clone();
         self.average(&mut weights);
         weights
     }
 
-    /// The same, when there is nothing more to learn.
+    /// The same, without a copy.
     pub fn into_result(mut self) -> Weights {
         let mut weights = std::mem::replace(&mut self.weights, Weights::zero(0, 0));
         self.average(&mut weights);
         weights
     }
 
-    /// Turns the last weights into the average, if that is kept.
+    /// Turns the last weights into the average, if that is returned.
     fn average(&self, weights: &mut Weights) {
         let Some(delayed) = &self.delayed else { return };
         let rounds = self.rounds.max(f64::MIN_POSITIVE);
         let late = delayed.values.iter().chain(&delayed.bias);
         for (w, late) in weights.values.iter_mut().chain(&mut weights.bias).zip(late) {
-            // Weights that never moved are not written either.
+            // Weights that never moved are not written: their memory stays untouched.
             if *w != 0.0 || *late != 0.0 {
                 *w = (rounds * *w - late) / rounds;
             }
         }
     }
 
-    /// Makes room for features that a stream shows for the first time.
+    /// Adds features, of weight zero, as a stream brings them.
     pub fn grow_features(&mut self, features: usize) {
         self.weights.grow(features);
         if let Some(delayed) = &mut self.delayed {
             delayed.grow(features);
         }
-        self.fit_quantized();
+        self.resize_quantized();
     }
 
-    /// Goes on with `classes` classes. Two classes with one weight vector become joint ones with `−w` and `w`
-    /// (times the rule's share): from there on they learn as if they had always been.
+    /// Adds classes, up to so many. Two classes with one weight vector become joint ones with `−w` and `w`
+    /// (times the rule's share), and learn from there on as if they had been joint from the start.
     pub fn grow_classes(&mut self, classes: usize) {
         let sources: Vec<_> = match self.scheme {
             Scheme::Two if classes <= 2 => return,
             Scheme::Two => (0..classes)
-                .map(|c| [Some((0, -R::SHARE)), Some((0, R::SHARE))].get(c).copied().flatten())
+                .map(|c| [Some((0, -R::JOINT_SHARE)), Some((0, R::JOINT_SHARE))].get(c).copied().flatten())
                 .collect(),
             Scheme::Joint | Scheme::OneVsRest => {
                 (0..classes).map(|c| (c < self.scores.len()).then_some((c, 1.0))).collect()
@@ -317,10 +335,10 @@ impl<R: Rule> Online<R> {
         self.weights = self.weights.rearranged(&sources);
         self.delayed = self.delayed.as_ref().map(|delayed| delayed.rearranged(&sources));
         self.scores = vec![0.0; classes];
-        self.fit_quantized();
+        self.resize_quantized();
     }
 
-    /// How classes are told apart now.
+    /// The current multiclass scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }

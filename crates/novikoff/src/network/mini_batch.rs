@@ -1,19 +1,19 @@
-//! The rows of a step, twice: row by row for the scores, column by column for the gradient.
+//! A mini-batch, stored twice: by rows for the scores, by columns for the gradient.
 
 use crate::data::Matrix;
 use crate::model::entries_of;
 
-/// Some rows, scaled, each with a last entry of 1 for the bias if there is one.
+/// Scaled rows, each with a last entry of 1 for the bias if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    /// Which rows these are.
+pub(super) struct MiniBatch {
+    /// The numbers of the rows.
     pub(super) rows: Vec<u32>,
     starts: Vec<usize>,
     entries: Vec<(u32, f32)>,
-    /// The columns that these rows have, rising, and where each one's entries start in `by_column`.
+    /// The columns that occur, in increasing order, with the range of their entries in `by_column`.
     pub(super) columns: Vec<Column>,
     by_column: Vec<(u32, f32)>,
-    /// A count for every column there is; all zero between two batches.
+    /// A count for every column; all zero between two batches.
     counts: Vec<u32>,
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Column {
     end: u32,
 }
 
-impl Batch {
-    /// Takes in these rows of a matrix.
+impl MiniBatch {
+    /// Replaces the rows by these rows of a matrix.
     pub(super) fn fill(&mut self, matrix: &Matrix, rows: &[u32], scales: &[f64], bias: Option<u32>) {
         self.rows.clear();
         self.rows.extend_from_slice(rows);
@@ -39,11 +39,11 @@ impl Batch {
             self.starts.push(self.entries.len());
         }
         self.counts.resize(scales.len() + 1, 0);
-        self.turn();
+        self.transpose();
     }
 
-    /// The entries by column: a counting sort, which keeps the rows of a column in order.
-    fn turn(&mut self) {
+    /// Sorts the entries by column: a counting sort, which keeps the rows of a column in order.
+    fn transpose(&mut self) {
         self.columns.clear();
         for &(j, _) in &self.entries {
             let count = &mut self.counts[j as usize];
@@ -70,12 +70,12 @@ impl Batch {
         self.columns.iter().for_each(|column| self.counts[column.number as usize] = 0);
     }
 
-    /// The entries of the row at this place: columns and values.
+    /// The entries of the row at this position: columns and values.
     pub(super) fn row(&self, place: usize) -> &[(u32, f32)] {
         &self.entries[self.starts[place]..self.starts[place + 1]]
     }
 
-    /// The entries of a column: places of rows, and values.
+    /// The entries of a column: positions of rows, and values.
     pub(super) fn column(&self, column: Column) -> &[(u32, f32)] {
         &self.by_column[column.start as usize..column.end as usize]
     }
@@ -90,7 +90,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn by_column_there_is_what_there_is_by_row(seed in any::<u64>(), sizes in prop::collection::vec(0usize..30, 1..4)) {
+        fn columns_have_the_entries_of_the_rows(
+            seed in any::<u64>(), sizes in prop::collection::vec(0usize..30, 1..4),
+        ) {
             let (mut random, columns) = (Random::new(seed), 9u32);
             let mut builder = Builder::new(Layout::Sparse);
             for _ in 0..30 {
@@ -101,7 +103,7 @@ mod tests {
             let mut matrix = builder.finish();
             matrix.widen(columns as usize);
             let scales: Vec<f64> = (0..columns).map(|j| f64::from(j + 1)).collect();
-            let mut batch = Batch::default();
+            let mut batch = MiniBatch::default();
             for size in sizes {
                 let rows: Vec<u32> = (0..size).map(|_| random.below(30) as u32).collect();
                 batch.fill(&matrix, &rows, &scales, (seed % 2 == 0).then_some(columns));
@@ -110,8 +112,11 @@ mod tests {
                     by_row.extend(batch.row(place).iter().map(|&(j, x)| (j, place as u32, x.to_bits())));
                 }
                 by_row.sort_unstable();
-                let column = |&column: &Column| batch.column(column).iter().map(move |&(i, x)| (column.number, i, x.to_bits()));
-                let by_column: Vec<_> = batch.columns.iter().flat_map(column).collect();
+                let mut by_column = Vec::new();
+                for &column in &batch.columns {
+                    let entries = batch.column(column).iter();
+                    by_column.extend(entries.map(|&(i, x)| (column.number, i, x.to_bits())));
+                }
                 prop_assert_eq!(by_row, by_column);
             }
         }

@@ -1,9 +1,9 @@
-//! What the scores of a network are to be: classes told apart, or numbers.
+//! The training objective of a network: a loss of each row's scores and its class or target.
 
 use crate::loss::{
     Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
 };
-use crate::multiclass::{Scheme, decide};
+use crate::multiclass::{Scheme, decide_single};
 use crate::penalty::Bias;
 
 /// Runs `$body` with `$loss` bound to the loss of this name.
@@ -42,43 +42,43 @@ macro_rules! by_name {
     };
 }
 
-/// No slope counts as more: sums of squares of such slopes are still numbers in single precision.
+/// Derivatives are clipped to this, so that sums of their squares are finite in single precision.
 const STEEPEST: f64 = 1e6;
 
-/// What is to be predicted for each row, and what hurts.
+/// The loss, the targets and the weights of the rows.
 #[derive(Clone, Debug)]
-pub struct Aim {
-    /// What hurts.
+pub struct Objective {
+    /// The loss.
     pub loss: LossName,
-    /// What each row has.
-    pub truth: Truth,
-    /// How much each row counts; empty if every row counts once.
+    /// The class or the target of each row.
+    pub targets: Targets,
+    /// The weight of each row; empty if all are 1.
     pub weights: Vec<f64>,
 }
 
-/// What rows have.
+/// Classes or numbers to predict.
 #[derive(Clone, Debug)]
-pub enum Truth {
-    /// A class each. Classes that are learned jointly have the loss `−log softmax`.
+pub enum Targets {
+    /// A class for each row. Joint classes have the cross-entropy loss, `−log softmax`.
     Classes(Vec<u32>, Scheme),
-    /// A number each.
-    Numbers(Targets),
+    /// A number for each row.
+    Numbers(ScaledTargets),
 }
 
-/// Numbers to be predicted, brought to a mean of 0 and a standard deviation of 1: steps are as long as suits
-/// scores of such size.
+/// Numeric targets, standardized to mean 0 and standard deviation 1, the size of scores that the step sizes
+/// are made for.
 #[derive(Clone, Debug)]
-pub struct Targets {
+pub struct ScaledTargets {
     values: Vec<f64>,
-    /// What was taken from each.
+    /// The mean that was subtracted.
     pub middle: f64,
-    /// What each was then divided by.
+    /// The standard deviation by which they were divided.
     pub spread: f64,
 }
 
-impl Targets {
-    /// Of rows that count as much as their weights (empty: once each). Without a bias there is nothing to
-    /// take up a mean, and none is taken away.
+impl ScaledTargets {
+    /// Standardizes targets of rows with these weights (empty: all 1). Without a bias the mean is not
+    /// subtracted, as the network could not restore it.
     pub fn new(targets: &[f64], weights: &[f64], bias: Bias) -> Self {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let total: f64 = (0..targets.len()).map(weight).sum();
@@ -92,46 +92,40 @@ impl Targets {
     }
 }
 
-impl Aim {
+impl Objective {
     /// The weight of row `i`.
     pub(super) fn weight(&self, i: usize) -> f64 {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
-    /// Turns the scores of row `i` into the slopes of its loss, times its weight and `share`. Returns 1 if it
-    /// was predicted wrongly, or the square of what its number was missed by.
+    /// Replaces the scores of row `i` by the derivatives of its loss, times its weight and `share`. Returns 1
+    /// if the row was predicted wrongly, or its squared error.
     pub(super) fn slopes(&self, i: usize, share: f64, scores: &mut [f32]) -> f64 {
         let times = share * self.weight(i);
-        let put = |place: &mut f32, slope: f64| *place = (times * slope.clamp(-STEEPEST, STEEPEST)) as f32;
-        match &self.truth {
-            Truth::Numbers(targets) => {
+        match &self.targets {
+            Targets::Numbers(targets) => {
                 let (y, s) = (targets.values[i], f64::from(scores[0]));
-                put(&mut scores[0], slope(self.loss, y, s));
+                scores[0] = scaled(times, slope(self.loss, y, s));
                 (s - y) * (s - y)
             }
-            Truth::Classes(classes, scheme) => {
+            Targets::Classes(classes, scheme) => {
                 let class = classes[i] as usize;
                 let wrong = decide_single(scores) != class;
                 match scheme {
-                    Scheme::Joint => {
-                        let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                        let sum: f64 = scores.iter().map(|s| f64::from(s - most).exp()).sum();
-                        for (c, place) in scores.iter_mut().enumerate() {
-                            let chance = f64::from(*place - most).exp() / sum;
-                            put(place, chance - f64::from(u8::from(c == class)));
-                        }
-                    }
-                    Scheme::Two | Scheme::OneVsRest => {
-                        let positive =
-                            |output: usize| class == if *scheme == Scheme::Two { 1 } else { output };
-                        for (output, place) in scores.iter_mut().enumerate() {
-                            let y = if positive(output) { 1.0 } else { -1.0 };
-                            put(place, slope(self.loss, y, f64::from(*place)));
-                        }
-                    }
+                    Scheme::Joint => softmax_slopes(class, times, scores),
+                    Scheme::Two => self.side_slopes(|_| class == 1, times, scores),
+                    Scheme::OneVsRest => self.side_slopes(|output| class == output, times, scores),
                 }
                 f64::from(u8::from(wrong))
             }
+        }
+    }
+
+    /// The derivatives of a two-class loss for every output.
+    fn side_slopes(&self, is_positive: impl Fn(usize) -> bool, times: f64, scores: &mut [f32]) {
+        for (output, score) in scores.iter_mut().enumerate() {
+            let y = if is_positive(output) { 1.0 } else { -1.0 };
+            *score = scaled(times, slope(self.loss, y, f64::from(*score)));
         }
     }
 
@@ -140,13 +134,13 @@ impl Aim {
     pub(super) fn value(&self, i: usize, scores: &[f64]) -> f64 {
         let of = |y: f64, s: f64| by_name!(self.loss, loss => loss.value(y, s));
         let sign = |positive: bool| if positive { 1.0 } else { -1.0 };
-        match &self.truth {
-            Truth::Numbers(targets) => of(targets.values[i], scores[0]),
-            Truth::Classes(classes, Scheme::Two) => of(sign(classes[i] == 1), scores[0]),
-            Truth::Classes(classes, Scheme::OneVsRest) => {
+        match &self.targets {
+            Targets::Numbers(targets) => of(targets.values[i], scores[0]),
+            Targets::Classes(classes, Scheme::Two) => of(sign(classes[i] == 1), scores[0]),
+            Targets::Classes(classes, Scheme::OneVsRest) => {
                 scores.iter().enumerate().map(|(c, s)| of(sign(c == classes[i] as usize), *s)).sum()
             }
-            Truth::Classes(classes, Scheme::Joint) => {
+            Targets::Classes(classes, Scheme::Joint) => {
                 let sum: f64 = scores.iter().map(|s| s.exp()).sum();
                 sum.ln() - scores[classes[i] as usize]
             }
@@ -154,14 +148,20 @@ impl Aim {
     }
 }
 
-fn slope(loss: LossName, y: f64, s: f64) -> f64 {
-    by_name!(loss, loss => loss.slope(y, s))
+/// The derivatives of the cross-entropy: probability minus 1 for the true class, probability for the others.
+fn softmax_slopes(class: usize, times: f64, scores: &mut [f32]) {
+    let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f64 = scores.iter().map(|s| f64::from(s - most).exp()).sum();
+    for (c, score) in scores.iter_mut().enumerate() {
+        let probability = f64::from(*score - most).exp() / sum;
+        *score = scaled(times, probability - f64::from(u8::from(c == class)));
+    }
 }
 
-/// [`decide`] for scores in single precision.
-fn decide_single(scores: &[f32]) -> usize {
-    match scores {
-        [score] => decide(&[f64::from(*score)]),
-        scores => scores.iter().enumerate().fold(0, |best, (c, s)| if *s >= scores[best] { c } else { best }),
-    }
+fn scaled(times: f64, slope: f64) -> f32 {
+    (times * slope.clamp(-STEEPEST, STEEPEST)) as f32
+}
+
+fn slope(loss: LossName, y: f64, s: f64) -> f64 {
+    by_name!(loss, loss => loss.slope(y, s))
 }

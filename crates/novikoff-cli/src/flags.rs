@@ -49,8 +49,10 @@ mod tests {
 
     #[test]
     fn settings_become_options_and_everything_else_stays() {
-        let text = "fewer features, by `hash_bits = 20` or a smaller `max_index`; `model` and `EmpiricalRisk` stay";
-        let expected = "fewer features, by --hash-bits 20 or a smaller --max-index; `model` and `EmpiricalRisk` stay";
+        let text =
+            "fewer features, by `hash_bits = 20` or a smaller `max_index`; `model` and `EmpiricalRisk` stay";
+        let expected =
+            "fewer features, by --hash-bits 20 or a smaller --max-index; `model` and `EmpiricalRisk` stay";
         assert_eq!(with_options(text), expected);
         assert_eq!(with_options("try more `steps`, a ` alone"), "try more --epochs, a ` alone");
     }

@@ -1,6 +1,7 @@
 //! 6 — The proofs: what is known of a model, computed from the data and the model alone.
 
 mod deviation;
+mod dot;
 pub mod exact;
 pub mod file;
 mod gap;

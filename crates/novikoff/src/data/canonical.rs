@@ -3,8 +3,7 @@
 //! `docs/certificates.md` describes them. They depend on what was read and on how its columns came to be, and
 //! on nothing else: not on the format, the compression, the storage of the rows, or the threads.
 
-use super::matrix::fits_f32;
-use super::{Dataset, Labels, Row};
+use super::{Dataset, Labels, Row, fits_f32};
 use crate::features::Schema;
 use crate::features::map::Map;
 use crate::features::table::{Role, TableSchema};
@@ -48,7 +47,7 @@ impl Encoder {
             to.extend_from_slice(&weight.to_le_bytes());
             to.extend_from_slice(&(entries as u32).to_le_bytes());
         };
-        if let Row::Even(columns, value) = row
+        if let Row::Uniform(columns, value) = row
             && value != 0.0
             && !columns.is_empty()
         {

@@ -1,7 +1,7 @@
 //! From the counts of terms in documents to values: what only the whole collection can tell.
 
 use super::matrix::Values;
-use super::{Lane, Matrix};
+use super::{Float, Matrix};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{TextRecipe, TextSchema, Vocabulary, idf};
@@ -169,11 +169,7 @@ impl Weighing {
     }
 
     /// All entries of rows that begin and end at these places; no values if one of them is none of this type.
-    fn fill<V: Lane + Into<f64> + Send>(
-        &self,
-        counts: &Matrix,
-        starts: &[usize],
-    ) -> (Vec<u32>, Option<Vec<V>>) {
+    fn fill<V: Float>(&self, counts: &Matrix, starts: &[usize]) -> (Vec<u32>, Option<Vec<V>>) {
         const ROWS: usize = 256;
         let stored = starts[counts.rows()];
         let (mut indices, mut values) = (vec![0; stored], vec![V::default(); stored]);
@@ -193,7 +189,7 @@ impl Weighing {
     }
 
     /// Some rows, one behind the other. Whether every value is exactly one of its type.
-    fn block<V: Lane + Into<f64>>(
+    fn block<V: Float>(
         &self,
         counts: &Matrix,
         rows: Range<usize>,

@@ -4,6 +4,7 @@
 //! [`Kernel`] says which, [`Tile`] computes it for many rows at once.
 
 mod exponential;
+mod slots;
 mod tile;
 
 pub use tile::{BLOCK, Tile};

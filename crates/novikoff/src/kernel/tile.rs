@@ -8,8 +8,9 @@
 //! the order of the features of the row compared, so a kernel never depends on which other rows are in the
 //! tile, on the machine or on the threads.
 
+use super::slots::dot_slots;
 use super::{Kernel, Precision};
-use crate::data::{Lane, Row};
+use crate::data::{Float, Row};
 use pulp::{Arch, NullaryFnOnce};
 use std::mem::discriminant;
 
@@ -137,7 +138,7 @@ impl Tile {
     }
 }
 
-fn turn<T: Lane, const K: usize>(
+fn turn<T: Float, const K: usize>(
     rows: &[Row<'_>],
     lanes: &mut Vec<[T; K]>,
     slots: &mut [u32],
@@ -174,13 +175,13 @@ struct Compare<'a, T, const K: usize> {
     kernels: &'a mut [f64],
 }
 
-impl<T: Lane + Into<f64>, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
+impl<T: Float, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
         let Self { row, norm_sq, kernel, lanes, slots, norms_sq, kernels } = self;
-        let dots = row.dot_slots(slots, lanes);
+        let dots = dot_slots(row, slots, lanes);
         // Here and not within the loop, so that each kernel gets a loop of its own without a question in it.
         match kernel {
             Kernel::Linear => apply(&dots, norms_sq, kernels, |dot, _| dot),

@@ -7,6 +7,8 @@ mod explain;
 mod file;
 mod mapped;
 mod network;
+mod outputs;
+mod presence;
 mod run;
 mod voted;
 mod weights;
@@ -19,6 +21,8 @@ pub use mapped::Mapped;
 use mapped::MappedScratch;
 pub use network::{Activation, LANES, Lanes, Network, Units};
 pub(crate) use network::{entries_of, panels, sums};
+pub(crate) use outputs::add_to_each;
+pub(crate) use presence::presence;
 pub use run::{Form, Run};
 pub use voted::{Mistake, NOBODY, Voted};
 pub use weights::Weights;
@@ -160,7 +164,7 @@ impl Scorer {
             }
             Scorer::Presence(weights) => {
                 for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
-                    weights.score(row.presence(&mut scratch.present), scores);
+                    weights.score(presence(*row, &mut scratch.present), scores);
                 }
             }
             Scorer::Kernel(expansion) => {

@@ -4,8 +4,8 @@ use super::learner::{Keep, Online, Seen};
 use super::order::{Order, Sequence, WINDOW};
 use super::pages::Pages;
 use super::rule::Rule;
+use super::visit::{Visitor, prefetch, prefetch_rows, visit_all, visit_rows};
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::matrix::{Visitor, fetch};
 use crate::data::{Matrix, Row, Vector};
 use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
@@ -93,7 +93,9 @@ impl<'a> Batch<'a> {
     /// Reads through some rows so that they are in the cache.
     pub(super) fn fetch_all(&self, spans: impl Iterator<Item = Range<usize>>) {
         for rows in spans {
-            black_box(fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows));
+            black_box(
+                prefetch(&self.classes[rows.clone()], |&class| class.into()) ^ prefetch_rows(self.rows, rows),
+            );
         }
     }
 }
@@ -376,7 +378,7 @@ fn read<R: Rule>(
     while let Some(page) = pages.next() {
         let batch = page.batch();
         if learner.is_plain() {
-            batch.rows.show_all(&mut PageLesson(Lesson { learner, batch, tally }, &page.ids));
+            visit_all(batch.rows, &mut PageLesson(Lesson { learner, batch, tally }, &page.ids));
         } else {
             for (&id, i) in page.ids.iter().zip(0..) {
                 let (row, class, weight) = batch.row(i);
@@ -408,7 +410,7 @@ fn visit<R: Rule>(
             batch.fetch_all(spans);
         }
         if learner.is_plain() {
-            batch.rows.show(window, &mut Lesson { learner, batch, tally });
+            visit_rows(batch.rows, window, &mut Lesson { learner, batch, tally });
         } else {
             for &i in window {
                 let (row, class, weight) = batch.row(i);

@@ -11,6 +11,7 @@ mod pages;
 mod quantized;
 pub mod rule;
 mod stream;
+mod visit;
 
 pub use budget::Budgeted;
 pub use epochs::{Batch, Plan, Stopped, Trained, Validate, train};

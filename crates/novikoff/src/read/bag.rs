@@ -1,6 +1,7 @@
 //! The terms of a row's documents, counted, numbered and weighed: what documents of every format go through.
 
-use super::batch::Batch;
+use super::parsed_rows::ParsedRows;
+use super::pipeline::Scratch;
 use crate::features::hash_feature;
 use crate::features::text::{Splitter, TextRecipe, TextSchema, Vocabulary};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub struct Bag {
 /// How terms become numbers.
 #[derive(Clone, Debug)]
 pub enum Terms {
-    /// New terms are welcome: every batch numbers its own, and [`globalise`](super::vw::globalise) makes the
+    /// New terms are welcome: every rows numbers its own, and [`globalise`](super::vw::globalise) makes the
     /// numbers those of the whole file.
     Grow,
     /// Only the terms of this schema count.
@@ -31,7 +32,7 @@ pub enum Terms {
     Hashed {
         /// There are `2^bits` of them.
         bits: u8,
-        /// Whether the batch is to list the names, too.
+        /// Whether the rows is to list the names, too.
         names: bool,
     },
 }
@@ -43,9 +44,9 @@ impl Bag {
         Self { recipe, terms: Terms::Known(schema.clone()), first: schema.first(), weighed: true }
     }
 
-    /// To be filled with the rows of one block, which go to `batch`.
-    pub fn open(&self, batch: &mut Batch) -> OpenBag<'_> {
-        let tally = std::mem::take(&mut batch.tally);
+    /// A bag for the rows of one block.
+    pub(super) fn open(&self, scratch: &mut Scratch) -> OpenBag<'_> {
+        let tally = std::mem::take(&mut scratch.term_counts);
         let splitter = Splitter::new(&self.recipe);
         OpenBag {
             bag: self,
@@ -77,11 +78,11 @@ pub struct OpenBag<'b> {
 impl OpenBag<'_> {
     /// Adds the terms of a document, each with a prefix to its name.
     #[inline]
-    pub fn add(&mut self, document: &str, prefix: &str, batch: &mut Batch) {
+    pub fn add(&mut self, document: &str, prefix: &str, rows: &mut ParsedRows) {
         let Self { bag, splitter, tally, met, name, .. } = self;
         let mut each = |term: &str| {
             let number = match &bag.terms {
-                Terms::Grow => batch.local_features.intern(term),
+                Terms::Grow => rows.local_features.intern(term),
                 Terms::Known(schema) => match schema.vocabulary() {
                     Vocabulary::Named(names) => match names.find(term) {
                         Some(number) => number,
@@ -93,7 +94,7 @@ impl OpenBag<'_> {
                 },
                 Terms::Hashed { bits, names } => {
                     if *names {
-                        batch.local_features.intern(term);
+                        rows.local_features.intern(term);
                     }
                     return met.push(hash_feature(0, term.as_bytes(), *bits));
                 }
@@ -119,9 +120,9 @@ impl OpenBag<'_> {
         }
     }
 
-    /// Puts what was added into the row under way.
+    /// Puts what was added into the current row.
     #[inline]
-    pub fn pour(&mut self, batch: &mut Batch) {
+    pub fn pour(&mut self, rows: &mut ParsedRows) {
         let Self { bag, tally, met, indices, values, .. } = self;
         indices.clear();
         values.clear();
@@ -151,11 +152,11 @@ impl OpenBag<'_> {
             };
             bag.recipe.weigh(idf, bag.first, indices, values);
         }
-        batch.entries(indices, values);
+        rows.entries(indices, values);
     }
 
     /// Gives its memory back for the next block.
-    pub fn close(self, batch: &mut Batch) {
-        batch.tally = self.tally;
+    pub(super) fn close(self, scratch: &mut Scratch) {
+        scratch.term_counts = self.tally;
     }
 }

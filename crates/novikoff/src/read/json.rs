@@ -1,8 +1,8 @@
 //! Documents as JSON lines: an object a line, `{"label": "spam", "text": "…"}`.
 
 use super::bag::{Bag, OpenBag};
-use super::batch::{Batch, CONVERT, Labelling, RowError};
-use super::pipeline::Parser;
+use super::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 use super::svmlight::Fault;
 use super::table::is_label_name;
@@ -31,8 +31,8 @@ impl Parser for Json {
         Cut::Line
     }
 
-    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
-        let mut bag = self.bag.open(batch);
+    fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, scratch: &mut Scratch) {
+        let mut bag = self.bag.open(scratch);
         let prefixes = prefixes(&self.texts);
         let mut at = 0;
         for number in 0.. {
@@ -40,14 +40,14 @@ impl Parser for Json {
                 break;
             }
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
-            if let Err((place, what, hint)) = self.line(&block[at..end], &prefixes, &mut bag, batch)
-                && !batch.reject(RowError { line: number, column: place + 1, what, hint })
+            if let Err((place, what, hint)) = self.line(&block[at..end], &prefixes, &mut bag, rows)
+                && !rows.reject(RowError { line: number, column: place + 1, what, hint })
             {
                 return;
             }
             at = end + 1;
         }
-        bag.close(batch);
+        bag.close(scratch);
     }
 }
 
@@ -62,7 +62,7 @@ impl Json {
         line: &[u8],
         prefixes: &[String],
         bag: &mut OpenBag<'_>,
-        batch: &mut Batch,
+        rows: &mut ParsedRows,
     ) -> Result<(), Fault> {
         if line.trim_ascii().is_empty() {
             return Ok(());
@@ -85,13 +85,13 @@ impl Json {
             if label.is_empty() {
                 return Err(missing("the label is empty".into()));
             }
-            batch.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (0, what, hint))?;
+            rows.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (0, what, hint))?;
         }
         for (at, text) in found.texts.iter().enumerate() {
-            bag.add(text.as_deref().unwrap_or_default(), prefixes.get(at).map_or("", String::as_str), batch);
+            bag.add(text.as_deref().unwrap_or_default(), prefixes.get(at).map_or("", String::as_str), rows);
         }
-        bag.pour(batch);
-        batch.end_row();
+        bag.pour(rows);
+        rows.end_row();
         Ok(())
     }
 

@@ -128,6 +128,12 @@ impl Source {
         Ok(Self { name, reader, compression: None, taken, total, folder: Some(folder) })
     }
 
+    /// A source without bytes.
+    pub(super) fn empty() -> Self {
+        let (taken, reader) = (Arc::new(AtomicU64::new(0)), Box::new(io::empty()));
+        Self { name: String::new(), reader, compression: None, taken, total: Some(0), folder: None }
+    }
+
     /// What it is called, and where in it something stands.
     pub fn origin(&self) -> Origin {
         Origin { name: self.name.clone(), folder: self.folder.clone() }

@@ -9,7 +9,7 @@
 mod infer;
 mod rows;
 
-pub use infer::{Inferred, infer, infer_start};
+pub use infer::{infer, infer_start};
 pub use rows::Table;
 
 use super::records::{Fault, Field, Records, place};

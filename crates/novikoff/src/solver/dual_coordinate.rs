@@ -13,6 +13,8 @@
 
 mod abreast;
 mod compact;
+mod lanes;
+mod split;
 
 use compact::Compact;
 

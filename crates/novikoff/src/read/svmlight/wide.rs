@@ -9,8 +9,8 @@
 //! not of the common kind, or not good, goes the general way, which also says what is wrong with it; it would
 //! have read all the others alike, and tests hold that.
 
-use super::{Batch, Svmlight};
-use crate::data::matrix::fits_f32;
+use super::{ParsedRows, Svmlight};
+use crate::data::fits_f32;
 use crate::read::number::{Number, POWERS, digits, number};
 use bytemuck::{cast, pod_read_unaligned};
 use pulp::NullaryFnOnce;
@@ -196,7 +196,7 @@ pub(super) struct Wide<'a> {
     pub simd: V3,
     pub parser: &'a Svmlight,
     pub block: &'a [u8],
-    pub batch: &'a mut Batch,
+    pub rows: &'a mut ParsedRows,
     pub marks: &'a mut Marks,
 }
 
@@ -206,7 +206,7 @@ impl NullaryFnOnce for Wide<'_> {
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { simd, parser, block, batch, marks } = self;
+        let Self { simd, parser, block, rows, marks } = self;
         marks.make_room();
         marks.last = None;
         let (mut at, mut line, mut length, mut style) = (0, 0, LEAST, Style::Decimals);
@@ -217,7 +217,7 @@ impl NullaryFnOnce for Wide<'_> {
                 if length < MOST && at + text.len() < block.len() {
                     length = (4 * length).min(MOST);
                 } else {
-                    at = parser.line(block, at, line, batch)?;
+                    at = parser.line(block, at, line, rows)?;
                     line += 1;
                 }
                 continue;
@@ -234,7 +234,7 @@ impl NullaryFnOnce for Wide<'_> {
             }
             let odd = marks.odd.len() + marks.bad.len();
             let general =
-                marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, batch)?;
+                marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, rows)?;
             let end = usize::from(last.end) + 1;
             let other = if 8 * odd > entries { marks.style_of_odd(&block[at..]) } else { style };
             let hopeless = 2 * odd > entries && other == style;
@@ -443,10 +443,10 @@ impl Marks {
         all == ends.filter(|(line, _)| falls(&self.pairs[usize::from(line.colons) - 1..])).count()
     }
 
-    /// Gives the rows of so many lines to the batch, in their order; says how many of them went the general
+    /// Gives the rows of so many lines to the rows, in their order; says how many of them went the general
     /// way, or nothing if reading ends.
     #[inline(always)]
-    fn hand_over(&mut self, place: &Place<'_>, lines: usize, batch: &mut Batch) -> Option<usize> {
+    fn hand_over(&mut self, place: &Place<'_>, lines: usize, rows: &mut ParsedRows) -> Option<usize> {
         let Place { parser, block, at, line, .. } = *place;
         let all_rise = self.all_rise(&self.lines[..lines]);
         let (mut start, mut run, mut general) = (at, 0..0, 0);
@@ -458,39 +458,39 @@ impl Marks {
                 && self.pairs[entries.clone()].first().is_none_or(|first| *first as u32 >= parser.base)
                 && (all_rise || self.pairs[entries.clone()].is_sorted_by(|a, b| (*a as u32) < *b as u32))
                 && (self.bad.is_empty() || !self.bad.iter().any(|bad| entries.contains(bad)));
-            if is_good && batch.set_label(&parser.labelling, label).is_ok() {
+            if is_good && rows.set_label(&parser.labelling, label).is_ok() {
                 run.end = entries.end;
-                batch.starts.push(batch.indices.len() + run.len());
+                rows.starts.push(rows.indices.len() + run.len());
             } else {
-                self.flush(run, place, batch);
+                self.flush(run, place, rows);
                 run = entries.end..entries.end;
-                parser.line(block, start, line + number as u64, batch)?;
+                parser.line(block, start, line + number as u64, rows)?;
                 general += 1;
             }
             start = at + usize::from(here.end) + 1;
         }
-        self.flush(run, place, batch);
+        self.flush(run, place, rows);
         Some(general)
     }
 
-    /// Puts entries into the batch.
+    /// Puts entries into the rows.
     #[inline(always)]
-    fn flush(&self, entries: Range<usize>, place: &Place<'_>, batch: &mut Batch) {
+    fn flush(&self, entries: Range<usize>, place: &Place<'_>, rows: &mut ParsedRows) {
         let Place { simd, parser, style, .. } = place;
-        let (pairs, before) = (&self.pairs[entries.clone()], batch.values.len());
-        batch.indices.extend(pairs.iter().map(|pair| (*pair as u32).wrapping_sub(parser.base)));
+        let (pairs, before) = (&self.pairs[entries.clone()], rows.values.len());
+        rows.indices.extend(pairs.iter().map(|pair| (*pair as u32).wrapping_sub(parser.base)));
         let spans = self.spans[2 * entries.start..2 * entries.end].as_chunks::<2>().0;
-        batch.values.resize(before + pairs.len(), 0.0);
-        quotients(*simd, pairs, spans, &SCALES[*style as usize], &mut batch.values[before..]);
+        rows.values.resize(before + pairs.len(), 0.0);
+        quotients(*simd, pairs, spans, &SCALES[*style as usize], &mut rows.values[before..]);
         let odd = self.odd.iter().skip_while(|(entry, _)| *entry < entries.start);
         for (entry, value) in odd.take_while(|(entry, _)| *entry < entries.end) {
-            batch.values[before + entry - entries.start] = *value;
+            rows.values[before + entry - entries.start] = *value;
         }
-        batch.single =
-            batch.single && batch.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
+        rows.single =
+            rows.single && rows.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
         if let Some(features) = parser.known_features {
-            batch.unseen_features +=
-                batch.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
+            rows.unseen_features +=
+                rows.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
         }
     }
 }

@@ -78,8 +78,8 @@ impl<'a> Assembler<'a> {
         self.builder.as_ref().map_or(0, Builder::rows)
     }
 
-    /// Adds the rows of a block. `layout` and the expected number of `blocks`, if that is known, count for the
-    /// first block only. If there is a slot, the entries still have to be [written](Slot::write) there.
+    /// Adds the rows of a block. `layout` and the expected number of `blocks`, if that is known, count for
+    /// the first block only. If there is a slot, the entries still have to be [written](Slot::write) there.
     pub(crate) fn append(
         &mut self,
         rows: CompressedRows<'_>,

@@ -16,9 +16,9 @@ impl Matrix {
     /// not zero, in the order of the rows. `of_row` makes the update of a row's entries, given the column's
     /// number, its value so far and the entry: what all entries of a row need is computed once.
     ///
-    /// Each task takes some of the columns, of all rows, so there is one vector whatever the number of threads.
-    /// That pays where columns are so many that vectors of them cost more than the entries; where they are
-    /// few, blocks of rows are faster.
+    /// Each task takes some of the columns, of all rows, so there is one vector whatever the number of
+    /// threads. That pays where columns are so many that vectors of them cost more than the entries; where
+    /// they are few, blocks of rows are faster.
     pub(crate) fn by_column<C, A>(&self, empty: C, of_row: impl Fn(usize) -> A + Sync) -> Vec<C>
     where
         C: Clone + Send + Sync,
@@ -134,8 +134,8 @@ fn for_each_below(row: Row<'_>, end: usize, mut visit: impl FnMut(u32, f64)) {
     })
 }
 
-/// Calls `visit` with index and value of every stored entry whose index is `start` or above, from the last one
-/// back, without a search for that place.
+/// Calls `visit` with index and value of every stored entry whose index is `start` or above, from the last
+/// one back, without a search for that place.
 #[inline]
 fn for_each_from_last(row: Row<'_>, start: usize, mut visit: impl FnMut(u32, f64)) {
     by_storage!(row,

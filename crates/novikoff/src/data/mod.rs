@@ -4,7 +4,7 @@ pub(crate) mod assembly;
 pub mod canonical;
 mod columns;
 mod dataset;
-pub mod documents;
+pub(crate) mod documents;
 mod float;
 pub mod generate;
 mod labels;

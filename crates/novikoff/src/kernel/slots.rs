@@ -2,8 +2,8 @@
 
 use crate::data::{Float, Row, SparseValues, by_storage};
 
-/// `<v_k, x>` of every lane `k`, in the precision of the lanes. Feature `j` has the lanes of `slots[j]`; slot 0
-/// holds zeros, for features that no lane has.
+/// `<v_k, x>` of every lane `k`, in the precision of the lanes. Feature `j` has the lanes of `slots[j]`; slot
+/// 0 holds zeros, for features that no lane has.
 #[inline(always)]
 pub(super) fn dot_slots<T: Float, const K: usize>(row: Row<'_>, slots: &[u32], lanes: &[[T; K]]) -> [T; K] {
     by_storage!(row,

@@ -75,8 +75,8 @@ fn visit_each<X: Vector>(
     }
 }
 
-/// Reads through some rows, so that they are in the cache. The returned bits mean nothing; who uses them keeps
-/// the compiler from leaving out the reads.
+/// Reads through some rows, so that they are in the cache. The returned bits mean nothing; who uses them
+/// keeps the compiler from leaving out the reads.
 pub(super) fn prefetch_rows(matrix: &Matrix, rows: Range<usize>) -> u64 {
     let (sparse, values) = matrix.storage();
     let (mut indices, mut span) = (0, rows.start * matrix.columns()..rows.end * matrix.columns());

@@ -15,8 +15,8 @@
 //!
 //! A sink that stores the rows need not copy their entries: it returns the slot that they belong to, and the
 //! worker that gets these rows next writes the entries there before it parses another block. Most of that
-//! copying is the system's clearing of fresh memory, for which one thread alone would take as long as two take
-//! for the parsing.
+//! copying is the system's clearing of fresh memory, for which one thread alone would take as long as two
+//! take for the parsing.
 
 use super::parsed_rows::{EXAMPLES, ParsedRows, RowError};
 use super::source::{Blocks, Cut, Origin, Source};

@@ -1,4 +1,4 @@
-//! An opened data set: the right parser on the right bytes, and its buffers with final numbers.
+//! An opened data set: the parser for its format, and rows with their final numbers.
 
 use super::bag::{Bag, Terms};
 use super::detect::{Format, detect};
@@ -17,7 +17,7 @@ use crate::data::matrix::Layout;
 use crate::data::{Dataset, Labels, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
-use crate::features::text::{KeptNames, TextRecipe, TextSchema, Vocabulary};
+use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format; `None`: tell it by name and contents.
+    /// The format; `None`: detect it from name and contents.
     pub format: Option<Format>,
     /// The first index of svmlight files, 0 or 1; `None`: as the model says, 1 without one.
     pub base: Option<u32>,
@@ -154,7 +154,7 @@ pub struct Summary {
     pub schema: Schema,
     /// How many there are, where the input says so itself.
     pub features: Option<usize>,
-    /// What was noticed.
+    /// What was counts.
     pub report: Report,
 }
 
@@ -169,7 +169,7 @@ pub struct Reader {
     columns: Option<usize>,
 }
 
-/// Names on their way into the schema.
+/// Names of features that are being collected for the schema.
 #[derive(Default)]
 struct NewNames {
     names: Dictionary,
@@ -196,35 +196,35 @@ impl Documents {
         let vocabulary = match self.bits {
             None => Vocabulary::Named(names),
             Some(bits) => {
-                Vocabulary::Hashed { bits, names: self.keep_names.then(|| KeptNames::new(names, bits)) }
+                Vocabulary::Hashed { bits, names: self.keep_names.then(|| HashedNames::new(names, bits)) }
             }
         };
         TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
     }
 }
 
-/// Whether an input may be read more than once.
+/// How an input may be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    /// It may; what cannot be is held in memory where that is needed.
+enum Access {
+    /// More than once; an input that cannot be is held in memory where that is needed.
     Whole,
-    /// It may not, and is not stored.
+    /// Once, without storing it.
     Stream,
 }
 
 impl Reader {
-    /// Opens an input and looks at its start. The columns of a table for training are told by a first pass
-    /// over it.
+    /// Opens an input and looks at its start. The columns of a table for training are inferred from a first
+    /// pass over it.
     pub fn open(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Manner::Whole)
+        Self::open_as(input, options, purpose, Access::Whole)
     }
 
-    /// Opens an input that is read once and never held. The columns of a table are told by its start.
+    /// Opens an input that is read once and never held. The columns of a table are inferred from its start.
     pub fn open_stream(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Manner::Stream)
+        Self::open_as(input, options, purpose, Access::Stream)
     }
 
-    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<Self> {
+    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<Self> {
         let folder = match input {
             Input::Path(path) if path.is_dir() => Some(path),
             _ => None,
@@ -254,7 +254,7 @@ impl Reader {
             },
             (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
             (None, Some((Schema::Table(_), _))) => Format::Csv,
-            // A file that is told to be something else must not pass for rows of labels without features.
+            // A file that is detected as something else must not pass for rows of labels without features.
             (None, Some((Schema::Indexed { .. }, _))) => detect(&name, start).unwrap_or(Format::Svmlight),
             // Who speaks of columns means a table, even if a column of it is prose.
             (None, _) => match detect(&name, start)? {
@@ -286,24 +286,24 @@ impl Reader {
         }
         match format {
             Format::Svmlight => reader.set_svmlight(options, purpose),
-            Format::Vw => reader.set_vw(options, purpose, manner),
+            Format::Vw => reader.set_vw(options, purpose, access),
             Format::Idx => reader.set_idx(input, options, purpose)?,
-            Format::Csv => reader.set_table(input, options, purpose, manner)?,
+            Format::Csv => reader.set_table(input, options, purpose, access)?,
             Format::Tsv => {
                 let delimiter = options.table.delimiter.or(Some(b'\t'));
                 let table = TableOptions { delimiter, ..options.table.clone() };
-                reader.set_table(input, &Options { table, ..options.clone() }, purpose, manner)?;
+                reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
             }
             Format::Text => {
                 let passed_over = match purpose {
                     Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
                     _ => None,
                 };
-                let bag = reader.bag(options, purpose, manner, None)?;
+                let bag = reader.bag(options, purpose, access, None)?;
                 reader.input.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
             }
             Format::Jsonl => {
-                let bag = reader.bag(options, purpose, manner, None)?;
+                let bag = reader.bag(options, purpose, access, None)?;
                 let (label, texts) = (options.table.label.clone(), options.table.text.clone());
                 reader.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
             }
@@ -323,16 +323,16 @@ impl Reader {
         });
     }
 
-    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner) {
+    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) {
         let features = match (purpose.schema(), options.hash_bits) {
-            (Some((Schema::Named(dictionary), _)), _) => Features::Known(dictionary.clone()),
+            (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
-            (_, None) if manner == Manner::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
+            (_, None) if access == Access::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
             (_, None | Some(0)) => Features::Grow,
             (_, Some(bits)) => Features::Hashed { bits },
         };
         match &features {
-            Features::Known(dictionary) => self.schema = Schema::Named(dictionary.clone()),
+            Features::Fixed(dictionary) => self.schema = Schema::Named(dictionary.clone()),
             Features::Hashed { bits } => self.schema = Schema::Hashed { bits: *bits },
             Features::Grow => self.numbering.new_names = Some(NewNames::default()),
         }
@@ -368,7 +368,7 @@ impl Reader {
         input: &Input,
         options: &Options,
         purpose: &Purpose<'_>,
-        manner: Manner,
+        access: Access,
     ) -> Result<()> {
         let labelling = purpose.labelling();
         let known = match purpose.schema() {
@@ -378,11 +378,11 @@ impl Reader {
         };
         let schema = match known {
             Some(schema) => schema.clone(),
-            None => Arc::new(self.infer_columns(input, &options.table, &labelling, manner)?),
+            None => Arc::new(self.infer_columns(input, &options.table, &labelling, access)?),
         };
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         let bag =
-            if schema.has_text() { Some(self.bag(options, purpose, manner, Some(&schema))?) } else { None };
+            if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
         if bag.is_none() {
             self.columns = Some(schema.features());
             self.schema = Schema::Table(schema.clone());
@@ -399,7 +399,7 @@ impl Reader {
         &mut self,
         options: &Options,
         purpose: &Purpose<'_>,
-        manner: Manner,
+        access: Access,
         table: Option<&Arc<TableSchema>>,
     ) -> Result<Bag> {
         if let Some((Schema::Text(schema), _)) = purpose.schema() {
@@ -409,11 +409,11 @@ impl Reader {
         let recipe = options.recipe.clone();
         recipe.validate().map_err(Error::usage)?;
         let bits = match options.hash_bits {
-            None if manner == Manner::Stream => Some(STREAM_HASH_BITS),
+            None if access == Access::Stream => Some(STREAM_HASH_BITS),
             None | Some(0) => None,
             bits => bits,
         };
-        if let (Manner::Stream, Some(what)) = (manner, recipe.needs_all_documents()) {
+        if let (Access::Stream, Some(what)) = (access, recipe.needs_all_documents()) {
             let error = Error::usage(format!(
                 "{what} needs all documents at once, and a stream shows them one by one"
             ));
@@ -423,12 +423,13 @@ impl Reader {
         }
         if bits.is_some() && (recipe.min_documents > 1 || recipe.max_share < 1.0) {
             let error = Error::usage(
-                "with --hash-bits terms are not told apart, so that none can be left out for being rare or frequent",
+                "with --hash-bits terms are not told apart, so that none can be left out for being rare or \
+                 frequent",
             );
             return Err(error.hint("leave out --hash-bits, or --min-documents and --max-documents"));
         }
         let first = table.map_or(0, |table| table.features() as u32);
-        let counts = manner == Manner::Whole;
+        let counts = access == Access::Whole;
         if bits.is_none() || options.keep_names {
             self.numbering.new_names =
                 Some(NewNames { first, aside: bits.is_some(), provisional: counts, ..NewNames::default() });
@@ -470,9 +471,9 @@ impl Reader {
         input: &Input,
         options: &TableOptions,
         labelling: &Labelling,
-        manner: Manner,
+        access: Access,
     ) -> Result<TableSchema> {
-        let inferred = if manner == Manner::Stream {
+        let inferred = if access == Access::Stream {
             let delimiter = options.delimiter_for(self.input.source.peek()?)?;
             let options = TableOptions { delimiter: Some(delimiter), ..options.clone() };
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
@@ -541,16 +542,16 @@ impl Reader {
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
-            let (weighing, naming) =
+            let (weights, names) =
                 documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            let (rows, schema) = rayon::join(|| weighing.weigh(&data.rows), || naming.schema());
+            let (rows, schema) = rayon::join(|| weights.weigh(&data.rows), || names.schema());
             (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
         Ok(data)
     }
 
-    /// Reads the whole data set and splits it as [`Dataset::split`] does. The second part has no say in how
-    /// documents become features: it is to the first as documents are that nobody has seen.
+    /// Reads the whole data set and splits it as [`Dataset::split`] does. The held-out rows have no influence
+    /// on how documents become features.
     pub fn read_split(
         self,
         fraction: f64,
@@ -563,15 +564,15 @@ impl Reader {
         if data.len() < 2 {
             return Err(Error::input("there are too few rows to hold some back").at(name, 1, 1));
         }
-        let (mut kept, mut held) = data.split(fraction, seed);
+        let (mut training, mut held_out) = data.split(fraction, seed);
         if fits && let Schema::Text(schema) = data.schema {
-            let (weighing, naming) =
-                documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            (kept.rows, held.rows) = (weighing.weigh(&kept.rows), weighing.weigh(&held.rows));
-            let schema = Arc::new(naming.schema());
-            (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
+            let (weights, names) = documents::fit(&training.rows, Arc::unwrap_or_clone(schema))
+                .map_err(|e| e.at(&name, 1, 1))?;
+            (training.rows, held_out.rows) = (weights.weigh(&training.rows), weights.weigh(&held_out.rows));
+            let schema = Arc::new(names.schema());
+            (training.schema, held_out.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
         }
-        Ok((kept, held))
+        Ok((training, held_out))
     }
 
     /// Reads the whole data set; documents for training as counts.
@@ -697,7 +698,7 @@ impl NewNames {
     /// Adds the names of a block, and gives its features their numbers.
     fn add(&mut self, rows: &mut ParsedRows, max_features: u32) -> Result<()> {
         if !self.aside {
-            vw::globalise(rows, &mut self.names, self.first, max_features)?;
+            vw::number_globally(rows, &mut self.names, self.first, max_features)?;
             if !self.provisional {
                 rows.sort_rows();
             }
@@ -771,7 +772,7 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     }
     let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
     let for_tables =
-        !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();
+        !drop.is_empty() || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
         let error = Error::usage("--drop, --missing, --delimiter, --header and --no-header are for tables");
         return Err(error.hint("leave them out, or say --format csv if this is one"));

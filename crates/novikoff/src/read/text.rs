@@ -1,6 +1,6 @@
 //! Documents, one a line: `label<TAB>text`, or `__label__name text` as fastText has them.
 
-use super::bag::{Bag, OpenBag};
+use super::bag::{Bag, BagBuilder};
 use super::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
 use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
@@ -60,7 +60,7 @@ fn names_columns(line: &[u8]) -> bool {
 }
 
 impl Text {
-    fn line(&self, line: &[u8], bag: &mut OpenBag<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
+    fn line(&self, line: &[u8], bag: &mut BagBuilder<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
         let line = std::str::from_utf8(line)
             .map_err(|e| (e.valid_up_to(), "the text is not UTF-8".into(), Some(CONVERT.into())))?;
         let text = match split(line) {
@@ -84,7 +84,7 @@ impl Text {
             }
         };
         bag.add(text, "", rows);
-        bag.pour(rows);
+        bag.write_row(rows);
         rows.end_row();
         Ok(())
     }

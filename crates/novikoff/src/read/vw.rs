@@ -27,11 +27,11 @@ pub struct Vw {
 /// default namespace by its own name.
 #[derive(Clone, Debug)]
 pub enum Features {
-    /// New names are welcome: every rows numbers its own, and [`globalise`] makes the numbers those of the
-    /// whole file.
+    /// New names are added: every block numbers its own, and [`number_globally`] makes the numbers those of
+    /// the whole file.
     Grow,
     /// Only these names count; entries of others are counted and dropped.
-    Known(Arc<Dictionary>),
+    Fixed(Arc<Dictionary>),
     /// By hash.
     Hashed {
         /// There are `2^bits` features; at most 32.
@@ -39,12 +39,12 @@ pub enum Features {
     },
 }
 
-/// Gives the features of a rows their numbers in a dictionary that grows with the file, in the order of
+/// Gives the features of a block their numbers in a dictionary that grows with the file, in the order of
 /// first appearance; those before the feature `first` have theirs already. Rows are to be
-/// [sorted](ParsedRows::sort_rows) after this. Batches must come in the order of the file; how the file was cut
-/// into them makes no difference. A rows that named no features, as none does unless they
+/// [sorted](ParsedRows::sort_rows) after this. Blocks must come in the order of the file; how the file was
+/// cut into them makes no difference. A rows that named no features, as none does unless they
 /// [grow](Features::Grow), stays as it is.
-pub fn globalise(
+pub fn number_globally(
     rows: &mut ParsedRows,
     dictionary: &mut Dictionary,
     first: u32,
@@ -70,7 +70,7 @@ impl Parser for Vw {
     }
 
     fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, _: &mut Scratch) {
-        let mut row = RowUnderWay::new(&self.features);
+        let mut row = CurrentRow::new(&self.features);
         let (mut at, mut number) = (0, 0);
         while at < block.len() {
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
@@ -101,7 +101,7 @@ struct Head<'a> {
 }
 
 impl Vw {
-    fn line(&self, line: &[u8], row: &mut RowUnderWay<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
+    fn line(&self, line: &[u8], row: &mut CurrentRow<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
         let text = std::str::from_utf8(line).map_err(|e| not_utf8(e.valid_up_to()))?;
         let Some(bar) = memchr::memchr(b'|', line) else {
             let first = skip_blanks(line, 0);
@@ -193,7 +193,7 @@ fn head_number(words: &[u8], at: usize, role: &str) -> Result<Option<f64>, Fault
 }
 
 /// The entries of a row as they are read.
-struct RowUnderWay<'a> {
+struct CurrentRow<'a> {
     numbering: &'a Features,
     /// The name of a feature; its first `prefix` bytes are those of the namespace.
     name: String,
@@ -213,7 +213,7 @@ struct RowUnderWay<'a> {
     shape: Shape,
 }
 
-impl<'a> RowUnderWay<'a> {
+impl<'a> CurrentRow<'a> {
     fn new(numbering: &'a Features) -> Self {
         Self {
             numbering,
@@ -252,7 +252,7 @@ impl<'a> RowUnderWay<'a> {
         self.scale = weight;
         match self.numbering {
             Features::Hashed { .. } => self.seed = hash_namespace(name.as_bytes()),
-            Features::Grow | Features::Known(_) => {
+            Features::Grow | Features::Fixed(_) => {
                 self.name.clear();
                 if !name.is_empty() {
                     self.name.push_str(name);
@@ -326,7 +326,7 @@ impl<'a> RowUnderWay<'a> {
         let index = match self.numbering {
             Features::Hashed { bits } => hash_feature(self.seed, feature.as_bytes(), *bits),
             Features::Grow => rows.local_features.intern(self.full_name(feature)),
-            Features::Known(dictionary) => match dictionary.find(self.full_name(feature)) {
+            Features::Fixed(dictionary) => match dictionary.find(self.full_name(feature)) {
                 Some(index) => index,
                 None => return self.unseen += 1,
             },
@@ -427,7 +427,8 @@ fn no_label(line: &[u8], bar: usize) -> Fault {
 #[cold]
 fn too_many_words(line: &[u8], at: usize) -> Fault {
     let found = String::from_utf8_lossy(&line[at..token_end(line, at).min(at + 40)]).into_owned();
-    let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]; a label with spaces must be renamed";
+    let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]; \
+                a label with spaces must be renamed";
     (at, format!("{found:?} before the bar is one word too many"), Some(hint.into()))
 }
 
@@ -574,7 +575,7 @@ mod tests {
     #[test]
     fn known_features_keep_their_numbers_and_others_are_counted() {
         let dictionary: Dictionary = ["f^b", "c", "f^a"].into_iter().collect();
-        let parser = Vw { features: Features::Known(Arc::new(dictionary)), labelling: Labelling::Open };
+        let parser = Vw { features: Features::Fixed(Arc::new(dictionary)), labelling: Labelling::Open };
         let rows = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
         assert_eq!((rows.indices.as_slice(), rows.values.as_slice()), (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..]));
         assert_eq!((rows.unseen_features, rows.bad_rows), (2, 1));
@@ -590,9 +591,9 @@ mod tests {
     fn a_dictionary_that_grows_too_large_is_an_error_with_advice() {
         let mut dictionary = Dictionary::default();
         let parser = grow(Labelling::Open);
-        assert!(globalise(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
-        assert!(globalise(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
-        let error = globalise(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
+        assert!(number_globally(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
+        assert!(number_globally(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
+        let error = number_globally(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
         assert!(error.advice().is_some_and(|hint| hint.contains("--hash-bits")), "{error}");
     }
 
@@ -615,13 +616,13 @@ mod tests {
             let parser = grow(Labelling::Open);
             let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
             let (mut whole, mut all) = (parse(&parser, text.as_bytes()), Dictionary::default());
-            globalise(&mut whole, &mut all, 0, 1000).unwrap();
+            number_globally(&mut whole, &mut all, 0, 1000).unwrap();
             whole.sort_rows();
             let (mut dictionary, mut names, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
             for block in lines.chunk_by(|a, _| a.1) {
                 let block: String = block.iter().map(|(line, _)| format!("{line}\n")).collect();
                 let mut rows = parse(&parser, block.as_bytes());
-                globalise(&mut rows, &mut dictionary, 0, 1000).unwrap();
+                number_globally(&mut rows, &mut dictionary, 0, 1000).unwrap();
                 rows.sort_rows();
                 names.extend(named(&rows, &dictionary));
                 indices.extend_from_slice(&rows.indices);
@@ -674,11 +675,11 @@ mod tests {
     }
 
     fn check_any_bytes(bytes: &[u8], ignored: bool) {
-        let known = Features::Known(Arc::new(["a", "x^a"].into_iter().collect()));
+        let known = Features::Fixed(Arc::new(["a", "x^a"].into_iter().collect()));
         for features in [Features::Grow, known, Features::Hashed { bits: 3 }] {
             let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
             let mut rows = parse(&Vw { features, labelling }, bytes);
-            globalise(&mut rows, &mut Dictionary::default(), 0, 1000).unwrap();
+            number_globally(&mut rows, &mut Dictionary::default(), 0, 1000).unwrap();
             rows.sort_rows();
             for r in 0..rows.len() {
                 assert!(rows.indices[rows.starts[r]..rows.starts[r + 1]].is_sorted_by(|a, b| a < b));
@@ -709,7 +710,7 @@ mod tests {
                 &mut report,
                 &mut Unwatched,
                 |rows: &mut ParsedRows, _: &mut dyn Observer| {
-                    globalise(rows, &mut dictionary, 0, u32::MAX)?;
+                    number_globally(rows, &mut dictionary, 0, u32::MAX)?;
                     entries.extend_from_slice(&rows.indices);
                     Ok(Flow::Continue)
                 },

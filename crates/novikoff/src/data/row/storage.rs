@@ -193,7 +193,11 @@ impl<X: SparseValues> Vector for Sparse<'_, X> {
 /// Evaluates one of two expressions with the contents of a [`Row`] bound to names: the slice of values of a
 /// dense row, or the indices and [values](SparseValues) of a sparse one. Both are compiled for every storage.
 macro_rules! by_storage {
-    ($row:expr, dense($dense:ident) => $on_dense:expr, sparse($indices:ident, $values:ident) => $on_sparse:expr $(,)?) => {
+    (
+        $row:expr,
+        dense($dense:ident) => $on_dense:expr,
+        sparse($indices:ident, $values:ident) => $on_sparse:expr $(,)?
+    ) => {
         match $row {
             $crate::data::Row::Dense32($dense) => $on_dense,
             $crate::data::Row::Dense64($dense) => $on_dense,

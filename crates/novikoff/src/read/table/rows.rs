@@ -4,7 +4,7 @@ use super::{FirstRecord, is_missing, listed, shown, wrong_width};
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Role, TableSchema};
-use crate::read::bag::{Bag, OpenBag};
+use crate::read::bag::{Bag, BagBuilder};
 use crate::read::number::{Number, whole};
 use crate::read::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
 use crate::read::pipeline::{Parser, Scratch};
@@ -212,7 +212,8 @@ fn by_position(
         }
         _ => {
             let what = format!("the table has {width} columns; {columns} were trained on");
-            let hint = "without a header, columns are matched by position; only the label's may lack, for predictions";
+            let hint = "without a header, columns are matched by position; \
+                        only the label's may lack, for predictions";
             Err(first.error(file, 0, what).hint(hint))
         }
     }
@@ -250,9 +251,9 @@ impl Parser for Table {
 /// What is wrong with a value, and what to do about it.
 type Complaint = (String, Option<String>);
 
-/// What is noticed in a row, and counted once the row is known to be good.
+/// What is counts in a row, and counted once the row is known to be good.
 #[derive(Default)]
-struct Noticed {
+struct RowCounts {
     missing: u64,
     unseen: u64,
 }
@@ -263,17 +264,17 @@ impl Table {
         &self,
         block: &[u8],
         fields: &[Field],
-        bag: Option<&mut OpenBag<'_>>,
+        bag: Option<&mut BagBuilder<'_>>,
         rows: &mut ParsedRows,
     ) -> std::result::Result<(), Fault> {
         if fields.len() != self.width {
             return Err(wrong_width(fields, self.width));
         }
         let weight = self.weight.map(|weight| self.weight(block, &fields[weight])).transpose()?;
-        let mut noticed = Noticed::default();
+        let mut counts = RowCounts::default();
         for encoder in &self.encoders {
             let field = &fields[encoder.field];
-            self.encode(encoder, &field.text(block), rows, &mut noticed)
+            self.encode(encoder, &field.text(block), rows, &mut counts)
                 .map_err(|(what, hint)| fault(field, what, hint))?;
         }
         let texts =
@@ -295,10 +296,10 @@ impl Table {
             for (_, text, prefix) in &texts {
                 bag.add(std::str::from_utf8(text).unwrap_or_default(), prefix, rows);
             }
-            bag.pour(rows);
+            bag.write_row(rows);
         }
-        rows.missing += noticed.missing;
-        rows.unseen_features += noticed.unseen;
+        rows.missing += counts.missing;
+        rows.unseen_features += counts.unseen;
         rows.end_row();
         Ok(())
     }
@@ -334,22 +335,22 @@ impl Table {
         encoder: &Encoder,
         text: &[u8],
         rows: &mut ParsedRows,
-        noticed: &mut Noticed,
+        counts: &mut RowCounts,
     ) -> std::result::Result<(), Complaint> {
         match &encoder.kind {
             Kind::Number { feature, fill } => match whole(text) {
                 Number::Finite(value, _) => keep(rows, *feature, value),
-                _ if is_missing(text) => self.fill(encoder, rows, noticed, Some((*feature, *fill)))?,
+                _ if is_missing(text) => self.fill(encoder, rows, counts, Some((*feature, *fill)))?,
                 Number::NotFinite => return Err(self.bad_value(encoder, text, "is not a finite number")),
                 Number::None => return Err(self.bad_value(encoder, text, "is not a number")),
             },
             Kind::Category { features } => match features.get(text) {
                 Some(&feature) => rows.entry(feature, 1.0),
-                None if is_missing(text) => self.fill(encoder, rows, noticed, None)?,
+                None if is_missing(text) => self.fill(encoder, rows, counts, None)?,
                 None if std::str::from_utf8(text).is_err() => {
                     return Err(self.bad_value(encoder, text, "is not UTF-8"));
                 }
-                None => noticed.unseen += 1,
+                None => counts.unseen += 1,
             },
         }
         Ok(())
@@ -366,7 +367,7 @@ impl Table {
         &self,
         encoder: &Encoder,
         rows: &mut ParsedRows,
-        noticed: &mut Noticed,
+        counts: &mut RowCounts,
         number: Option<(u32, f64)>,
     ) -> std::result::Result<(), Complaint> {
         if self.schema.missing == Missing::Error {
@@ -374,7 +375,7 @@ impl Table {
             let hint = "say what it counts as: --missing zero|mean|indicator";
             return Err((format!("the value of column {name:?} is missing"), Some(hint.into())));
         }
-        noticed.missing += 1;
+        counts.missing += 1;
         if let Some((feature, value)) = number {
             keep(rows, feature, value);
         }

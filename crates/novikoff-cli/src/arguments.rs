@@ -92,7 +92,7 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// What learns [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an
+    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an
     /// option asks for passes over the rows, as --online, --epochs and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
@@ -113,7 +113,7 @@ pub struct Train {
     /// The order of rows in an epoch.
     #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
     pub order: Order,
-    /// The model's bytes depend on it, and on nothing else but data and settings.
+    /// Random seed. The same data, settings and seed give the same model.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Learning")]
     pub seed: u64,
     /// Make features of features first: poly:D (all products of up to D of them) or fourier:COUNT:GAMMA
@@ -128,11 +128,10 @@ pub struct Train {
     /// The loss to minimise, in place of a learner, or for --learner network.
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub loss: Option<LossName>,
-    /// What restrains the weights: l2 by --lambda or --cost, l1 by --l1, both, or nothing [default: told by
-    /// those].
+    /// Regularization: l2 by --lambda or --cost, l1 by --l1, both, or none [default: inferred from those].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub penalty: Option<PenaltyArgument>,
-    /// How to minimise.
+    /// Optimization method.
     #[arg(long, value_enum, default_value_t = SolverName::Auto, help_heading = "Minimising a loss")]
     pub solver: SolverName,
     /// λ of the objective (1/n) Σ loss + (λ/2)‖w‖².
@@ -586,7 +585,7 @@ pub struct OutputForm {
 /// How DATA is read; the same for every command.
 #[derive(Debug, Args)]
 pub struct Reading {
-    /// The format [default: told by name and contents].
+    /// The format [default: detected by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
     pub format: Option<Format>,
     /// Leave out bad rows, and say how many, instead of giving up at the first.
@@ -627,7 +626,7 @@ pub struct Reading {
     /// Tables: the first line names the columns.
     #[arg(long, help_heading = "Reading tables")]
     pub header: bool,
-    /// Tables: what separates fields [default: told by the first line].
+    /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
     /// Tables: what a missing value ("", NA, ?, nan) is.

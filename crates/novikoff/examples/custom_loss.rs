@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example custom_loss`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::EmpiricalRisk;
 use novikoff::data::generate::Recipe;
 use novikoff::evaluate::evaluate;

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example kernels`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::features::map::Map;
 use novikoff::kernel::Kernel;
 use novikoff::{Dataset, LogisticRegression, Perceptron};

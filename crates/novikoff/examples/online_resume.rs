@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example online_resume`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::{Online, Perceptron};
 
 /// Two measurements, and what they mean.

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example proofs`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::certificate::file::Certificate;
 use novikoff::{Dataset, LinearSvm, MaxMargin, Perceptron};
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example sparse_text`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::{Dataset, LinearSvm};
 
 fn main() -> novikoff::Result<()> {

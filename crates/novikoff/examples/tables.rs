@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example tables`
 
+#![allow(clippy::print_stdout)]
+
 use novikoff::evaluate::evaluate;
 use novikoff::{Dataset, LogisticRegression, Model};
 

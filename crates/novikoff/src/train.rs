@@ -98,12 +98,12 @@ fn calibrated(
     model: &Model,
 ) -> Result<Calibration> {
     if model.task() == Task::Regression {
-        return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out --calibrate"));
+        return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out `calibrate`"));
     }
     if matches!(learner, Learner::Bayes(_)) && model.scorer.outputs() > 1 {
         let what = "the likelihood of a row in one class means nothing without those in the others: no class can be \
                     calibrated alone";
-        return Err(Error::usage(what).hint("leave out --calibrate: bayes has probabilities of its own"));
+        return Err(Error::usage(what).hint("leave out `calibrate`: bayes has probabilities of its own"));
     }
     let shared = learner.shared();
     let classes = Classes::new(&data.names, shared)?;
@@ -154,7 +154,7 @@ pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observ
         Learner::Risk(_) | Learner::Network(_) => {
             let what = format!("{} needs all rows at once: it cannot learn from a stream", learner.name());
             Err(Error::usage(what).hint(
-                "leave out --online, or use --learner averaged, perceptron, passive-aggressive or bayes",
+                "leave out `online`, or use `learner = averaged`, perceptron, passive-aggressive or bayes",
             ))
         }
         Learner::Bayes(bayes) => {

@@ -11,6 +11,7 @@ pub mod train;
 pub mod tune;
 pub mod verify;
 
+use crate::flags::with_options;
 use crate::render;
 use novikoff::data::Report;
 use std::io::Write;
@@ -20,7 +21,7 @@ pub fn warn(name: &str, report: &Report) {
     let mut lines = Vec::new();
     if report.bad_rows > 0 {
         lines.push(format!("{} left out", render::counted(report.bad_rows, "bad row")));
-        lines.extend(report.first_bad.iter().map(|bad| format!("  {bad}")));
+        lines.extend(report.first_bad.iter().map(|bad| format!("  {}", with_options(bad))));
         if report.bad_rows > report.first_bad.len() as u64 {
             lines.push("  …".into());
         }

@@ -1,6 +1,6 @@
 //! A dot product together with what bounds its rounding error.
 
-use crate::data::{Row, SparseValues, by_storage};
+use crate::data::{Row, SparseValues, by_storage, wide};
 
 /// Four sums of products, and those of their absolute values.
 #[derive(Default)]
@@ -38,7 +38,7 @@ pub(super) fn dot_and_size(row: Row<'_>, weights: &[f64]) -> (f64, f64) {
         let (x_fours, x_rest) = x[..weights.len()].as_chunks::<4>();
         let (w_fours, w_rest) = weights.as_chunks::<4>();
         w_fours.iter().zip(x_fours).for_each(|(w, x)| fours.add(*w, x.map(Into::into)));
-        w_rest.iter().zip(x_rest).for_each(|(w, &x)| rest.add_one(*w, x.into()));
+        w_rest.iter().zip(x_rest).for_each(|(w, &x)| rest.add_one(*w, wide(x)));
     },
     sparse(j, x) => {
         let at = |&j: &u32| weights.get(j as usize).copied().unwrap_or(0.0);

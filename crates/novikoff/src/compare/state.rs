@@ -100,7 +100,7 @@ impl ComparisonState {
         }
         if self.fingerprint != fingerprint {
             let error = Error::usage("the state is of a comparison of other rows, or by other settings");
-            return Err(error.hint("give the same data and options as before, or another --state"));
+            return Err(error.hint("give the same data and options as before, or another `state`"));
         }
         let outputs = problem.plan.scheme.outputs(problem.plan.classes) as u32;
         let Some((_, run)) = &self.run else { return Ok(()) };

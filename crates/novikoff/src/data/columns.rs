@@ -1,7 +1,7 @@
 //! One value for every column, computed from all entries of the column.
 
 use super::row::{SparseValues, by_storage};
-use super::{Matrix, Row};
+use super::{Matrix, Row, wide};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -125,7 +125,7 @@ fn count_below(indices: &[u32], limit: usize) -> usize {
 #[inline]
 fn for_each_below(row: Row<'_>, end: usize, mut visit: impl FnMut(u32, f64)) {
     by_storage!(row,
-    dense(x) => x.iter().enumerate().take(end).for_each(|(j, &x)| visit(j as u32, x.into())),
+    dense(x) => x.iter().enumerate().take(end).for_each(|(j, &x)| visit(j as u32, wide(x))),
     sparse(j, x) => for (at, &j) in j.iter().enumerate() {
         if j as usize >= end {
             return;
@@ -139,7 +139,7 @@ fn for_each_below(row: Row<'_>, end: usize, mut visit: impl FnMut(u32, f64)) {
 #[inline]
 fn for_each_from_last(row: Row<'_>, start: usize, mut visit: impl FnMut(u32, f64)) {
     by_storage!(row,
-    dense(x) => x.iter().enumerate().skip(start).rev().for_each(|(j, &x)| visit(j as u32, x.into())),
+    dense(x) => x.iter().enumerate().skip(start).rev().for_each(|(j, &x)| visit(j as u32, wide(x))),
     sparse(j, x) => for (at, &j) in j.iter().enumerate().rev() {
         if (j as usize) < start {
             return;

@@ -53,7 +53,7 @@ pub(crate) fn fit(counts: &Matrix, schema: TextSchema) -> Result<(TermWeights, T
     if frequencies.iter().all(|&with| with == 0) {
         let error = Error::input("there is not a single word in the documents");
         return Err(
-            error.hint("a word has a letter or a digit; is this the right file, and the right --format?")
+            error.hint("a word has a letter or a digit; is this the right file, and the right `format`?")
         );
     }
     let (recipe, table, vocabulary) = schema.into_parts();
@@ -68,7 +68,7 @@ pub(crate) fn fit(counts: &Matrix, schema: TextSchema) -> Result<(TermWeights, T
         let kept = most_frequent_first(&frequencies, keep);
         if kept.is_empty() {
             let error = Error::input("no term is in as many documents as it takes to be a feature");
-            return Err(error.hint("leave out --min-documents and --max-documents, or make them milder"));
+            return Err(error.hint("leave out `min_documents` and `max_documents`, or make them milder"));
         }
         numbers.fill(LEFT_OUT);
         (0..).zip(&kept).for_each(|(number, &j)| numbers[j as usize] = number);

@@ -24,6 +24,12 @@ impl Float for f64 {
     }
 }
 
+/// The same number in double precision, in code that is written once for both.
+#[inline(always)]
+pub(crate) fn wide<F: Float>(x: F) -> f64 {
+    x.into()
+}
+
 /// Whether `f32` holds this number exactly.
 #[inline]
 pub(crate) fn fits_f32(x: f64) -> bool {

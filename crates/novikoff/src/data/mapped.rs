@@ -20,11 +20,11 @@ impl Matrix {
             (0..self.rows()).fold(0usize, |sum, i| sum.saturating_add(map.entries(self.row(i).nonzeros())));
         if entries > MOST_ENTRIES {
             let what = format!(
-                "--map {map} makes {entries} entries of {} rows, and {MOST_ENTRIES} can be stored",
+                "`map = {map}` makes {entries} entries of {} rows, and {MOST_ENTRIES} can be stored",
                 self.rows()
             );
             return Err(
-                Error::input(what).hint("a lower degree, or fewer features or rows; --online stores no rows")
+                Error::input(what).hint("a lower degree, or fewer features or rows; `online` stores no rows")
             );
         }
         let columns = mapper.features();

@@ -19,7 +19,7 @@ pub(crate) use canonical::little_endian;
 pub(crate) use columns::for_each_within;
 pub use dataset::{Dataset, Report};
 pub use float::Float;
-pub(crate) use float::fits_f32;
+pub(crate) use float::{fits_f32, wide};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
 #[cfg(test)]

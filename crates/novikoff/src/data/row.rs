@@ -4,6 +4,7 @@
 pub(crate) mod fixture;
 mod storage;
 
+use super::float::wide;
 pub use storage::Vector;
 pub(crate) use storage::{Dense, Same, Sparse, SparseValues, by_storage};
 
@@ -128,7 +129,7 @@ impl<'a> Row<'a> {
     #[inline]
     pub fn for_each_stored(self, mut visit: impl FnMut(u32, f64)) {
         by_storage!(self,
-            dense(x) => for (j, &x) in x.iter().enumerate() { visit(j as u32, x.into()) },
+            dense(x) => for (j, &x) in x.iter().enumerate() { visit(j as u32, wide(x)) },
             sparse(j, x) => x.visit(j, visit))
     }
 

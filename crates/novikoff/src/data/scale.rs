@@ -20,10 +20,12 @@ pub enum Scale {
     /// Not at all.
     #[default]
     None,
-    /// Divided by the standard deviation around the column's mean: zeros that are not stored count, row
-    /// weights count, and the sum of squares is divided by the sum of the weights, not by one less.
+    /// To unit variance: divided by the standard deviation around the column's mean.
+    ///
+    /// Zeros that are not stored count, row weights count, and the sum of squares is divided by the sum of the
+    /// weights, not by one less.
     UnitVariance,
-    /// Divided by the largest absolute value.
+    /// To a largest absolute value of 1.
     MaxAbs,
 }
 

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum CalibrationMethod {
-    /// A sigmoid: two numbers, for few rows.
+    /// A sigmoid of the score: two parameters, for few rows.
     Platt,
-    /// Steps that never fall: whatever shape the scores ask for, for many rows.
+    /// A non-decreasing step function: for many rows.
     Isotonic,
 }
 

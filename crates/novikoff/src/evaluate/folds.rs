@@ -52,7 +52,7 @@ impl Folds {
         if count > rows {
             let what = format!("{rows} rows cannot be dealt out into {count} folds");
             return Err(
-                Error::input(what).hint(format!("at most as many folds as rows: --folds {}", rows.max(2)))
+                Error::input(what).hint(format!("at most as many folds as rows: `folds = {}`", rows.max(2)))
             );
         }
         let mut random = Random::new(seed);
@@ -237,7 +237,7 @@ mod tests {
         let error = |count| Folds::deal(Strata::Classes(&[0, 1, 1]), count, 0).unwrap_err();
         assert!(error(1).to_string().contains("too few") && error(1).advice().is_some());
         assert!(error(4).to_string().contains("3 rows cannot be dealt out into 4 folds"));
-        assert!(error(4).advice().unwrap().contains("--folds 3"));
+        assert!(error(4).advice().unwrap().contains("`folds = 3`"));
     }
 
     #[test]

@@ -159,8 +159,9 @@ pub struct Mapper {
 impl Mapper {
     /// For rows of so many columns, if what they become can be numbered.
     pub fn new(map: Map, columns: usize) -> Result<Self> {
-        map.validate()
-            .map_err(|what| Error::usage(what).hint("for example --map poly:2 or --map fourier:500:0.1"))?;
+        map.validate().map_err(|what| {
+            Error::usage(what).hint("for example `map = poly:2` or `map = fourier:500:0.1`")
+        })?;
         let mut mapper = Self { map, columns: 0, features: 0, frequencies: Vec::new() };
         mapper.grow(columns)?;
         Ok(mapper)
@@ -169,11 +170,11 @@ impl Mapper {
     /// Makes room for more columns.
     pub fn grow(&mut self, columns: usize) -> Result<()> {
         let refuse = |what: String| {
-            Err(Error::input(what).hint("fewer features, by --max-index, --hash-bits or --drop, or no --map"))
+            Err(Error::input(what).hint("fewer features, by `max_index`, `hash_bits` or `drop`, or no `map`"))
         };
         let Some(features) = self.map.features(columns) else {
             return refuse(format!(
-                "--map {} makes more products of {columns} features than can be numbered",
+                "`map = {}` makes more products of {columns} features than can be numbered",
                 self.map
             ));
         };
@@ -181,7 +182,7 @@ impl Mapper {
             let half = count as usize / 2;
             if columns.checked_mul(half).is_none_or(|numbers| numbers > MOST_FREQUENCIES) {
                 return refuse(format!(
-                    "--map {} needs {half} random numbers for each of {columns} features",
+                    "`map = {}` needs {half} random numbers for each of {columns} features",
                     self.map
                 ));
             }

@@ -320,14 +320,14 @@ fn number_of(name: &[u8]) -> Option<u32> {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Missing {
-    /// They are an error.
+    /// An error.
     #[default]
     Error,
-    /// They count as zero (a category of none).
+    /// Zero; of a categorical column, no category.
     Zero,
-    /// They count as the mean of their column in the training rows (a category of none).
+    /// The mean of the column in the training rows; of a categorical column, no category.
     Mean,
-    /// They count as zero, and a feature of its own says that the value was missing.
+    /// Zero, and a feature of its own says that the value was missing.
     Indicator,
 }
 

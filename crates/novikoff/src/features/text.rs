@@ -49,11 +49,11 @@ pub struct Lengths {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Counting {
-    /// It is the value.
+    /// The number of times.
     Counts,
-    /// The value is 1, however often.
+    /// 1, however often.
     Binary,
-    /// The value is `1 + ln(count)`: the tenth time says less than the first.
+    /// 1 + ln(number of times).
     Sublinear,
 }
 

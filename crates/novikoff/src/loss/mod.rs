@@ -192,19 +192,19 @@ pub struct Local {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LossName {
-    /// `max(0, 1 − y·s)`.
+    /// max(0, 1 − y·s), of the support vector machine.
     Hinge,
-    /// `max(0, 1 − y·s)²`.
+    /// max(0, 1 − y·s)².
     SquaredHinge,
-    /// `log(1 + exp(−y·s))`.
+    /// log(1 + exp(−y·s)).
     Logistic,
-    /// `exp(−y·s)`.
+    /// exp(−y·s).
     Exponential,
-    /// `(s − y)²`.
+    /// (s − y)², for numbers: regression.
     Squared,
-    /// `|s − y|`.
+    /// |s − y|, for numbers: regression.
     Absolute,
-    /// `max(0, −y·s)`.
+    /// max(0, −y·s), of the perceptron.
     HingeAtZero,
 }
 

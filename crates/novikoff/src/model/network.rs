@@ -18,7 +18,7 @@ const MOST: f64 = 1e15;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Activation {
-    /// `max(0, z)`.
+    /// max(0, z).
     #[default]
     Relu,
     /// The hyperbolic tangent.

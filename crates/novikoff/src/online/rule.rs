@@ -59,9 +59,9 @@ pub enum Tie {
     /// As a mistake, whatever the label.
     #[default]
     Mistake,
-    /// As the positive class (`sign(0) = +1`): a mistake for the negative class only.
+    /// As the positive class: a mistake for the negative class only.
     Positive,
-    /// As the negative class (`+1` only where `s > 0`): a mistake for the positive class only.
+    /// As the negative class: a mistake for the positive class only.
     Negative,
 }
 

@@ -175,11 +175,11 @@ impl ProximalPenalty for ElasticNet {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Bias {
-    /// A constant that no penalty touches.
+    /// A constant without a penalty.
     Free,
     /// An extra feature that is 1 in every row, with a weight like any other.
     Penalised,
-    /// None: every hyperplane goes through the origin.
+    /// No constant: every hyperplane goes through the origin.
     None,
 }
 

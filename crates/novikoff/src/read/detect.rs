@@ -6,17 +6,17 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
-    /// `label index:value …`
+    /// Lines of: label index:value …
     Svmlight,
     /// A table with commas (or semicolons).
     Csv,
     /// A table with tabs.
     Tsv,
-    /// `label |namespace feature:value …`
+    /// Lines of: label |namespace feature:value …
     Vw,
     /// Binary images, with their labels in a file beside.
     Idx,
-    /// Documents: `label<TAB>text`, or a folder of them.
+    /// Documents: label, tab, text; or a folder of them.
     Text,
     /// Documents: a JSON object a line.
     Jsonl,
@@ -44,7 +44,7 @@ pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
     }
     let format = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
         let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
-        error.hint("say which: --format svmlight|csv|tsv|vw|idx|text|jsonl")
+        error.hint("say which: `format = svmlight|csv|tsv|vw|idx|text|jsonl`")
     })?;
     // A label and a text with a tab between them are two columns of a table, and more than that.
     let prose = format == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));

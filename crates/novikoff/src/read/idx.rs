@@ -94,7 +94,9 @@ pub fn header(source: &mut Source) -> Result<Header> {
     };
     if others.is_empty() {
         let error = whole("the IDX file has one dimension: these look like labels, not images".into());
-        return Err(error.hint("give the images' file; its labels are found beside it, or by --labels FILE"));
+        return Err(
+            error.hint("give the images' file; its labels are found beside it, or by `labels = FILE`")
+        );
     }
     let features = others
         .iter()
@@ -120,7 +122,7 @@ fn shape(source: &mut Source) -> Result<(Kind, Vec<u32>)> {
             1,
             1,
         );
-        return Err(error.hint("is this the right --format?"));
+        return Err(error.hint("is this the right `format`?"));
     };
     let sizes = source.take_exact(4 * usize::from(magic[3]))?;
     Ok((kind, sizes.as_chunks::<4>().0.iter().map(|bytes| u32::from_be_bytes(*bytes)).collect()))
@@ -142,7 +144,7 @@ impl IdxLabels {
         let (kind, dimensions) = shape(&mut source)?;
         let [count] = dimensions[..] else {
             let error = whole("the IDX file has not one dimension: these look like images, not labels");
-            return Err(error.hint("give the labels' file to --labels"));
+            return Err(error.hint("give the labels' file to `labels`"));
         };
         if matches!(kind, Kind::F32 | Kind::F64) {
             return Err(whole("the labels are not whole numbers"));
@@ -222,12 +224,12 @@ impl Idx {
         }
         let Some(labels) = labels else {
             let error = Error::input("there is no file of labels beside these images").at(header.name, 1, 1);
-            return Err(error.hint("name it: --labels FILE"));
+            return Err(error.hint("name it: `labels = FILE`"));
         };
         if labels.len() != header.rows as usize {
             let what = format!("{} labels for the {} rows of {}", labels.len(), header.rows, header.name);
             let error = Error::input(what).at(labels.name, 1, 1);
-            return Err(error.hint("images and labels must be of one set; --labels FILE names the labels"));
+            return Err(error.hint("images and labels must be of one set; `labels = FILE` names the labels"));
         }
         Ok(Self { header, labels: Some(labels), labelling })
     }
@@ -477,7 +479,7 @@ mod tests {
         assert_eq!(of(b"\0\0\x08").0, "images:1:1: the file ends where 1 more bytes were expected");
         assert_eq!(of(&[0, 0, 8, 2, 0, 0]).0, "images:1:1: the file ends where 6 more bytes were expected");
         assert_eq!(of(b"1 1:2").0, "images:1:1: not an IDX file: it starts with the bytes [31, 20, 31, 3a]");
-        assert!(of(&file(10, &[1, 1], &[1])).1.is_some_and(|hint| hint.contains("--format")));
+        assert!(of(&file(10, &[1, 1], &[1])).1.is_some_and(|hint| hint.contains("`format`")));
         assert!(of(&file(8, &[], &[])).0.contains("no dimensions"));
         assert!(of(&file(8, &[3], &[1, 2, 3])).0.contains("look like labels"));
         assert!(of(&file(8, &[0, 2], &[])).0.contains("no rows"));

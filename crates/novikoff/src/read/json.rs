@@ -111,7 +111,7 @@ impl Json {
 }
 
 const FORM: &str = "a line is an object like {\"label\": \"spam\", \"text\": \"…\"}; \
-                    other keys are named by --label and --text";
+                    other keys are named by `label` and `text`";
 
 /// What the parser of JSON complains about, without the place, which the message has already.
 fn without_place(error: &serde_json::Error) -> String {

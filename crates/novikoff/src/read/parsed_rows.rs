@@ -206,7 +206,7 @@ impl ParsedRows {
         if name.parse::<f64>().is_ok_and(|value| !value.is_finite()) {
             return Err((
                 format!("the label {name:?} is not a finite number"),
-                Some("is this the label? --skip-bad-rows leaves such rows out".into()),
+                Some("is this the label? `skip_bad_rows` leaves such rows out".into()),
             ));
         }
         let id = match labelling {
@@ -220,7 +220,7 @@ impl ParsedRows {
                 (format!("the label {name:?} was never seen in training"), Some(hint))
             })?,
             Labelling::Numbers if as_number(name).is_none() => {
-                let hint = "is this the right label column? --skip-bad-rows leaves such rows out";
+                let hint = "is this the right label column? `skip_bad_rows` leaves such rows out";
                 return Err((format!("the target {name:?} is not a number"), Some(hint.into())));
             }
             _ => self.local_labels.intern(name),

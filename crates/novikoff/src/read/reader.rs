@@ -244,7 +244,7 @@ impl Reader {
                     Error::input(format!("this is a folder, not a file of the format {}", format.name()));
                 return Err(error
                     .at(name, 0, 0)
-                    .hint("name a file in it; a folder of documents has --format text"));
+                    .hint("name a file in it; a folder of documents has `format = text`"));
             }
             (Some(format), _) => format,
             (None, Some((Schema::Text(text), _))) => match (text.table(), detect(&name, start)) {
@@ -417,16 +417,16 @@ impl Reader {
             let error = Error::usage(format!(
                 "{what} needs all documents at once, and a stream shows them one by one"
             ));
-            return Err(
-                error.hint("leave that out with --online: --idf no, --min-documents 1, --max-documents 1.0")
-            );
+            return Err(error.hint(
+                "leave that out with `online`: `idf = no`, `min_documents = 1`, `max_documents = 1.0`",
+            ));
         }
         if bits.is_some() && (recipe.min_documents > 1 || recipe.max_share < 1.0) {
             let error = Error::usage(
-                "with --hash-bits terms are not told apart, so that none can be left out for being rare or \
+                "with `hash_bits` terms are not told apart, so that none can be left out for being rare or \
                  frequent",
             );
-            return Err(error.hint("leave out --hash-bits, or --min-documents and --max-documents"));
+            return Err(error.hint("leave out `hash_bits`, or `min_documents` and `max_documents`"));
         }
         let first = table.map_or(0, |table| table.features() as u32);
         let counts = access == Access::Whole;
@@ -438,7 +438,7 @@ impl Reader {
             bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX))
         {
             return Err(Error::usage(format!("{most} features are more than can be numbered"))
-                .hint("fewer --hash-bits"));
+                .hint("fewer `hash_bits`"));
         }
         let terms = match bits {
             None => Terms::Grow,
@@ -709,7 +709,7 @@ impl NewNames {
         }
         if self.names.len() > max_features as usize {
             let error = Error::input(format!("there are more than {max_features} different names to keep"));
-            return Err(error.hint("leave out --keep-names"));
+            return Err(error.hint("leave out `keep_names`"));
         }
         Ok(())
     }
@@ -748,42 +748,42 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
         let error =
             Error::input(format!("this is {}, and the model was trained on {trained}", format.name()))
                 .at(name, 1, 1);
-        return Err(error.hint("give rows of that format, or say by --format what these really are"));
+        return Err(error.hint("give rows of that format, or say by `format` what these really are"));
     }
     let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
     if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
-        return Err(Error::usage("--hash-bits is for documents and the format vw")
-            .hint("say --format vw if that is what this is"));
+        return Err(Error::usage("`hash_bits` is for documents and the format vw")
+            .hint("say `format = vw` if that is what this is"));
     }
     if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
-        return Err(Error::usage("--keep-names keeps the names of terms that are hashed")
-            .hint("leave it out, or give --hash-bits"));
+        return Err(Error::usage("`keep_names` keeps the names of terms that are hashed")
+            .hint("leave it out, or give `hash_bits`"));
     }
     let keyed = is_table || format == Format::Jsonl;
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
-        return Err(Error::usage("--label and --row-weights name columns of a table")
-            .hint("say --format csv if this is one"));
+        return Err(Error::usage("`label` and `row_weights` name columns of a table")
+            .hint("say `format = csv` if this is one"));
     }
     if !options.table.text.is_empty() && !keyed {
         let error = Error::usage(
-            "--text names the columns of a table, or the keys of JSON lines, that hold documents",
+            "`text` names the columns of a table, or the keys of JSON lines, that hold documents",
         );
-        return Err(error.hint("leave it out, or say --format csv or jsonl"));
+        return Err(error.hint("leave it out, or say `format = csv` or jsonl"));
     }
     let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
     let for_tables =
         !drop.is_empty() || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
-        let error = Error::usage("--drop, --missing, --delimiter, --header and --no-header are for tables");
-        return Err(error.hint("leave them out, or say --format csv if this is one"));
+        let error = Error::usage("`drop`, `missing`, `delimiter`, `header` and `no_header` are for tables");
+        return Err(error.hint("leave them out, or say `format = csv` if this is one"));
     }
     if options.labels.is_some() && format != Format::Idx {
-        return Err(Error::usage("--labels names the labels of IDX images")
-            .hint("for the column of a table say --label"));
+        return Err(Error::usage("`labels` names the labels of IDX images")
+            .hint("for the column of a table say `label`"));
     }
     if options.base.is_some() && format != Format::Svmlight {
-        return Err(Error::usage("--zero-based is for the format svmlight")
-            .hint("say --format svmlight if that is what this is"));
+        return Err(Error::usage("`zero_based` is for the format svmlight")
+            .hint("say `format = svmlight` if that is what this is"));
     }
     Ok(())
 }

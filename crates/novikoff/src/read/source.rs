@@ -203,7 +203,7 @@ impl Source {
                 let what = format!("the file ends where {} more bytes were expected", count - bytes.len());
                 return Err(Error::input(what)
                     .at(&self.name, 1, 1)
-                    .hint("get the file again, or say another --format"));
+                    .hint("get the file again, or say another `format`"));
             }
         }
         Ok(bytes)
@@ -397,7 +397,7 @@ impl Blocks {
             }
             if block.len() >= RECORD_LIMIT {
                 let error = Error::input(format!("a record is longer than {} MB", RECORD_LIMIT >> 20));
-                return Err(error.hint("is this the right --format?"));
+                return Err(error.hint("is this the right `format`?"));
             }
             limit = if block.len() >= limit { limit * 2 } else { limit };
         }

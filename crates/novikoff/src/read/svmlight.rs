@@ -163,7 +163,7 @@ impl Svmlight {
                 return Err((
                     entry_at,
                     "index 0 in a file whose indices count from 1".into(),
-                    Some("if they count from 0, say --zero-based".into()),
+                    Some("if they count from 0, say `zero_based`".into()),
                 ));
             }
             let index = index as u32 - self.base;
@@ -223,7 +223,7 @@ impl Svmlight {
         (
             at,
             what,
-            Some("if the data really is that wide, raise --max-index; weights take 8 bytes an index".into()),
+            Some("if the data really is that wide, raise `max_index`; weights take 8 bytes an index".into()),
         )
     }
 
@@ -237,7 +237,7 @@ impl Svmlight {
             t if t.starts_with("qid:") => format!("{t:?} must stand once, after the label, with a number"),
             t => format!("expected index:value, found {t:?}"),
         };
-        (at, what, Some("entries are index:value, separated by spaces; is this the right --format?".into()))
+        (at, what, Some("entries are index:value, separated by spaces; is this the right `format`?".into()))
     }
 }
 
@@ -324,7 +324,7 @@ pub(super) fn bad_value(block: &[u8], at: usize, number: Number) -> Fault {
         Number::NotFinite => (
             at,
             format!("the value {token:?} is not a finite number"),
-            Some("remove the entry, or the row with --skip-bad-rows".into()),
+            Some("remove the entry, or the row with `skip_bad_rows`".into()),
         ),
         _ if token.is_empty() => (at, "the value is missing after the colon".into(), Some(VALUES.into())),
         _ => (at, format!("the value {token:?} is not a number"), Some(VALUES.into())),

@@ -166,7 +166,7 @@ fn wrong_width(fields: &[Field], width: usize) -> Fault {
             if width == 1 { "" } else { "s" }
         ),
         hint: Some(
-            "a field that holds the delimiter must stand in quotes; --skip-bad-rows leaves such rows out"
+            "a field that holds the delimiter must stand in quotes; `skip_bad_rows` leaves such rows out"
                 .into(),
         ),
     }
@@ -226,7 +226,7 @@ impl FirstRecord {
             Some(name) => {
                 let second = names.iter().rposition(|other| *other == name).unwrap_or(0);
                 let error = self.error(file, second, format!("two columns are called {name:?}"));
-                Err(error.hint("rename one of them; if the first row is data, say --no-header"))
+                Err(error.hint("rename one of them; if the first row is data, say `no_header`"))
             }
         }
     }

@@ -99,7 +99,7 @@ impl Text {
     }
 }
 
-const FORM: &str = "a line is: label<TAB>text; is this the right --format?";
+const FORM: &str = "a line is: label<TAB>text; is this the right `format`?";
 
 /// Label and text of a line.
 fn split(line: &str) -> Option<(&str, &str)> {

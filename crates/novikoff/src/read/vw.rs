@@ -57,7 +57,7 @@ pub fn number_globally(
     dictionary.absorb(&rows.local_features, &mut numbers);
     if dictionary.len() > max_features as usize {
         let error = Error::input(format!("there are more than {max_features} different features"));
-        return Err(error.hint("number them by hash instead: --hash-bits 24 makes 16 million of them"));
+        return Err(error.hint("number them by hash instead: `hash_bits = 24` makes 16 million of them"));
     }
     rows.renumber(first, &numbers);
     rows.local_features.clear();
@@ -91,7 +91,7 @@ impl Parser for Vw {
     }
 }
 
-const SMALLER: &str = "give it in smaller units, or leave the row out with --skip-bad-rows";
+const SMALLER: &str = "give it in smaller units, or leave the row out with `skip_bad_rows`";
 
 /// What stands before the first bar.
 struct Head<'a> {
@@ -409,7 +409,7 @@ fn not_utf8(at: usize) -> Fault {
 
 #[cold]
 fn no_bar(at: usize) -> Fault {
-    let hint = "a line is: label |namespace feature:value …; is this the right --format?";
+    let hint = "a line is: label |namespace feature:value …; is this the right `format`?";
     (at, "the row has no bar (|) before its features".into(), Some(hint.into()))
 }
 
@@ -594,7 +594,7 @@ mod tests {
         assert!(number_globally(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
         assert!(number_globally(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
         let error = number_globally(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
-        assert!(error.advice().is_some_and(|hint| hint.contains("--hash-bits")), "{error}");
+        assert!(error.advice().is_some_and(|hint| hint.contains("`hash_bits`")), "{error}");
     }
 
     fn line() -> impl Strategy<Value = String> {

@@ -20,16 +20,15 @@ use std::cell::RefCell;
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Schedule {
-    /// All alike.
+    /// Constant steps.
     Constant,
-    /// `1/t`, with `t` from 1.
+    /// 1/t, with t from 1.
     Inverse,
-    /// `1/√t`, with `t` from 1.
+    /// 1/√t, with t from 1.
     InverseRoot,
-    /// `2^−(t+1)`, with `t` from 0.
+    /// 2^−(t+1), with t from 0.
     Halving,
-    /// As long as the function still gains half of what its gradient promises: twice the last step, halved
-    /// until it does.
+    /// Twice the last step, halved until the objective falls by half of what the gradient predicts.
     Backtracking,
 }
 

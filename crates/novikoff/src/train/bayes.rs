@@ -165,19 +165,19 @@ fn check(bayes: &NaiveBayes) -> Result<()> {
     let smoothing = bayes.smoothing;
     if smoothing == 0.0 {
         let what = "without smoothing, what a class has not shown yet is impossible for it: the logarithm of 0 is no number";
-        return Err(Error::usage(what).hint("a little is enough: --smoothing 1e-10"));
+        return Err(Error::usage(what).hint("a little is enough: `smoothing = 1e-10`"));
     }
     if !(smoothing.is_finite() && smoothing > 0.0) {
         return Err(Error::usage(format!("the smoothing must be a positive number, not {smoothing}")));
     }
     if bayes.shared.multiclass == Some(Scheme::OneVsRest) {
         let what = "Bayes' rule tells all classes apart at once, not one against the rest";
-        return Err(Error::usage(what).hint("leave out --multiclass"));
+        return Err(Error::usage(what).hint("leave out `multiclass`"));
     }
     if let Priors::Given(given) = &bayes.priors {
         if bayes.likelihood == Likelihood::Complement {
             let what = "the complement's likelihood has no use for priors";
-            return Err(Error::usage(what).hint("leave out --priors, or use --likelihood multinomial"));
+            return Err(Error::usage(what).hint("leave out `priors`, or use `likelihood = multinomial`"));
         }
         if let Some((label, wrong)) = given.iter().find(|(_, p)| !(p.is_finite() && *p > 0.0)) {
             return Err(Error::usage(format!(
@@ -187,7 +187,7 @@ fn check(bayes: &NaiveBayes) -> Result<()> {
         let sum: f64 = given.iter().map(|(_, p)| p).sum();
         if (sum - 1.0).abs() > PRIORS_WITHIN {
             return Err(Error::usage(format!("the priors sum to {sum}, not to 1"))
-                .hint("give one for each label: --priors A=0.9,B=0.1"));
+                .hint("give one for each label: `priors = A=0.9,B=0.1`"));
         }
     }
     Ok(())
@@ -203,7 +203,7 @@ fn refused(Negative { row, feature, value }: Negative, schema: &Schema) -> Error
         row + 1,
         schema.name(feature)
     );
-    Error::input(what).hint("bayes learns from counts; for other numbers use --learner logistic")
+    Error::input(what).hint("bayes learns from counts; for other numbers use `learner = logistic`")
 }
 
 /// `ln p(y)` of all labels.
@@ -232,7 +232,7 @@ fn prior(given: &[(String, f64)], label: &str) -> Result<f64> {
     let own = Labels::new([label]);
     given.iter().find(|(name, _)| own.find(name).is_some()).map(|(_, prior)| *prior).ok_or_else(|| {
         Error::usage(format!("the label {label:?} has no prior"))
-            .hint("give one for each label, or say --priors learned or uniform")
+            .hint("give one for each label, or say `priors = learned` or uniform")
     })
 }
 

@@ -31,12 +31,12 @@ impl<'a, R: Rule> KernelStream<'a, R> {
                 "a row that goes takes its share in the average with it: with a kernel, a stream has none",
             );
             return Err(
-                error.hint("use --learner perceptron or passive-aggressive with --online and --kernel")
+                error.hint("use `learner = perceptron` or passive-aggressive with `online` and `kernel`")
             );
         }
         if corrections.budget == 0 {
             return Err(Error::usage("with a budget of 0 rows there is nothing to learn")
-                .hint("use --budget 1000, or so"));
+                .hint("use `budget = 1000`, or so"));
         }
         let Corrections { kernel, bias, budget, .. } = *corrections;
         let stored = BudgetLearner::new(rule, kernel, bias, budget);

@@ -52,21 +52,21 @@ impl Fit {
             (learner, Details::Run(run)) => self.run_claims(run, rows, learner)?,
             (Learner::Bayes(_), _) => {
                 let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
-                return Err(Error::usage(what).hint("leave out --certificate"));
+                return Err(Error::usage(what).hint("leave out `certificate`"));
             }
             (Learner::Network(_), _) => {
                 let what = "a network's loss is not convex in its weights: nothing can be proved of what was \
                             learned";
-                return Err(Error::usage(what).hint("leave out --certificate"));
+                return Err(Error::usage(what).hint("leave out `certificate`"));
             }
             _ => {
                 let what = "the rows of a stream are not stored: there is nothing to be proved of them";
-                return Err(Error::usage(what).hint("leave out --certificate or --online"));
+                return Err(Error::usage(what).hint("leave out `certificate` or `online`"));
             }
         };
         if claims.is_empty() {
             let what = "nothing could be proved of this model: there is no certificate to write";
-            return Err(Error::input(what).hint("leave out --certificate"));
+            return Err(Error::input(what).hint("leave out `certificate`"));
         }
         let certificate = match (&mapped, self.model.scorer.map()) {
             (Some(mapped), Some(map)) => Certificate::of_mapped(data, mapped, map, claims),
@@ -242,7 +242,7 @@ pub(super) fn objectives(
 /// What a certificate would say cannot be computed soundly.
 fn no_certificate(why: Unproved) -> Error {
     let hint =
-        "bring the columns to ordinary sizes, or leave out --certificate; the model itself is not affected";
+        "bring the columns to ordinary sizes, or leave out `certificate`; the model itself is not affected";
     Error::input(format!("no certificate can be written: {why}")).hint(hint)
 }
 

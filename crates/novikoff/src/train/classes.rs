@@ -38,7 +38,7 @@ impl Classes {
                 "there are {} labels; only of two can one be the positive one",
                 names.len()
             ));
-            return Err(error.hint("leave out --positive"));
+            return Err(error.hint("leave out `positive`"));
         }
         let order = class_order(names, positive);
         let mut rank = vec![0; order.len()];
@@ -79,7 +79,7 @@ pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
             data.len()
         );
         return Err(Error::input(what).hint(
-            "predicting numbers needs a regression learner: --learner least-squares or least-absolute",
+            "predicting numbers needs a regression learner: `learner = least-squares` or least-absolute",
         ));
     }
     Ok(())
@@ -100,7 +100,7 @@ pub(crate) fn check_size(features: usize, outputs: usize) -> Result<()> {
     if features.checked_mul(outputs).is_none_or(|weights| weights > MOST_WEIGHTS) {
         let what = format!("{features} features × {outputs} classes are more weights than fit into memory");
         return Err(Error::input(what)
-            .hint("fewer features, by --hash-bits or a smaller --max-index, or fewer classes"));
+            .hint("fewer features, by `hash_bits` or a smaller `max_index`, or fewer classes"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ pub(crate) fn check(data: &Dataset, kernel: Kernel) -> Result<()> {
     let columns = data.rows.columns();
     if columns > MOST_COLUMNS {
         let what = format!("rows of {columns} features are wider than a kernel can compare, {MOST_COLUMNS}");
-        return Err(Error::input(what).hint("hash them: --hash-bits 20"));
+        return Err(Error::input(what).hint("hash them: `hash_bits = 20`"));
     }
     let largest = norms_sq(&data.rows).into_iter().fold(0.0, f64::max);
     if largest.is_finite() && kernel.largest(largest).is_finite() {

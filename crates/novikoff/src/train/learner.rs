@@ -33,36 +33,36 @@ pub enum Learner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum LearnerName {
-    /// Rosenblatt's perceptron: its last weights
+    /// Rosenblatt's perceptron: its last weights.
     Perceptron,
-    /// the perceptron's weights, averaged over all rounds
+    /// The perceptron's weights, averaged over all rounds.
     Averaged,
-    /// all the perceptron's weight vectors, voting
+    /// All the perceptron's weight vectors, voting.
     Voted,
-    /// as far as a margin of 1 asks for
+    /// Passive-aggressive updates, no farther than a margin of 1 asks for.
     PassiveAggressive,
-    /// the support vector machine: hinge loss
+    /// The support vector machine: hinge loss.
     Svm,
-    /// the support vector machine with squared hinge loss
+    /// The support vector machine with squared hinge loss.
     SquaredSvm,
-    /// logistic regression
+    /// Logistic regression.
     Logistic,
-    /// regression: squared loss
+    /// Regression: squared loss.
     LeastSquares,
-    /// regression: absolute loss
+    /// Regression: absolute loss.
     LeastAbsolute,
-    /// exponential loss
+    /// Exponential loss.
     Exponential,
-    /// exponential loss, one weight at a time
+    /// Exponential loss, one weight at a time.
     Boosting,
-    /// the hyperplane with the largest margin, for rows that can be separated
+    /// The hyperplane with the largest margin, for separable rows.
     MaxMargin,
-    /// the perceptron's loss, hinge at zero, minimised over all rows
+    /// The perceptron's loss, hinge at zero, minimised over all rows.
     #[cfg_attr(feature = "clap", value(skip))]
     HingeAtZero,
-    /// Bayes' rule, by counts; see --likelihood, --smoothing and --priors
+    /// Naive Bayes, by counts.
     Bayes,
-    /// a multilayer perceptron with one hidden layer; see --hidden, --activation, --loss, --batch and --step
+    /// A multilayer perceptron with one hidden layer.
     Network,
 }
 
@@ -397,26 +397,26 @@ pub enum Strength {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum SolverName {
-    /// whichever suits the loss and the shape of the data
+    /// Whichever suits the loss and the shape of the data.
     #[default]
     Auto,
-    /// Newton's method, for smooth losses
+    /// Newton's method, for smooth losses.
     Newton,
-    /// the augmented Lagrangian method, for losses with kinks
+    /// The augmented Lagrangian method, for losses with kinks.
     Augmented,
-    /// dual coordinate descent, for many sparse columns
+    /// Dual coordinate descent, for many sparse columns.
     DualCd,
-    /// coordinate descent on the weights, for --l1
+    /// Coordinate descent on the weights, for an ℓ1 penalty.
     Coordinate,
-    /// a rank-revealing factorisation, for the squared loss
+    /// A rank-revealing factorisation, for the squared loss.
     LeastSquares,
-    /// gradient descent; see --schedule and --step
+    /// Gradient descent, with a schedule of step sizes.
     Gradient,
-    /// stochastic gradient descent; see --schedule, --step and --batch
+    /// Stochastic gradient descent, with a schedule of step sizes and mini-batches.
     Stochastic,
-    /// one weight at a time, for the exponential loss
+    /// One weight at a time, for the exponential loss.
     Boosting,
-    /// linear programming, for the absolute loss without a penalty
+    /// Linear programming, for the absolute loss without a penalty.
     Simplex,
 }
 

@@ -66,7 +66,7 @@ fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
         return Err(Error::usage("a hidden layer has one unit at least, and a batch one row"));
     }
     if !(step.is_finite() && step > 0.0) {
-        return Err(Error::usage(format!("--step must be a positive number, not {step}")));
+        return Err(Error::usage(format!("`step` must be a positive number, not {step}")));
     }
     if data.is_empty() {
         return Err(Error::input("there are no rows to learn from"));
@@ -77,7 +77,7 @@ fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
             "{} features × {units} hidden units are more weights than fit into memory",
             data.rows.columns()
         );
-        return Err(Error::input(what).hint("fewer units, by --hidden, or fewer features, by --hash-bits"));
+        return Err(Error::input(what).hint("fewer units, by `units`, or fewer features, by `hash_bits`"));
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ fn scheme(loss: LossName, classes: usize, settings: &MultilayerPerceptron) -> Re
                 "the loss {} is of one class against the rest, not of all classes jointly",
                 loss.name()
             );
-            Err(Error::usage(what).hint("use --multiclass one-vs-rest, or --loss logistic"))
+            Err(Error::usage(what).hint("use `multiclass = one-vs-rest`, or `loss = logistic`"))
         }
         Some(scheme) if scheme != Scheme::Two => Ok(scheme),
         _ if classes == 2 => Ok(Scheme::Two),
@@ -153,11 +153,11 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
         None => Ok(0.0),
         Some(Strength::Lambda(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(lambda),
         Some(Strength::Lambda(lambda)) => {
-            Err(Error::usage(format!("--lambda must be a number from 0, not {lambda}")))
+            Err(Error::usage(format!("`lambda` must be a number from 0, not {lambda}")))
         }
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
         Some(Strength::Cost(cost)) => {
-            Err(Error::usage(format!("--cost must be a positive number, not {cost}")))
+            Err(Error::usage(format!("`cost` must be a positive number, not {cost}")))
         }
     }
 }

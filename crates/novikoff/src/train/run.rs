@@ -95,7 +95,7 @@ pub(crate) fn perceptron_rule(perceptron: &Perceptron) -> Result<rule::Perceptro
         let error = Error::usage(
             "rows with a feature of their own are not normalised: the theorem speaks of one or the other",
         );
-        return Err(error.hint("leave out --own-feature or --normalise"));
+        return Err(error.hint("leave out `own_feature` or `normalise`"));
     }
     if let Some(own) = perceptron.own_feature.filter(|own| !(own.is_finite() && *own > 0.0)) {
         return Err(Error::usage(format!("the rows' own feature must be a positive number, not {own}")));
@@ -118,15 +118,15 @@ pub(super) fn passive_aggressive_rule(aggressive: &PassiveAggressive) -> Result<
 pub(super) fn refuse_for_streams(perceptron: &Perceptron) -> Result<()> {
     if perceptron.own_feature.is_some() {
         let what = "rows of a stream come once: a feature of their own would never be met again";
-        return Err(Error::usage(what).hint("leave out --own-feature or --online"));
+        return Err(Error::usage(what).hint("leave out `own_feature` or `online`"));
     }
     if perceptron.returned == Hypothesis::Votes {
         let what = "voting keeps the rows of all mistakes, and a stream is not stored";
-        return Err(Error::usage(what).hint("use --learner averaged with --online"));
+        return Err(Error::usage(what).hint("use `learner = averaged` with `online`"));
     }
     if perceptron.rule.tie != Tie::Mistake {
         let what = "which label is the positive one, and wins ties, is not known before a stream shows both";
-        return Err(Error::usage(what).hint("use --tie mistake with --online"));
+        return Err(Error::usage(what).hint("use `tie = mistake` with `online`"));
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ fn epochs<R: Rule>(
     if corrections.own_feature.is_some() {
         let error = Error::usage("a feature of each row's own is for weights of features");
         return Err(
-            error.hint("leave out --own-feature: most rows are separable with a kernel of a higher degree")
+            error.hint("leave out `own_feature`: most rows are separable with a kernel of a higher degree")
         );
     }
     kernel::check(data, corrections.kernel)?;

@@ -189,7 +189,7 @@ pub(super) fn train_stream(
 pub(super) fn refuse_balanced(shared: &Shared) -> Result<()> {
     if shared.class_weight == ClassWeight::Balanced {
         let error = Error::usage("balanced class weights need the counts of the whole stream");
-        return Err(error.hint("give them: --class-weight LABEL=WEIGHT,…"));
+        return Err(error.hint("give them: `class_weight = LABEL=WEIGHT,…`"));
     }
     Ok(())
 }
@@ -199,7 +199,7 @@ pub(super) fn refuse_one_vs_rest(shared: &Shared) -> Result<()> {
     if shared.multiclass == Some(Scheme::OneVsRest) {
         let what =
             "one-vs-rest needs every class from the first row on, and a stream shows them as they come";
-        return Err(Error::usage(what).hint("use --multiclass joint with --online"));
+        return Err(Error::usage(what).hint("use `multiclass = joint` with `online`"));
     }
     Ok(())
 }

@@ -125,11 +125,12 @@ fn parameter(learner: &Learner) -> Result<Parameter> {
     match learner {
         Learner::Bayes(_) => Ok(Parameter::Smoothing),
         Learner::Risk(Risk { strength: Some(_), .. }) => Err(Error::usage("λ is what tune chooses")
-            .hint("leave out --lambda and --cost, or give a path by --lambdas")),
+            .hint("leave out `lambda` and `cost`, or give a path by `lambdas`")),
         Learner::Risk(_) => Ok(Parameter::Lambda),
         Learner::Network(_) => {
             let error = Error::usage("tune does not choose the λ of a network");
-            Err(error.hint("try some with --validation: --learner network --lambda 1e-4 --validation 0.2"))
+            Err(error
+                .hint("try some with `validation`: `learner = network` `lambda = 1e-4` `validation = 0.2`"))
         }
         Learner::Perceptron(_) | Learner::PassiveAggressive(_) => {
             let error = Error::usage(format!("{} has no λ to choose", learner.name()));

@@ -297,7 +297,7 @@ impl<'a> Inference<'a> {
                     Error::input(format!("column {name:?} has more than {MAX_CATEGORIES} different values"));
                 return Err(error
                     .at(&self.file, line, column)
-                    .hint(format!("is it a feature? if not: --drop {name}")));
+                    .hint(format!("is it a feature? if not: `drop = {name}`")));
             }
         }
         Ok(())
@@ -477,7 +477,7 @@ fn plural(columns: usize) -> String {
 }
 
 fn skippable(error: Error) -> Error {
-    error.hint("--skip-bad-rows leaves such rows out")
+    error.hint("`skip_bad_rows` leaves such rows out")
 }
 
 /// What the first record is, as far as it shows by itself.
@@ -549,11 +549,11 @@ fn label_by_name(
         [] if matches!(labelling, Labelling::Ignored) => Ok(None),
         [] => {
             Err(Error::input(format!("which column is the label? {columns}"))
-                .hint("say which: --label COLUMN"))
+                .hint("say which: `label = COLUMN`"))
         }
         [j, k, ..] => {
             let what = format!("both {:?} and {:?} could be the label; {columns}", names[j], names[k]);
-            Err(Error::input(what).hint("say which: --label COLUMN"))
+            Err(Error::input(what).hint("say which: `label = COLUMN`"))
         }
     }
 }
@@ -656,7 +656,7 @@ mod tests {
         let fails = |text: &str, options: TableOptions| found(text, &options).unwrap_err();
         let error = fails("a,b\n1,2\n", TableOptions::default());
         assert_eq!(error.to_string(), "t:1:1: which column is the label? the columns are \"a\", \"b\"");
-        assert_eq!(error.advice(), Some("say which: --label COLUMN"));
+        assert_eq!(error.advice(), Some("say which: `label = COLUMN`"));
         let error = fails("3,4\n1,2\n", TableOptions::default());
         assert_eq!(
             error.to_string(),
@@ -749,7 +749,7 @@ mod tests {
         let error = found(&text, &TableOptions::default()).unwrap_err();
         assert_eq!(
             (error.place().unwrap().line, error.advice()),
-            (MAX_CATEGORIES as u64 + 2, Some("is it a feature? if not: --drop id"))
+            (MAX_CATEGORIES as u64 + 2, Some("is it a feature? if not: `drop = id`"))
         );
         assert!(found(&text, &TableOptions { drop: vec!["id".into()], ..TableOptions::default() }).is_ok());
     }

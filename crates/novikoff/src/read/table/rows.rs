@@ -188,7 +188,7 @@ fn by_name(
                 format!("the header has columns that were not trained on: {}", listed(&extra)),
             );
             let listed: Vec<&str> = extra.iter().map(|name| name.as_str()).collect();
-            Err(error.hint(format!("leave them out: --drop {}", listed.join(","))))
+            Err(error.hint(format!("leave them out: `drop = {}`", listed.join(","))))
         }
     }
 }
@@ -372,7 +372,7 @@ impl Table {
     ) -> std::result::Result<(), Complaint> {
         if self.schema.missing == Missing::Error {
             let name = &self.schema.columns[encoder.column].name;
-            let hint = "say what it counts as: --missing zero|mean|indicator";
+            let hint = "say what it counts as: `missing = zero|mean|indicator`";
             return Err((format!("the value of column {name:?} is missing"), Some(hint.into())));
         }
         counts.missing += 1;
@@ -386,7 +386,7 @@ impl Table {
     }
 }
 
-const SKIP: &str = "--skip-bad-rows leaves such rows out";
+const SKIP: &str = "`skip_bad_rows` leaves such rows out";
 
 /// Zeros are not stored.
 #[inline(always)]
@@ -488,7 +488,7 @@ mod tests {
         let table = bind(&schema_of(text, &policy(Missing::Error)), Labelling::Open, text).unwrap();
         let error = parsed(&table, text.as_bytes(), true).failure().cloned().unwrap();
         assert_eq!((error.line, error.column), (2, 1));
-        assert_eq!(error.hint.as_deref(), Some("say what it counts as: --missing zero|mean|indicator"));
+        assert_eq!(error.hint.as_deref(), Some("say what it counts as: `missing = zero|mean|indicator`"));
         let lenient = parsed(&table, text.as_bytes(), false);
         assert_eq!((lenient.len(), lenient.bad_rows, lenient.missing), (1, 2, 0));
     }
@@ -538,7 +538,7 @@ mod tests {
         let extra = "age,sex,town,y\n1,m,Ulm,a\n";
         let error = bind(&schema, Labelling::Open, extra).unwrap_err();
         assert_eq!(error.to_string(), "t:1:9: the header has columns that were not trained on: \"town\"");
-        assert_eq!(error.advice(), Some("leave them out: --drop town"));
+        assert_eq!(error.advice(), Some("leave them out: `drop = town`"));
         let table =
             Table::bind(schema, Labelling::Open, None, &["town".into()], "t", extra.as_bytes()).unwrap();
         assert_eq!(entries_of(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);

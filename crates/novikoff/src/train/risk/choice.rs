@@ -79,16 +79,16 @@ const FEW_COLUMNS: usize = 2048;
 /// The factor of `½‖w‖²`: as asked for, or the learner's default.
 pub(super) fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64> {
     let total = goal.total;
-    not_negative("--l1", settings.l1)?;
+    not_negative("`l1`", settings.l1)?;
     let tolerance = settings.tolerance;
     if !(tolerance.is_finite() && tolerance > 0.0) {
-        return Err(Error::usage(format!("--tolerance must be a positive number, not {tolerance}")));
+        return Err(Error::usage(format!("`tolerance` must be a positive number, not {tolerance}")));
     }
     match settings.strength {
-        Some(Strength::Lambda(lambda)) => not_negative("--lambda", lambda),
+        Some(Strength::Lambda(lambda)) => not_negative("`lambda`", lambda),
         Some(Strength::Cost(cost)) if cost.is_finite() && cost > 0.0 => Ok(1.0 / (cost * total)),
         Some(Strength::Cost(cost)) => {
-            Err(Error::usage(format!("--cost must be a positive number, not {cost}")))
+            Err(Error::usage(format!("`cost` must be a positive number, not {cost}")))
         }
         None if settings.l1 > 0.0 => Ok(0.0),
         None => Ok(default_lambda(settings.criterion, goal, columns)),
@@ -136,7 +136,7 @@ pub(super) fn choose<L: Named>(
     if offered.is_empty() {
         let what = format!("no solver here minimises the loss {} with an ℓ1 penalty", loss.name());
         return Err(
-            Error::usage(what).hint("leave out --l1, or use --loss squared-hinge, logistic or squared")
+            Error::usage(what).hint("leave out `l1`, or use `loss = squared-hinge`, logistic or squared")
         );
     }
     match (settings.solver, settings.criterion) {
@@ -174,11 +174,11 @@ fn as_asked<L: Loss>(
         true => Ok(Choice { solver, why: None }),
         false if solver == SolverName::Simplex => {
             let what = "the solver simplex minimises the loss alone, without a penalty";
-            Err(Error::usage(what).hint("give --penalty none, or leave out --solver"))
+            Err(Error::usage(what).hint("give `penalty = none`, or leave out `solver`"))
         }
         false => {
             let what = format!("the solver {} needs a penalty: λ > 0", solver.name());
-            Err(Error::usage(what).hint("give --lambda or --cost"))
+            Err(Error::usage(what).hint("give `lambda` or `cost`"))
         }
     }
 }
@@ -194,7 +194,7 @@ fn by_shape<L: Loss>(offered: &[SolverName], columns: usize, lambda: f64, loss: 
     else {
         let what = format!("the loss {} needs a penalty: λ > 0", loss.name());
         return Err(Error::usage(what)
-            .hint("give --lambda or --cost; for separable rows there is --learner max-margin"));
+            .hint("give `lambda` or `cost`; for separable rows there is `learner = max-margin`"));
     };
     let why = match solver {
         Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
@@ -216,7 +216,7 @@ fn choose_jointly(settings: &Risk) -> Result<Choice> {
         SolverName::Newton => Ok(Choice { solver: SolverName::Newton, why: None }),
         other => {
             let what = format!("the solver {} does not learn classes jointly", other.name());
-            Err(Error::usage(what).hint("use --solver newton, or --multiclass one-vs-rest"))
+            Err(Error::usage(what).hint("use `solver = newton`, or `multiclass = one-vs-rest`"))
         }
     }
 }

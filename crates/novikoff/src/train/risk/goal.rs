@@ -89,7 +89,7 @@ fn scheme(classes: usize, settings: &Risk) -> Result<Scheme> {
         Some(Scheme::Joint) if classes > 2 => {
             let what =
                 format!("{} learns classes one against the rest, not jointly", settings.criterion.name());
-            Err(Error::usage(what).hint("use --multiclass one-vs-rest"))
+            Err(Error::usage(what).hint("use `multiclass = one-vs-rest`"))
         }
         _ if classes == 2 => Ok(Scheme::Two),
         _ => Ok(Scheme::OneVsRest),

@@ -127,10 +127,10 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
             true => format!("no hyperplane has a margin above {upper:e}, and "),
             false => String::new(),
         };
-        return format!("{bound}none was found that separates the rows; use --learner svm");
+        return format!("{bound}none was found that separates the rows; use `learner = svm`");
     }
     if any(outputs, Termination::Diverging) {
-        return "the rows are separable and nothing restrains the weights, which grow without end: give --lambda"
+        return "the rows are separable and nothing restrains the weights, which grow without end: give `lambda`"
             .into();
     }
     let vanished = |output: &OutputResult| {
@@ -142,14 +142,14 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
     let spread = column_spread(data);
     if spread > 1e3 {
         let spread = if spread < 1e6 { format!("{spread:.0}") } else { format!("{spread:.1e}") };
-        return format!("the largest column is {spread} times the smallest: try --scale unit-variance");
+        return format!("the largest column is {spread} times the smallest: try `scale = unit-variance`");
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
-        return format!("the{steps} steps allowed were too few: try more --epochs, or a larger --tolerance");
+        return format!("the{steps} steps allowed were too few: try more `steps`, or a larger `tolerance`");
     }
-    "the last steps made nothing better: this is as far as double precision goes; try a larger --tolerance or \
-     --lambda"
+    "the last steps made nothing better: this is as far as double precision goes; try a larger `tolerance` or \
+     `lambda`"
         .into()
 }
 

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod flags;
 mod outcome;
 mod progress;
 mod render;
@@ -14,6 +15,7 @@ mod summary;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use flags::with_options;
 use novikoff::{Error, ErrorKind, Result};
 use std::io::Write;
 use std::process::ExitCode;
@@ -63,9 +65,9 @@ fn fail(error: &Error) -> ExitCode {
         let _ = writeln!(stderr, "{}", progress::NOTHING_WRITTEN);
         return ExitCode::from(130);
     }
-    let _ = writeln!(stderr, "error: {error}");
+    let _ = writeln!(stderr, "error: {}", with_options(&error.to_string()));
     if let Some(hint) = error.advice() {
-        let _ = writeln!(stderr, "hint: {hint}");
+        let _ = writeln!(stderr, "hint: {}", with_options(hint));
     }
     ExitCode::from(2)
 }

@@ -53,6 +53,6 @@ pub use error::{Error, ErrorKind, Place, Result};
 pub use model::Model;
 pub use train::{
     Boosting, EmpiricalRisk, ExponentialLoss, Fit, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares,
-    LinearSvm, LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
+    LinearSvm, LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, Online, PassiveAggressive,
     Perceptron,
 };

@@ -12,6 +12,7 @@ mod learner;
 mod mapped;
 mod mistakes;
 mod network;
+mod online;
 mod risk;
 mod run;
 mod stream;
@@ -28,6 +29,7 @@ pub use learner::{
     PassiveAggressive, Perceptron, Risk, Shared, SolverName, Strength,
 };
 pub use mistakes::{Promise, Theorem};
+pub use online::Online;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use tune::{Parameter, Tried, Tuned, tune};
 

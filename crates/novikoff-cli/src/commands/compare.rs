@@ -3,6 +3,7 @@
 use super::train::{of_another_file, place};
 use super::warn;
 use crate::arguments::Compare;
+use crate::flags::with_options;
 use crate::progress::Watch;
 use crate::render::{Lines, counted, percent, seconds, table};
 use crate::report::{self, Page};
@@ -168,7 +169,7 @@ fn summary(comparison: &Comparison, data: &Dataset, test: &Dataset, compared: &C
     lines.add("test", counted(test.len() as u64, "row"));
     lines.add("seed", comparison.perceptron.shared.seed.to_string());
     for (name, why) in &compared.left_out {
-        lines.add("left out", format!("{name}: {why}"));
+        lines.add("left out", format!("{name}: {}", with_options(why)));
     }
     lines
 }

@@ -2,6 +2,7 @@
 
 use super::training::support;
 use crate::arguments::Train;
+use crate::flags::with_options;
 use crate::outcome::Outcome;
 use novikoff::evaluate::Evaluation;
 use novikoff::model::Scorer;
@@ -122,7 +123,7 @@ fn solution(fit: &Fit) -> Value {
         "relative_gap": risk.map(|risk| risk.relative_gap),
         "gradient": risk.map(|risk| risk.gradient),
         "stopped": fit.stopped,
-        "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()),
+        "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()).map(with_options),
     })
 }
 

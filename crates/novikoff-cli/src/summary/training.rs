@@ -3,6 +3,7 @@
 use super::evaluation::error_text;
 use super::model::{labels, map_text};
 use crate::arguments::Train;
+use crate::flags::with_options;
 use crate::outcome::Outcome;
 use crate::render::{Lines, count, counted, number, number_down, number_up, percent, seconds};
 use novikoff::bayes::{Likelihood, Priors};
@@ -281,6 +282,7 @@ fn add_risk(lines: &mut Lines, found: &RiskFit, own: &Risk, outcome: &Outcome) {
     let (how, after) = (convergence_text(outcome), steps_text(found, outcome));
     lines.add("stopped", format!("{how}: {reached} {after}"));
     if let (Some(obstacle), false) = (&found.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
+        let obstacle = with_options(obstacle);
         lines.add("", format!("{} was asked for; {obstacle}", scientific(own.tolerance)));
     }
     lines.add("objective", format!("{}{}", number_up(found.objective), lower_bound_text(found, own)));
@@ -294,7 +296,7 @@ fn add_max_margin(lines: &mut Lines, found: &RiskFit, (lower, upper): (f64, f64)
     lines.add("minimised", "‖w‖, where every row has a margin of 1");
     lines.add("stopped", format!("{} {}", convergence_text(outcome), steps_text(found, outcome)));
     if let Some(obstacle) = &found.obstacle {
-        lines.add("", obstacle);
+        lines.add("", with_options(obstacle));
     }
     let reached = (lower > 0.0).then(|| format!("{} reached", number_down(lower)));
     let hardest = if outcome.fit.model.labels.len() > 2 { " for the class with the least" } else { "" };

@@ -98,7 +98,7 @@ pub trait Loss: Copy + Send + Sync + 'static {
     }
 
     /// Value, slope and curvature at a score; `None` for a loss with kinks. With it, a point close to the
-    /// minimum gets a much smaller gap (see [`crate::solver::in_ball`]).
+    /// minimum gets a much smaller gap.
     fn second_order(self, y: f64, s: f64) -> Option<Local> {
         let _ = (y, s);
         None

@@ -308,6 +308,31 @@ impl<R: Rule> LinearLearner<R> {
         }
     }
 
+    /// The weights with the bias behind them, the same of what the average is computed from, and the rounds.
+    pub(super) fn state(&self) -> (Vec<f64>, Vec<f64>, f64) {
+        let joined = |weights: &Weights| weights.values.iter().chain(&weights.bias).copied().collect();
+        (joined(&self.weights), self.delayed.as_ref().map(joined).unwrap_or_default(), self.rounds)
+    }
+
+    /// Goes on from a state of as many features and classes.
+    pub(super) fn restore(
+        &mut self,
+        weights: &[f64],
+        delayed: &[f64],
+        rounds: f64,
+    ) -> Result<(), &'static str> {
+        fill(&mut self.weights, weights)?;
+        match &mut self.delayed {
+            Some(own) => fill(own, delayed)?,
+            None if delayed.is_empty() => {}
+            None => return Err("it has an average that its learner does not return"),
+        }
+        self.rounds = rounds;
+        self.quantized = None;
+        self.resize_quantized();
+        Ok(())
+    }
+
     /// Adds features, of weight zero, as a stream brings them.
     pub fn grow_features(&mut self, features: usize) {
         self.weights.grow(features);
@@ -342,4 +367,15 @@ impl<R: Rule> LinearLearner<R> {
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
+}
+
+/// Weights and biases out of a list of both.
+fn fill(own: &mut Weights, numbers: &[f64]) -> Result<(), &'static str> {
+    if numbers.len() != own.values.len() + own.bias.len() || numbers.iter().any(|x| !x.is_finite()) {
+        return Err("its weights are not as many as its features and labels ask for, or are not finite");
+    }
+    let (values, bias) = numbers.split_at(own.values.len());
+    own.values.copy_from_slice(values);
+    own.bias.copy_from_slice(bias);
+    Ok(())
 }

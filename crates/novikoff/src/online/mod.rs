@@ -24,4 +24,5 @@ pub use linear::{Hypothesis, LinearLearner, RowOutcome};
 pub use linear_epochs::train;
 pub use order::Order;
 pub(crate) use order::Sequence;
+pub(crate) use stream::StreamState;
 pub use stream::{Stream, Streamed};

@@ -6,6 +6,7 @@ use crate::data::Row;
 use crate::model::Weights;
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
+use serde::{Deserialize, Serialize};
 
 /// Learns from a stream. Classes are numbered as they occur; [`Stream::finish`] brings them into their final
 /// order.
@@ -13,6 +14,18 @@ use crate::penalty::Bias;
 pub struct Stream<R> {
     learner: LinearLearner<R>,
     classes: usize,
+    rows: u64,
+    wrong: u64,
+    mistakes: u64,
+    updates: u64,
+}
+
+/// The counts of a stream, for resuming it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamState {
+    /// The sum of the rows' weights.
+    rounds: f64,
     rows: u64,
     wrong: u64,
     mistakes: u64,
@@ -66,6 +79,34 @@ impl<R: Rule> Stream<R> {
     /// Rows, wrong predictions and mistakes so far.
     pub fn tally(&self) -> (u64, u64, u64) {
         (self.rows, self.wrong, self.mistakes)
+    }
+
+    /// What resuming needs: counts, the weights with the bias behind them, and those that the average is computed from.
+    pub(crate) fn state(&self) -> (StreamState, Vec<f64>, Vec<f64>) {
+        let (weights, delayed, rounds) = self.learner.state();
+        let Self { rows, wrong, mistakes, updates, .. } = *self;
+        (StreamState { rounds, rows, wrong, mistakes, updates }, weights, delayed)
+    }
+
+    /// Goes on from a state. [`Stream::reserve`] must have been called for its features and classes.
+    pub(crate) fn restore(
+        &mut self,
+        state: StreamState,
+        weights: &[f64],
+        delayed: &[f64],
+    ) -> Result<(), &'static str> {
+        if !(state.rounds.is_finite() && state.rounds >= 0.0) || state.wrong > state.rows {
+            return Err("its counts contradict each other");
+        }
+        self.learner.restore(weights, delayed, state.rounds)?;
+        StreamState {
+            rows: self.rows,
+            wrong: self.wrong,
+            mistakes: self.mistakes,
+            updates: self.updates,
+            ..
+        } = state;
+        Ok(())
     }
 
     /// The weights, with classes in this order.

@@ -21,7 +21,7 @@
 //! Sparse data are tried with conjugate gradients first, and data that are too large for factors are left to
 //! them: they too tend to the shortest solution, and how far they got is measured.
 
-mod iterative;
+mod cgls;
 
 use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
 use crate::loss::Squared;
@@ -105,13 +105,12 @@ impl Solver<Squared, L2> for LeastSquares {
         const QUICK: f64 = 3e9;
         let work = work(problem);
         if !fits(problem) {
-            return iterative::solve(problem, start, control);
+            return cgls::solve(problem, start, control);
         }
         if !problem.rows.is_dense() && work > QUICK {
             // For as long as a factorisation would take.
             let steps = (work / (8.0 * problem.rows.stored() as f64 + 1.0)) as usize;
-            let found =
-                iterative::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
+            let found = cgls::solve(problem, start, &Control { steps: steps.min(control.steps), ..*control });
             if matches!(found.termination, Termination::Converged | Termination::Interrupted) {
                 return found;
             }
@@ -781,7 +780,7 @@ mod tests {
         let mut unwatched = Unwatched;
         let watch = Watch::new(&mut unwatched);
         let control = Control { tolerance, steps, seed: 0, output: (0, 1), trace: false, watch: &watch };
-        iterative::solve(problem, None, &control).point
+        cgls::solve(problem, None, &control).point
     }
 
     fn random_rows(rows: usize, columns: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -815,7 +814,7 @@ mod tests {
             let mut unwatched = Unwatched;
             let watch = Watch::new(&mut unwatched);
             let control = Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch };
-            iterative::solve(&task, None, &control)
+            cgls::solve(&task, None, &control)
         };
         assert_eq!(run(0.0, 1e-10, 500).termination, Termination::Converged);
         assert_eq!(run(0.5, 1e-10, 500).termination, Termination::Converged);
@@ -836,6 +835,6 @@ mod tests {
             Control { tolerance: 1e-9, steps: 9, seed: 0, output: (0, 1), trace: false, watch: &watch };
         let task = problem(&rows, &targets, Squared, 0.0, Bias::Free);
         assert_eq!(LeastSquares.solve(&task, None, &control).termination, Termination::Interrupted);
-        assert_eq!(iterative::solve(&task, None, &control).termination, Termination::Interrupted);
+        assert_eq!(cgls::solve(&task, None, &control).termination, Termination::Interrupted);
     }
 }

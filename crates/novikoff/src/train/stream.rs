@@ -186,7 +186,7 @@ pub(super) fn train_stream(
     })
 }
 
-fn refuse_balanced(shared: &Shared) -> Result<()> {
+pub(super) fn refuse_balanced(shared: &Shared) -> Result<()> {
     if shared.class_weight == ClassWeight::Balanced {
         let error = Error::usage("balanced class weights need the counts of the whole stream");
         return Err(error.hint("give them: --class-weight LABEL=WEIGHT,…"));

@@ -18,6 +18,7 @@ mod least_absolute;
 mod maps;
 mod model_file;
 mod network;
+mod online;
 mod perceptron_family;
 mod probabilities;
 mod proofs;

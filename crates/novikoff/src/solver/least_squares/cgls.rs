@@ -1,7 +1,17 @@
-//! Conjugate gradients on the normal equations, without forming them (CGLS): two passes over the rows a step.
+//! Conjugate gradients on the normal equations, without forming them (CGLS: Hestenes and Stiefel, 1952;
+//! Björck, "Numerical Methods for Least Squares Problems", algorithm 7.4.1): two passes over the rows a step.
+//!
+//! The problem is `min ‖b − Aw‖² + h‖w‖²` with `A = √share·(X − means)`, `b` alike and `h = λ/2`. With the
+//! residual `r = b − Aw`, the slope `s = Aᵀr − hw` and the direction `d`, a step is
+//!
+//! ```text
+//! w ← w + t·d,   r ← r − t·Ad,   t = ‖s‖²/(‖Ad‖² + h‖d‖²)
+//! d ← s⁺ + (‖s⁺‖²/‖s‖²)·d
+//! ```
+//!
+//! With a penalty the slopes are preconditioned by the diagonal of the Hessian.
 
-use super::super::gap_schedule::GapSchedule;
-use super::super::gap_schedule::ProofSchedule;
+use super::super::gap_schedule::{GapSchedule, ProofSchedule};
 use super::super::rigorous_gap::is_proven;
 use super::super::{Control, Recorder, Solution, Termination, WarmStart, gap_in_ball};
 use super::{lengths, optimality};
@@ -34,13 +44,13 @@ pub(super) fn solve(
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
     let (mut best, mut least, mut lowest) = (at.clone(), f64::INFINITY, f64::INFINITY);
-    let (mut patience, mut steps, mut proof_schedule) = (PATIENCE, 0, ProofSchedule::new(control.tolerance));
+    let (mut patience, mut steps, mut proofs) = (PATIENCE, 0, ProofSchedule::new(control.tolerance));
     let termination = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
-        let (mut arrived, mut stalled) = (false, steepness == 0.0);
+        let (mut has_converged, mut stalled) = (false, steepness == 0.0);
         if gap_schedule.is_due(steps) || steps == control.steps || stalled {
-            // Residuals that were only ever added to drift: looking is also the time to compute them anew.
+            // Updated residuals drift: here they are computed anew.
             residual = operator.residual(&mut at, &mut scores);
             let found = duality_gap(problem, &at, &scores, None);
             let left = match found.relative() {
@@ -57,7 +67,7 @@ pub(super) fn solve(
                         control.tolerance,
                     )
             };
-            arrived = proof_schedule.proves(left, prove);
+            has_converged = proofs.proves(left, prove);
             // What is left goes up and down on its way to nothing; the objective does not, until rounding is
             // all there is to it.
             patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
@@ -68,7 +78,7 @@ pub(super) fn solve(
             stalled |= patience == 0;
         }
         let stop = recorder.step(objective, relative, gradient, Some(&at));
-        if arrived {
+        if has_converged {
             break Termination::Converged;
         } else if stop {
             break Termination::Interrupted;

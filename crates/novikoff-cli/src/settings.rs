@@ -91,7 +91,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
         header: match (reading.header, reading.no_header) {
             (true, _) => Header::Present,
             (_, true) => Header::Absent,
-            _ => Header::Found,
+            _ => Header::Detect,
         },
         missing: reading.missing,
         delimiter,

@@ -9,7 +9,7 @@ use novikoff::control::Flow;
 use novikoff::data::Row;
 use novikoff::model::{self, Calibration, Model, Scratch, Task, explain};
 use novikoff::multiclass::{best, decide};
-use novikoff::read::{Input, Reader, pipeline::Outcome};
+use novikoff::read::{Input, Reader};
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -106,7 +106,7 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     let mut listed = Vec::new();
     let mut watch = Watch::new();
     let end = reader.for_each(&mut watch, |chunk, _| {
-        let rows: Vec<_> = (0..chunk.batch.rows()).map(|r| chunk.batch.row(r)).collect();
+        let rows: Vec<_> = (0..chunk.rows.len()).map(|r| chunk.rows.row(r)).collect();
         model.scorer.score(&rows, &mut scratch, &mut scores);
         text.clear();
         for (row, scores) in rows.iter().zip(scores.chunks_exact(model.scorer.outputs())) {
@@ -127,7 +127,7 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
         ))?;
     }
     warn(&input.name(), &end.report);
-    Ok(if end.outcome == Outcome::Stopped { Ending::Interrupted } else { Ending::Done })
+    Ok(if end.flow == Flow::Stop { Ending::Interrupted } else { Ending::Done })
 }
 
 /// The best labels of a row with these scores, each with its score or, if that is asked for, its probability.

@@ -1,7 +1,7 @@
 //! Counts of every feature in every class, and the weights computed from them.
 
 use super::{IMPOSSIBLE, Likelihood};
-use crate::data::{Matrix, Row};
+use crate::data::{Matrix, Row, for_each_within};
 use crate::model::{Weights, grow_zeroed};
 use crate::multiclass::Scheme;
 use rayon::prelude::*;
@@ -200,7 +200,7 @@ fn add(likelihood: Likelihood, row: Row<'_>, span: Range<usize>, cells: &mut [f6
         Row::Dense64(x) => add_dense(likelihood, &x[span.start.min(x.len())..], cells, weight),
         _ => {
             let (start, mut negative) = (span.start, false);
-            row.for_each_within(span, |j, x| {
+            for_each_within(row, span, |j, x| {
                 cells[j as usize - start] += weight * likelihood.count(x);
                 negative |= x < 0.0;
             });

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Row;
 use crate::data::matrix::{Builder, Layout, Matrix};
-use crate::model::Weights;
+use crate::model::{Weights, presence};
 use crate::multiclass::{Scheme, best_except};
 use crate::random::Random;
 use proptest::prelude::*;
@@ -108,7 +108,7 @@ fn scores(weights: &Weights, likelihood: Likelihood, x: &[f64]) -> Vec<f64> {
     let (mut scores, mut present) = (vec![0.0; weights.outputs()], Vec::new());
     let row = Row::Dense64(x);
     weights.score(
-        if likelihood == Likelihood::Bernoulli { row.presence(&mut present) } else { row },
+        if likelihood == Likelihood::Bernoulli { presence(row, &mut present) } else { row },
         &mut scores,
     );
     scores

@@ -1,6 +1,7 @@
 //! Certificates: what is known of a model, computed from the data and the model alone.
 
 mod deviation;
+mod dot;
 pub mod exact;
 pub mod file;
 pub mod learnability;

@@ -342,7 +342,7 @@ impl Given<'_> {
         // look at a factor far away.
         const LARGE: f64 = 1e300;
         let rows = &self.data.rows;
-        let none_is_larger = || match rows.is_even() {
+        let none_is_larger = || match rows.is_uniform() {
             true => {
                 (0..rows.rows()).into_par_iter().with_min_len(CHUNK).all(|i| rows.row(i).largest() <= LARGE)
             }
@@ -801,7 +801,7 @@ mod tests {
             }
             let mut matrix = builder.finish();
             matrix.widen(60);
-            prop_assert!(matrix.is_even());
+            prop_assert!(matrix.is_uniform());
             let data = Dataset {
                 rows: matrix,
                 labels: (0..rows.len() as u32).map(|i| i % 2).collect(),

@@ -5,6 +5,7 @@
 //! numbers. What is added here for the rounding of the bound itself is generous: it costs no digit that
 //! anybody looks at.
 
+use super::dot::dot_and_size;
 use super::exact::Dyadic;
 use crate::data::Row;
 
@@ -73,7 +74,7 @@ pub fn quotient_up(a: f64, b: f64) -> f64 {
 
 /// `<w, x> + bias`, in floating point.
 pub fn rough_score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
-    let (sum, size) = row.dot_and_size(weights);
+    let (sum, size) = dot_and_size(row, weights);
     // Of four partial sums, each takes a quarter of the products.
     Between::about(sum + bias, size + bias.abs(), row.len().div_ceil(4) + 2)
 }

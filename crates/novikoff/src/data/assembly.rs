@@ -1,151 +1,135 @@
-//! Rows put together from the parts of a file, in its order, their entries put in place by several threads.
+//! The matrix of a file, assembled from the rows of its blocks: places are assigned in the order of the file,
+//! and several threads write the entries.
 
-use super::matrix::{Builder, Layout, Matrix, is_even, rows_of};
+use super::matrix::{Builder, CompressedRows, Layout, Matrix};
 
-/// Memory for entries that are put in place by others.
+/// Memory for entries that several threads write.
 #[derive(Debug, Default)]
-pub struct Store {
+pub(crate) struct Store {
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
 /// The place of the entries of some rows.
 #[derive(Debug, Default)]
-pub struct Room<'a> {
+pub(crate) struct Slot<'a> {
     indices: &'a mut [u32],
     values: &'a mut [f64],
 }
 
-impl<'a> Room<'a> {
-    /// Puts them there.
+impl<'a> Slot<'a> {
+    /// Copies the entries of these rows here.
     ///
     /// # Panics
-    /// If they are not as many as the room is for.
-    pub fn fill(self, part: Part<'_>) {
-        self.indices.copy_from_slice(part.indices);
-        self.values.copy_from_slice(part.values);
+    /// If the slot is for another number of entries.
+    pub(crate) fn write(self, rows: CompressedRows<'_>) {
+        self.indices.copy_from_slice(rows.indices);
+        self.values.copy_from_slice(rows.values);
     }
 
-    /// Room for so many entries, unless there is less or none.
-    fn split(&mut self, entries: usize) -> Option<Room<'a>> {
+    /// Takes a slot for so many entries from the start; `None` if there is less, or for no entries.
+    fn split(&mut self, entries: usize) -> Option<Slot<'a>> {
         if self.indices.len() < entries || entries == 0 {
             return None;
         }
-        Some(Room {
+        Some(Slot {
             indices: self.indices.split_off_mut(..entries)?,
             values: self.values.split_off_mut(..entries)?,
         })
     }
 }
 
-/// Rows in compressed form: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`.
-#[derive(Clone, Copy, Debug)]
-pub struct Part<'p> {
-    /// Where rows start, and the end of the last.
-    pub starts: &'p [usize],
-    /// Feature numbers, increasing within a row.
-    pub indices: &'p [u32],
-    /// Their values.
-    pub values: &'p [f64],
-    /// Whether every value is exactly an `f32`.
-    pub single: bool,
-}
-
-impl Part<'_> {
-    /// Whether the entries of each row have one value.
-    pub(super) fn is_even(self) -> bool {
-        rows_of(self.starts, self.values).all(is_even)
-    }
-}
-
-/// A matrix under way.
+/// Assigns the places of rows in a matrix.
 ///
-/// Sparse rows that need doubles, and more than one a row, as their first part shows, will be stored like
-/// that whatever comes: their entries have a place as soon as the number of those before them is known, and
-/// whoever has the time may put them there. Of all other rows the parts are put together here, one after the
-/// other.
+/// Sparse rows that need a double for each entry, as the first block shows, will be stored like that whatever
+/// comes: their entries have a slot in the store as soon as the number of entries before them is known, and
+/// any thread may write them there. All other rows are copied into a [`Builder`] at once.
 #[derive(Debug)]
-pub struct Assembly<'a> {
-    /// Rows, and such entries as have no place in the store.
+pub(crate) struct Assembler<'a> {
+    /// Rows, and the entries that have no slot.
     builder: Option<Builder>,
     store: Option<&'a mut Store>,
-    /// What is left of the store.
-    rest: Room<'a>,
-    /// Entries that have a place there.
-    placed: usize,
+    /// The part of the store that is free.
+    free: Slot<'a>,
+    /// Number of entries that have a slot.
+    in_slots: usize,
 }
 
-/// From so many parts on it is worth while.
+/// The places of all rows; the entries of the first are in slots.
+#[derive(Debug)]
+pub(crate) struct Assembled {
+    builder: Builder,
+    in_slots: usize,
+}
+
+/// Slots pay from so many blocks on.
 const MANY: f64 = 4.0;
-/// How much more room there is than the first part makes expect, so that one guess is mostly enough.
+/// How much more memory is reserved than the first block suggests, so that one estimate is mostly enough.
 const SLACK: f64 = 1.1;
 
-impl<'a> Assembly<'a> {
-    /// Nothing yet, and where others may put entries.
-    pub fn new(store: &'a mut Store) -> Self {
-        Self {
-            builder: None,
-            store: Some(store),
-            rest: Room { indices: &mut [], values: &mut [] },
-            placed: 0,
-        }
+impl<'a> Assembler<'a> {
+    /// No rows, with slots in this store.
+    pub(crate) fn new(store: &'a mut Store) -> Self {
+        Self { builder: None, store: Some(store), free: Slot::default(), in_slots: 0 }
     }
 
-    /// Rows so far.
-    pub fn rows(&self) -> usize {
+    /// Number of rows so far.
+    pub(crate) fn rows(&self) -> usize {
         self.builder.as_ref().map_or(0, Builder::rows)
     }
 
-    /// Adds rows; the first are laid out like this, and there are so many `parts` to expect, if that is
-    /// known. If there is an answer, that is where the entries still have to be put.
-    pub fn append(
+    /// Adds the rows of a block. `layout` and the expected number of `blocks`, if that is known, count for
+    /// the first block only. If there is a slot, the entries still have to be [written](Slot::write) there.
+    pub(crate) fn append(
         &mut self,
-        part: Part<'_>,
-        layout: impl FnOnce() -> Layout,
-        parts: Option<f64>,
-    ) -> Option<Room<'a>> {
+        rows: CompressedRows<'_>,
+        layout: Layout,
+        blocks: Option<f64>,
+    ) -> Option<Slot<'a>> {
         let first = self.builder.is_none();
-        let builder = self.builder.get_or_insert_with(|| Builder::new(layout()));
-        if first && let Some(parts) = parts.filter(|parts| *parts >= MANY && builder.needs_doubles(part)) {
-            // Zeros that the system hands out as they are written to: what is left in the end costs nothing.
-            self.rest = self.store.take()?.lend((part.indices.len() as f64 * SLACK * parts) as usize);
+        let builder = self.builder.get_or_insert_with(|| Builder::new(layout));
+        if first && let Some(blocks) = blocks.filter(|blocks| *blocks >= MANY && builder.needs_doubles(rows))
+        {
+            // Zeros that the system provides as they are written to: an unused rest costs nothing.
+            self.free = self.store.take()?.allocate((rows.indices.len() as f64 * SLACK * blocks) as usize);
         }
-        let room = self.rest.split(part.indices.len());
-        if room.is_some() {
-            self.placed += part.indices.len();
-            builder.append_placed(part);
+        let slot = self.free.split(rows.indices.len());
+        if slot.is_some() {
+            self.in_slots += rows.indices.len();
+            builder.append_places(rows);
         } else {
-            builder.append(part);
-            if !part.indices.is_empty() {
-                // What follows has no place either, or it would come before this.
-                self.rest = Room::default();
+            builder.append(rows);
+            if !rows.indices.is_empty() {
+                // Later entries get no slot either: entries in slots precede those of the builder.
+                self.free = Slot::default();
             }
         }
-        if let (true, Some(parts)) = (first, parts) {
-            builder.expect(SLACK * parts);
+        if let (true, Some(blocks)) = (first, blocks) {
+            builder.reserve(SLACK * blocks);
         }
-        room
+        slot
     }
 
-    /// The rows, for [`Store::finish`] when everything is in its place.
-    pub fn end(self) -> (Builder, usize) {
-        (self.builder.unwrap_or_else(|| Builder::new(Layout::Sparse)), self.placed)
+    /// The places, for [`Store::finish`] once all slots are written.
+    pub(crate) fn finish(self) -> Assembled {
+        let builder = self.builder.unwrap_or_else(|| Builder::new(Layout::Sparse));
+        Assembled { builder, in_slots: self.in_slots }
     }
 }
 
 impl Store {
-    fn lend(&mut self, entries: usize) -> Room<'_> {
+    fn allocate(&mut self, entries: usize) -> Slot<'_> {
         *self = Self { indices: vec![0; entries], values: vec![0.0; entries] };
-        Room { indices: &mut self.indices, values: &mut self.values }
+        Slot { indices: &mut self.indices, values: &mut self.values }
     }
 
-    /// The matrix: `placed` entries of the store, and what the builder has beyond them.
-    pub fn finish(mut self, (builder, placed): (Builder, usize)) -> Matrix {
-        if placed == 0 {
+    /// The matrix.
+    pub(crate) fn finish(mut self, Assembled { builder, in_slots }: Assembled) -> Matrix {
+        if in_slots == 0 {
             return builder.finish();
         }
-        self.indices.truncate(placed);
-        self.values.truncate(placed);
-        builder.finish_behind(self.indices, self.values)
+        self.indices.truncate(in_slots);
+        self.values.truncate(in_slots);
+        builder.finish_after(self.indices, self.values)
     }
 }

@@ -3,8 +3,7 @@
 //! `docs/certificates.md` describes them. They depend on what was read and on how its columns came to be, and
 //! on nothing else: not on the format, the compression, the storage of the rows, or the threads.
 
-use super::matrix::fits_f32;
-use super::{Dataset, Labels, Row};
+use super::{Dataset, Labels, Row, fits_f32};
 use crate::features::Schema;
 use crate::features::map::Map;
 use crate::features::table::{Role, TableSchema};
@@ -48,7 +47,7 @@ impl Encoder {
             to.extend_from_slice(&weight.to_le_bytes());
             to.extend_from_slice(&(entries as u32).to_le_bytes());
         };
-        if let Row::Even(columns, value) = row
+        if let Row::Uniform(columns, value) = row
             && value != 0.0
             && !columns.is_empty()
         {
@@ -160,7 +159,10 @@ fn of_table(table: &TableSchema) -> Value {
     let columns: Vec<[&str; 2]> =
         table.columns.iter().map(|column| [role(&column.role), column.name.as_str()]).collect();
     let delimiter = char::from(table.delimiter).to_string();
-    json!({"kind": "table", "columns": columns, "delimiter": delimiter, "header": table.header, "missing": table.missing})
+    let TableSchema { header, missing, .. } = table;
+    json!({
+        "kind": "table", "columns": columns, "delimiter": delimiter, "header": header, "missing": missing
+    })
 }
 
 fn role(role: &Role) -> &'static str {
@@ -179,7 +181,8 @@ fn of_text(text: &TextSchema) -> Value {
         Vocabulary::Hashed { bits, .. } => Some(bits),
         Vocabulary::Named(_) => None,
     };
-    json!({"kind": "text", "recipe": text.recipe(), "bits": bits, "table": text.table().map(|table| of_table(table))})
+    let table = text.table().map(|table| of_table(table));
+    json!({"kind": "text", "recipe": text.recipe(), "bits": bits, "table": table})
 }
 
 /// JSON with sorted keys, so that the same values are the same text.
@@ -210,7 +213,11 @@ impl Dataset {
     /// # use novikoff::data::generate::Recipe;
     /// let data = Recipe { rows: 20, ..Recipe::default() }.generate();
     /// let mut bytes = Vec::new();
-    /// data.write_canonical(data.origin(), &mut |part| { bytes.extend_from_slice(part); Ok::<(), ()>(()) }).unwrap();
+    /// let mut write = |part: &[u8]| {
+    ///     bytes.extend_from_slice(part);
+    ///     Ok::<(), ()>(())
+    /// };
+    /// data.write_canonical(data.origin(), &mut write).unwrap();
     /// assert_eq!(data.fingerprint(), format!("blake3:{}", blake3::hash(&bytes).to_hex()));
     /// ```
     pub fn fingerprint(&self) -> String {

@@ -1,7 +1,7 @@
-//! From the counts of terms in documents to values: what only the whole collection can tell.
+//! From the counts of terms in documents to values: what depends on the whole collection.
 
 use super::matrix::Values;
-use super::{Lane, Matrix};
+use super::{Float, Matrix};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{TextRecipe, TextSchema, Vocabulary, idf};
@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a collection of documents has told of the values of terms.
-pub struct Weighing {
+/// The weights of terms, computed from a collection of documents.
+pub(crate) struct TermWeights {
     recipe: TextRecipe,
     idf: Vec<f64>,
     /// The first feature that is a term, and how many features there are.
@@ -20,8 +20,8 @@ pub struct Weighing {
     numbers: Vec<u32>,
 }
 
-/// What it has told of their names.
-pub struct Naming {
+/// The names of the terms of a collection.
+pub(crate) struct TermNames {
     recipe: TextRecipe,
     table: Option<Arc<TableSchema>>,
     vocabulary: Vocabulary,
@@ -31,9 +31,9 @@ pub struct Naming {
     order: Option<Vec<u32>>,
 }
 
-impl Naming {
+impl TermNames {
     /// The schema of documents like these.
-    pub fn schema(self) -> TextSchema {
+    pub(crate) fn schema(self) -> TextSchema {
         let vocabulary = match (self.vocabulary, self.order) {
             (Vocabulary::Named(names), Some(order)) => Vocabulary::Named(names.select(&order)),
             (vocabulary, _) => vocabulary,
@@ -47,7 +47,7 @@ const LEFT_OUT: u32 = u32::MAX;
 
 /// Learns from the counts of all documents, numbered by a schema that knows the terms, but not how frequent
 /// they are. Names and values are two things, so that they can be brought in order side by side.
-pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
+pub(crate) fn fit(counts: &Matrix, schema: TextSchema) -> Result<(TermWeights, TermNames)> {
     let first = schema.first();
     let mut frequencies = frequencies(counts, first, schema.vocabulary().len());
     if frequencies.iter().all(|&with| with == 0) {
@@ -79,9 +79,9 @@ pub fn fit(counts: &Matrix, schema: TextSchema) -> Result<(Weighing, Naming)> {
     if !recipe.idf {
         frequencies.clear();
     }
-    let weighing =
-        Weighing { recipe: recipe.clone(), idf: idf(documents, &frequencies), first, features, numbers };
-    Ok((weighing, Naming { recipe, table, vocabulary, documents, frequencies, order }))
+    let weights =
+        TermWeights { recipe: recipe.clone(), idf: idf(documents, &frequencies), first, features, numbers };
+    Ok((weights, TermNames { recipe, table, vocabulary, documents, frequencies, order }))
 }
 
 /// The terms to keep by how frequent they are; of equals those with the smaller number first.
@@ -108,12 +108,12 @@ fn most_frequent_first(frequencies: &[u32], keep: impl Fn(u32) -> bool) -> Vec<u
 /// How many rows have each of so many terms, the first of which has this number.
 fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
     let count = |rows: Range<usize>| {
-        let mut met = vec![0u32; terms];
+        let mut documents_with = vec![0u32; terms];
         for i in rows {
             let terms = counts.row(i).indices().unwrap_or_default().iter().filter(|j| **j >= first);
-            terms.for_each(|&j| met[(j - first) as usize] += 1);
+            terms.for_each(|&j| documents_with[(j - first) as usize] += 1);
         }
-        met
+        documents_with
     };
     // A count of its own for each thread: whole numbers add up to the same in any order.
     let parts = rayon::current_num_threads().max(1);
@@ -131,9 +131,9 @@ fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
         .unwrap_or_default()
 }
 
-impl Weighing {
+impl TermWeights {
     /// The values of documents whose counts were numbered as those learned from.
-    pub fn weigh(&self, counts: &Matrix) -> Matrix {
+    pub(crate) fn weigh(&self, counts: &Matrix) -> Matrix {
         let all = !self.numbers.contains(&LEFT_OUT);
         let kept = |i: usize| {
             if all {
@@ -169,11 +169,7 @@ impl Weighing {
     }
 
     /// All entries of rows that begin and end at these places; no values if one of them is none of this type.
-    fn fill<V: Lane + Into<f64> + Send>(
-        &self,
-        counts: &Matrix,
-        starts: &[usize],
-    ) -> (Vec<u32>, Option<Vec<V>>) {
+    fn fill<V: Float>(&self, counts: &Matrix, starts: &[usize]) -> (Vec<u32>, Option<Vec<V>>) {
         const ROWS: usize = 256;
         let stored = starts[counts.rows()];
         let (mut indices, mut values) = (vec![0; stored], vec![V::default(); stored]);
@@ -193,7 +189,7 @@ impl Weighing {
     }
 
     /// Some rows, one behind the other. Whether every value is exactly one of its type.
-    fn block<V: Lane + Into<f64>>(
+    fn block<V: Float>(
         &self,
         counts: &Matrix,
         rows: Range<usize>,

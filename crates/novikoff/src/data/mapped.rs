@@ -1,7 +1,7 @@
 //! Rows of features that are made of features.
 
 use super::matrix::{Builder, Layout};
-use super::{Dataset, Matrix, Row};
+use super::{Dataset, Matrix};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::features::map::{Entries, Mapper};
@@ -11,14 +11,6 @@ use rayon::prelude::*;
 const ROWS: usize = 4096;
 /// Entries that may be stored: 3 GB, and what learns from them may take as much again.
 const MOST_ENTRIES: usize = 1 << 28;
-
-impl Row<'_> {
-    /// The entries that are not zero, in order.
-    pub fn collect(self, entries: &mut Vec<(u32, f64)>) {
-        entries.clear();
-        self.for_each_nonzero(|j, x| entries.push((j, x)));
-    }
-}
 
 impl Matrix {
     /// These rows, mapped.
@@ -41,7 +33,7 @@ impl Matrix {
         let numbers: Vec<usize> = (0..self.rows()).collect();
         for rows in numbers.chunks(ROWS) {
             let map_one = |row: &mut Vec<(u32, f64)>, &i: &usize| {
-                self.row(i).collect(row);
+                self.row(i).collect_into(row);
                 let mut mapped = Entries::default();
                 mapper.apply(row, &mut mapped);
                 mapped

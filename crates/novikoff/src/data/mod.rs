@@ -1,10 +1,11 @@
-//! 2 — What a data set is: row, matrix, labels, weights; columns of one size, and the weights of words.
+//! Data sets: rows, labels and weights in memory; scaled columns, and the weights of terms in documents.
 
-pub mod assembly;
+pub(crate) mod assembly;
 pub mod canonical;
 mod columns;
 mod dataset;
-pub mod documents;
+pub(crate) mod documents;
+mod float;
 pub mod generate;
 mod labels;
 mod mapped;
@@ -15,9 +16,15 @@ mod scale;
 
 pub use canonical::Fingerprint;
 pub(crate) use canonical::little_endian;
+pub(crate) use columns::for_each_within;
 pub use dataset::{Dataset, Report};
+pub use float::Float;
+pub(crate) use float::fits_f32;
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
-pub use row::{Lane, Row, Vector};
+#[cfg(test)]
+pub(crate) use row::fixture;
+pub(crate) use row::{Dense, Same, Sparse, SparseValues, by_storage};
+pub use row::{Row, Vector};
 pub use scale::Scale;
 pub(crate) use scale::SizeAndSum;

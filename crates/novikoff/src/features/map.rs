@@ -61,7 +61,8 @@ impl Map {
                 Err(format!("the degree of a polynomial map is from 2 to {MOST_DEGREE}, not {degree}"))
             }
             Map::Fourier { count, .. } if count < 2 || count % 2 == 1 || count > MOST_COUNT => Err(format!(
-                "there are as many cosines as sines: an even number of Fourier features up to {MOST_COUNT}, not {count}"
+                "there are as many cosines as sines: \
+                 an even number of Fourier features up to {MOST_COUNT}, not {count}"
             )),
             Map::Fourier { gamma, .. } if !(gamma.is_finite() && gamma > 0.0) => {
                 Err(format!("γ of Fourier features is a positive number, not {gamma}"))

@@ -1,4 +1,4 @@
-//! 3 — How what a file says becomes numbered features: by index, by name, by hash, by column, by word.
+//! How input becomes numbered features: by index, by name, by hash, by column, by word.
 
 pub mod map;
 mod schema;

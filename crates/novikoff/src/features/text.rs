@@ -260,18 +260,18 @@ pub enum Vocabulary {
         /// There are `2^bits` features.
         bits: u8,
         /// The names that were met, if they were to be kept.
-        names: Option<KeptNames>,
+        names: Option<HashedNames>,
     },
 }
 
 /// Names of terms that are numbered by their hash.
 #[derive(Clone, Debug)]
-pub struct KeptNames {
+pub struct HashedNames {
     names: Dictionary,
     by_feature: FxHashMap<u32, Vec<u32>>,
 }
 
-impl KeptNames {
+impl HashedNames {
     /// The names of terms that are hashed to so many bits.
     pub fn new(names: Dictionary, bits: u8) -> Self {
         let mut by_feature = FxHashMap::<u32, Vec<u32>>::default();
@@ -299,7 +299,7 @@ impl KeptNames {
     }
 }
 
-impl PartialEq for KeptNames {
+impl PartialEq for HashedNames {
     fn eq(&self, other: &Self) -> bool {
         self.names == other.names
     }

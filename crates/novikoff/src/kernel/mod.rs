@@ -3,6 +3,7 @@
 //! [`Kernel`] is the function, [`Tile`] computes it for many rows at once.
 
 mod exponential;
+mod slots;
 mod tile;
 
 pub(crate) use tile::BLOCK;

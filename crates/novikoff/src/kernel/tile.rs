@@ -8,8 +8,9 @@
 //! row's features, so a kernel has the same bits whatever the other rows of the tile, the machine and the
 //! number of threads.
 
+use super::slots::dot_slots;
 use super::{Kernel, Precision};
-use crate::data::{Lane, Row};
+use crate::data::{Float, Row};
 use pulp::{Arch, NullaryFnOnce};
 use std::mem::discriminant;
 
@@ -131,7 +132,7 @@ impl Tile {
     }
 }
 
-fn transpose<T: Lane, const K: usize>(
+fn transpose<T: Float, const K: usize>(
     rows: &[Row<'_>],
     lanes: &mut Vec<[T; K]>,
     slots: &mut [u32],
@@ -168,13 +169,13 @@ struct Compare<'a, T, const K: usize> {
     kernels: &'a mut [f64],
 }
 
-impl<T: Lane + Into<f64>, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
+impl<T: Float, const K: usize> NullaryFnOnce for Compare<'_, T, K> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
         let Self { row, norm_sq, kernel, lanes, slots, norms_sq, kernels } = self;
-        let dots = row.dot_slots(slots, lanes);
+        let dots = dot_slots(row, slots, lanes);
         // The match is outside the loop, so that each kernel has a loop without branches.
         match kernel {
             Kernel::Linear => apply(&dots, norms_sq, kernels, |dot, _| dot),

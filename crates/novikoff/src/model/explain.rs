@@ -1,6 +1,6 @@
 //! Explanations of predictions: the contribution of each feature to the score.
 
-use super::{Model, Scorer, Task};
+use super::{Model, Scorer, Task, presence};
 use crate::data::Row;
 use crate::features::map::Entries;
 use crate::multiclass::{best, decide};
@@ -52,7 +52,7 @@ pub fn explain(model: &Model, row: Row<'_>, scores: &[f64]) -> Explanation {
     let (mut present, mut entries) = (Vec::new(), Entries::default());
     let row = if let Scorer::Mapped(mapped) = &model.scorer { mapped.map(row, &mut entries) } else { row };
     let row =
-        if let Scorer::Presence(_) = model.scorer.behind_map() { row.presence(&mut present) } else { row };
+        if let Scorer::Presence(_) = model.scorer.behind_map() { presence(row, &mut present) } else { row };
     row.for_each_nonzero(|feature, value| {
         let added = value * of(&|output| weights.weight(feature as usize, output));
         if added != 0.0 {

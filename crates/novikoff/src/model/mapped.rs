@@ -37,7 +37,7 @@ impl Mapped {
     /// What the row becomes.
     pub fn map<'a>(&self, row: Row<'_>, entries: &'a mut Entries) -> Row<'a> {
         let mut plain = Vec::new();
-        row.collect(&mut plain);
+        row.collect_into(&mut plain);
         self.mapper.apply(&plain, entries);
         self.view(entries)
     }
@@ -49,7 +49,7 @@ impl Mapped {
         let outputs = self.scorer.outputs();
         for (rows, scores) in rows.chunks(TOGETHER).zip(scores.chunks_mut(TOGETHER * outputs)) {
             for (row, mapped) in rows.iter().zip(mapped.iter_mut()) {
-                row.collect(plain);
+                row.collect_into(plain);
                 self.mapper.apply(plain, mapped);
             }
             let views: Vec<Row<'_>> = mapped[..rows.len()].iter().map(|entries| self.view(entries)).collect();

@@ -7,7 +7,9 @@ mod explain;
 mod file;
 mod mapped;
 mod network;
+mod outputs;
 mod predict;
+mod presence;
 mod run;
 mod voted;
 mod weights;
@@ -20,7 +22,9 @@ pub use mapped::Mapped;
 use mapped::MappedScratch;
 pub use network::{Activation, LANES, Lanes, Network, Units};
 pub(crate) use network::{entries_of, panels, sums};
+pub(crate) use outputs::add_to_each;
 pub(crate) use predict::score_all;
+pub(crate) use presence::presence;
 pub use run::{Run, WeightVector};
 pub use voted::{Mistake, NOBODY, Voted};
 pub use weights::Weights;
@@ -162,7 +166,7 @@ impl Scorer {
             }
             Scorer::Presence(weights) => {
                 for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
-                    weights.score(row.presence(&mut scratch.present), scores);
+                    weights.score(presence(*row, &mut scratch.present), scores);
                 }
             }
             Scorer::Kernel(expansion) => {

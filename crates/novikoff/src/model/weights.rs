@@ -1,5 +1,6 @@
 //! Weight vectors: one for two classes, one a class for more.
 
+use super::outputs::dot_each;
 use crate::data::{Row, Vector};
 
 /// Weights of all features, outputs side by side (`values[feature·outputs + output]`), so that one pass over
@@ -43,7 +44,7 @@ impl Weights {
             scores[0] = row.dot(&self.values) + self.bias[0];
         } else {
             scores.copy_from_slice(&self.bias);
-            row.dot_each(&self.values, scores);
+            dot_each(row, &self.values, scores);
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::linear::{Hypothesis, RowOutcome};
 use super::order::{Order, Sequence};
+use super::visit::{prefetch, prefetch_rows};
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::matrix::fetch;
 use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
@@ -91,7 +91,9 @@ impl<'a> TrainingRows<'a> {
     /// Loads spans of rows into the cache.
     pub(super) fn prefetch(&self, spans: impl Iterator<Item = Range<usize>>) {
         for rows in spans {
-            black_box(fetch(&self.classes[rows.clone()], |&class| class.into()) ^ self.rows.fetch(rows));
+            black_box(
+                prefetch(&self.classes[rows.clone()], |&class| class.into()) ^ prefetch_rows(self.rows, rows),
+            );
         }
     }
 }

@@ -7,8 +7,8 @@ use super::linear::{Hypothesis, LinearLearner};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
 use super::shuffled_copy::ShuffledCopies;
+use super::visit::{Visitor, visit_all, visit_rows};
 use crate::control::{Epoch, Flow, Observer, Progress};
-use crate::data::matrix::Visitor;
 use crate::data::{Matrix, Vector};
 use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
@@ -192,7 +192,7 @@ fn learn_copies<R: Rule>(
     while let Some(window) = copies.next() {
         let (copy, ids) = (window.training_rows(), &window.ids[..]);
         if learner.is_plain() {
-            copy.rows.show_all(&mut PassOverCopy { learner, copy, ids, tally });
+            visit_all(copy.rows, &mut PassOverCopy { learner, copy, ids, tally });
         } else {
             for (&id, i) in ids.iter().zip(0..) {
                 let (row, class, weight) = copy.row(i);
@@ -224,7 +224,7 @@ fn learn_in_place<R: Rule>(
             data.prefetch(spans);
         }
         if learner.is_plain() {
-            data.rows.show(window, &mut PassInPlace { learner, data, tally });
+            visit_rows(data.rows, window, &mut PassInPlace { learner, data, tally });
         } else {
             for &i in window {
                 let (row, class, weight) = data.row(i);

@@ -15,6 +15,7 @@ mod quantized;
 pub mod rule;
 mod shuffled_copy;
 mod stream;
+mod visit;
 
 pub use budget::BudgetLearner;
 pub use epochs::{Plan, Stopped, Trained, TrainingRows, Validate};

@@ -104,7 +104,7 @@ impl QuantizedWeights {
 #[inline]
 fn dot_and_size(row: Row<'_>, weights: &[i16]) -> (f64, f64) {
     match row {
-        Row::Even(indices, value) => {
+        Row::Uniform(indices, value) => {
             (gathered(indices, weights) as f64 * value, indices.len() as f64 * value.abs())
         }
         _ => {
@@ -161,7 +161,7 @@ mod tests {
                 }
                 let indices: Vec<u32> = indices.iter().copied().collect();
                 let values: Vec<f64> = indices.iter().map(|&j| value * f64::from(1 + j % 7)).collect();
-                let row = if even { Row::Even(&indices, *value) } else { Row::Sparse64(&indices, &values) };
+                let row = if even { Row::Uniform(&indices, *value) } else { Row::Sparse64(&indices, &values) };
                 row.add_to(&mut weights, 10f64.powi(*power));
                 quantized.update(row, &weights);
                 largest = weights.iter().fold(largest, |largest: f64, w| largest.max(w.abs()));
@@ -186,13 +186,13 @@ mod tests {
             let mut weights = [1.0, bad];
             let mut quantized = QuantizedWeights::of(&weights);
             for _ in 0..2 {
-                for row in [Row::Even(&[0], 1.0), Row::Even(&[1], 1.0), Row::Even(&[], 0.0)] {
+                for row in [Row::Uniform(&[0], 1.0), Row::Uniform(&[1], 1.0), Row::Uniform(&[], 0.0)] {
                     let ApproximateScore { score, error_bound } = quantized.score(row);
                     let certain = score.abs() - error_bound > 0.0;
                     assert!(!certain, "{score} {error_bound}");
                 }
                 weights[1] = 1.0;
-                quantized.update(Row::Even(&[0, 1], 1.0), &weights);
+                quantized.update(Row::Uniform(&[0, 1], 1.0), &weights);
             }
         }
     }
@@ -201,6 +201,6 @@ mod tests {
     #[test]
     fn nothing_is_certain_where_a_sum_could_overflow() {
         let quantized = QuantizedWeights::of(&[1e300, 1e300, -1e300]);
-        assert!(quantized.score(Row::Even(&[0, 1, 2], 1.5e8)).error_bound.is_infinite());
+        assert!(quantized.score(Row::Uniform(&[0, 1, 2], 1.5e8)).error_bound.is_infinite());
     }
 }

@@ -1,6 +1,7 @@
 //! The terms of a row's documents, counted, numbered and weighed: what documents of every format go through.
 
-use super::batch::Batch;
+use super::parsed_rows::ParsedRows;
+use super::pipeline::Scratch;
 use crate::features::hash_feature;
 use crate::features::text::{Splitter, TextRecipe, TextSchema, Vocabulary};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ pub struct Bag {
     pub terms: Terms,
     /// The first feature that is a term.
     pub first: u32,
-    /// Whether the entries are values already; otherwise they are counts, which somebody will weigh once all
+    /// Whether the entries are values already; otherwise they are counts, to be weighted once all documents
     /// are known.
     pub weighed: bool,
 }
@@ -22,16 +23,16 @@ pub struct Bag {
 /// How terms become numbers.
 #[derive(Clone, Debug)]
 pub enum Terms {
-    /// New terms are welcome: every batch numbers its own, and [`globalise`](super::vw::globalise) makes the
-    /// numbers those of the whole file.
+    /// New terms are added: every block numbers its own, and [`number_globally`](super::vw::number_globally)
+    /// makes the numbers those of the whole file.
     Grow,
     /// Only the terms of this schema count.
-    Known(Arc<TextSchema>),
+    Fixed(Arc<TextSchema>),
     /// By hash.
     Hashed {
         /// There are `2^bits` of them.
         bits: u8,
-        /// Whether the batch is to list the names, too.
+        /// Whether the rows is to list the names, too.
         names: bool,
     },
 }
@@ -40,18 +41,18 @@ impl Bag {
     /// The bag of a schema.
     pub fn of(schema: &Arc<TextSchema>) -> Self {
         let recipe = Arc::new(schema.recipe().clone());
-        Self { recipe, terms: Terms::Known(schema.clone()), first: schema.first(), weighed: true }
+        Self { recipe, terms: Terms::Fixed(schema.clone()), first: schema.first(), weighed: true }
     }
 
-    /// To be filled with the rows of one block, which go to `batch`.
-    pub fn open(&self, batch: &mut Batch) -> OpenBag<'_> {
-        let tally = std::mem::take(&mut batch.tally);
+    /// A bag for the rows of one block.
+    pub(super) fn open(&self, scratch: &mut Scratch) -> BagBuilder<'_> {
+        let counts = std::mem::take(&mut scratch.term_counts);
         let splitter = Splitter::new(&self.recipe);
-        OpenBag {
+        BagBuilder {
             bag: self,
             splitter,
-            tally,
-            met: Vec::new(),
+            counts,
+            terms: Vec::new(),
             indices: Vec::new(),
             values: Vec::new(),
             name: String::new(),
@@ -60,52 +61,52 @@ impl Bag {
 }
 
 /// A bag that is being filled.
-pub struct OpenBag<'b> {
+pub struct BagBuilder<'b> {
     bag: &'b Bag,
     splitter: Splitter<'b>,
     /// How often each term stands in the row, where terms are few enough to have a place each; zero between
     /// rows.
-    tally: Vec<u32>,
-    /// Terms of the row: once each where they are tallied, otherwise as often as they stand in it.
-    met: Vec<u32>,
+    counts: Vec<u32>,
+    /// Terms of the row: once each where they are counted, otherwise as often as they stand in it.
+    terms: Vec<u32>,
     indices: Vec<u32>,
     values: Vec<f64>,
     /// A term with its prefix.
     name: String,
 }
 
-impl OpenBag<'_> {
+impl BagBuilder<'_> {
     /// Adds the terms of a document, each with a prefix to its name.
     #[inline]
-    pub fn add(&mut self, document: &str, prefix: &str, batch: &mut Batch) {
-        let Self { bag, splitter, tally, met, name, .. } = self;
+    pub fn add(&mut self, document: &str, prefix: &str, rows: &mut ParsedRows) {
+        let Self { bag, splitter, counts, terms, name, .. } = self;
         let mut each = |term: &str| {
             let number = match &bag.terms {
-                Terms::Grow => batch.local_features.intern(term),
-                Terms::Known(schema) => match schema.vocabulary() {
+                Terms::Grow => rows.local_features.intern(term),
+                Terms::Fixed(schema) => match schema.vocabulary() {
                     Vocabulary::Named(names) => match names.find(term) {
                         Some(number) => number,
                         None => return,
                     },
                     Vocabulary::Hashed { bits, .. } => {
-                        return met.push(hash_feature(0, term.as_bytes(), *bits));
+                        return terms.push(hash_feature(0, term.as_bytes(), *bits));
                     }
                 },
                 Terms::Hashed { bits, names } => {
                     if *names {
-                        batch.local_features.intern(term);
+                        rows.local_features.intern(term);
                     }
-                    return met.push(hash_feature(0, term.as_bytes(), *bits));
+                    return terms.push(hash_feature(0, term.as_bytes(), *bits));
                 }
             };
             let at = number as usize;
-            if at >= tally.len() {
-                tally.resize((at + 1).next_power_of_two(), 0);
+            if at >= counts.len() {
+                counts.resize((at + 1).next_power_of_two(), 0);
             }
-            if tally[at] == 0 {
-                met.push(number);
+            if counts[at] == 0 {
+                terms.push(number);
             }
-            tally[at] = tally[at].saturating_add(1);
+            counts[at] = counts[at].saturating_add(1);
         };
         if prefix.is_empty() {
             splitter.for_each(document, each);
@@ -119,43 +120,44 @@ impl OpenBag<'_> {
         }
     }
 
-    /// Puts what was added into the row under way.
+    /// Puts what was added into the current row.
     #[inline]
-    pub fn pour(&mut self, batch: &mut Batch) {
-        let Self { bag, tally, met, indices, values, .. } = self;
+    pub fn write_row(&mut self, rows: &mut ParsedRows) {
+        let Self { bag, counts, terms, indices, values, .. } = self;
         indices.clear();
         values.clear();
         // Names that grow are sorted when they have their final numbers.
         if !matches!(bag.terms, Terms::Grow) {
-            met.sort_unstable();
+            terms.sort_unstable();
         }
-        let tallied = match &bag.terms {
+        let counted = match &bag.terms {
             Terms::Grow => true,
-            Terms::Known(schema) => matches!(schema.vocabulary(), Vocabulary::Named(_)),
+            Terms::Fixed(schema) => matches!(schema.vocabulary(), Vocabulary::Named(_)),
             Terms::Hashed { .. } => false,
         };
-        if tallied {
-            indices.extend(met.iter().map(|number| bag.first + number));
-            values.extend(met.iter().map(|&number| f64::from(std::mem::take(&mut tally[number as usize]))));
+        if counted {
+            indices.extend(terms.iter().map(|number| bag.first + number));
+            values
+                .extend(terms.iter().map(|&number| f64::from(std::mem::take(&mut counts[number as usize]))));
         } else {
-            for run in met.chunk_by(|a, b| a == b) {
+            for run in terms.chunk_by(|a, b| a == b) {
                 indices.push(bag.first + run[0]);
                 values.push(run.len() as f64);
             }
         }
-        met.clear();
+        terms.clear();
         if bag.weighed {
             let idf = match &bag.terms {
-                Terms::Known(schema) => schema.idf(),
+                Terms::Fixed(schema) => schema.idf(),
                 Terms::Grow | Terms::Hashed { .. } => &[],
             };
             bag.recipe.weigh(idf, bag.first, indices, values);
         }
-        batch.entries(indices, values);
+        rows.entries(indices, values);
     }
 
     /// Gives its memory back for the next block.
-    pub fn close(self, batch: &mut Batch) {
-        batch.tally = self.tally;
+    pub(super) fn close(self, scratch: &mut Scratch) {
+        scratch.term_counts = self.counts;
     }
 }

@@ -1,4 +1,4 @@
-//! Telling a format by name and contents.
+//! Detects the format of an input from its name and contents.
 
 use crate::error::{Error, Result};
 
@@ -42,13 +42,13 @@ pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }
-    let told = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
+    let format = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
         let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
         error.hint("say which: --format svmlight|csv|tsv|vw|idx|text|jsonl")
     })?;
     // A label and a text with a tab between them are two columns of a table, and more than that.
-    let prose = told == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));
-    Ok(if prose { Format::Text } else { told })
+    let prose = format == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));
+    Ok(if prose { Format::Text } else { format })
 }
 
 fn by_name(name: &str) -> Option<Format> {
@@ -69,7 +69,7 @@ fn by_name(name: &str) -> Option<Format> {
     }
 }
 
-/// By the first line that says something.
+/// The format of the first line that is neither empty nor a comment.
 fn by_contents(start: &[u8]) -> Option<Format> {
     let text = String::from_utf8_lossy(start);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
@@ -98,25 +98,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_by_name_first_and_contents_second() {
-        let told = |name: &str, start: &str| detect(name, start.as_bytes()).ok();
-        assert_eq!(told("a9a.t.svm.xz", ""), Some(Format::Svmlight));
-        assert_eq!(told("x.csv.gz", "1 1:2"), Some(Format::Csv));
-        assert_eq!(told("-", "# c\n\n-1 3:1 11:0.5\n"), Some(Format::Svmlight));
-        assert_eq!(told("-", "1 qid:3 1:2\n"), Some(Format::Svmlight));
-        assert_eq!(told("-", "1 0.5 'tag|f a b:2\n"), Some(Format::Vw));
-        assert_eq!(told("-", "a,b|c,d\n"), Some(Format::Csv));
-        assert_eq!(told("-", "a\tb\n"), Some(Format::Tsv));
+    fn formats_are_detected_by_name_first_and_contents_second() {
+        let detected = |name: &str, start: &str| detect(name, start.as_bytes()).ok();
+        assert_eq!(detected("a9a.t.svm.xz", ""), Some(Format::Svmlight));
+        assert_eq!(detected("x.csv.gz", "1 1:2"), Some(Format::Csv));
+        assert_eq!(detected("-", "# c\n\n-1 3:1 11:0.5\n"), Some(Format::Svmlight));
+        assert_eq!(detected("-", "1 qid:3 1:2\n"), Some(Format::Svmlight));
+        assert_eq!(detected("-", "1 0.5 'tag|f a b:2\n"), Some(Format::Vw));
+        assert_eq!(detected("-", "a,b|c,d\n"), Some(Format::Csv));
+        assert_eq!(detected("-", "a\tb\n"), Some(Format::Tsv));
         assert_eq!(
-            told("mail.tsv", "ham\tsee you at five then\nspam\tyou won a prize, call now\n"),
+            detected("mail.tsv", "ham\tsee you at five then\nspam\tyou won a prize, call now\n"),
             Some(Format::Text)
         );
-        assert_eq!(told("-", "ham\tsee you at five then\nspam\tyou won a pri"), Some(Format::Text));
-        assert_eq!(told("x.tsv", "y\tage\n1\t17\n0\t18\n"), Some(Format::Tsv));
-        assert_eq!(told("x.tsv", "a b c d\te f g h\ti j k l\n"), Some(Format::Tsv));
-        assert_eq!(told("-", "__label__ham see you\n__label__spam call now\n"), Some(Format::Text));
-        assert_eq!(told("-", "{\"label\": 1, \"text\": \"a\"}\n"), Some(Format::Jsonl));
-        assert_eq!(told("data", "hello\n"), None);
+        assert_eq!(detected("-", "ham\tsee you at five then\nspam\tyou won a pri"), Some(Format::Text));
+        assert_eq!(detected("x.tsv", "y\tage\n1\t17\n0\t18\n"), Some(Format::Tsv));
+        assert_eq!(detected("x.tsv", "a b c d\te f g h\ti j k l\n"), Some(Format::Tsv));
+        assert_eq!(detected("-", "__label__ham see you\n__label__spam call now\n"), Some(Format::Text));
+        assert_eq!(detected("-", "{\"label\": 1, \"text\": \"a\"}\n"), Some(Format::Jsonl));
+        assert_eq!(detected("data", "hello\n"), None);
         assert_eq!(detect("train-images", &[0, 0, 8, 3, 0, 0]).ok(), Some(Format::Idx));
     }
 }

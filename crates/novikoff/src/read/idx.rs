@@ -4,8 +4,8 @@
 //! more: the first counts the rows, the others together the features. Their labels stand in a file of their
 //! own, with one dimension.
 
-use super::batch::{Batch, Labelling, RowError};
-use super::pipeline::Parser;
+use super::parsed_rows::{Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::{Cut, Ended, Input, Source};
 use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -66,11 +66,6 @@ pub struct Header {
 }
 
 impl Header {
-    /// Number of rows.
-    pub fn rows(&self) -> u32 {
-        self.rows
-    }
-
     /// Number of features.
     pub fn features(&self) -> u32 {
         self.features
@@ -171,11 +166,6 @@ impl IdxLabels {
     pub fn len(&self) -> usize {
         self.values.len()
     }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
 }
 
 /// What is left of the source, but not more than `limit` bytes. Memory grows with what is there, not with
@@ -247,21 +237,21 @@ impl Idx {
         &self,
         record: &[u8],
         number: u64,
-        batch: &mut Batch,
+        rows: &mut ParsedRows,
     ) -> std::result::Result<(), (String, Option<String>)> {
         let read = match self.header.kind {
-            Kind::U8 => entries(record, batch, |[byte]| f64::from(byte)),
-            Kind::I8 => entries(record, batch, |[byte]| f64::from(byte as i8)),
-            Kind::I16 => entries(record, batch, |bytes| f64::from(i16::from_be_bytes(bytes))),
-            Kind::I32 => entries(record, batch, |bytes| f64::from(i32::from_be_bytes(bytes))),
-            Kind::F32 => entries(record, batch, |bytes| f64::from(f32::from_be_bytes(bytes))),
-            Kind::F64 => entries(record, batch, f64::from_be_bytes),
+            Kind::U8 => entries(record, rows, |[byte]| f64::from(byte)),
+            Kind::I8 => entries(record, rows, |[byte]| f64::from(byte as i8)),
+            Kind::I16 => entries(record, rows, |bytes| f64::from(i16::from_be_bytes(bytes))),
+            Kind::I32 => entries(record, rows, |bytes| f64::from(i32::from_be_bytes(bytes))),
+            Kind::F32 => entries(record, rows, |bytes| f64::from(f32::from_be_bytes(bytes))),
+            Kind::F64 => entries(record, rows, f64::from_be_bytes),
         };
         read.map_err(|j| (format!("value {} of the row is not a finite number", j + 1), None))?;
         if let Some(label) = self.labels.as_ref().and_then(|labels| labels.values.get(number as usize)) {
-            batch.set_label(&self.labelling, label.to_string().as_bytes())?;
+            rows.set_label(&self.labelling, label.to_string().as_bytes())?;
         }
-        batch.end_row();
+        rows.end_row();
         Ok(())
     }
 }
@@ -270,7 +260,7 @@ impl Idx {
 #[inline]
 fn entries<const SIZE: usize>(
     record: &[u8],
-    batch: &mut Batch,
+    rows: &mut ParsedRows,
     value: impl Fn([u8; SIZE]) -> f64,
 ) -> std::result::Result<(), usize> {
     for (j, bytes) in record.as_chunks::<SIZE>().0.iter().enumerate() {
@@ -279,7 +269,7 @@ fn entries<const SIZE: usize>(
             if !value.is_finite() {
                 return Err(j);
             }
-            batch.entry(j as u32, value);
+            rows.entry(j as u32, value);
         }
     }
     Ok(())
@@ -290,15 +280,15 @@ impl Parser for Idx {
         Cut::Every(self.header.record())
     }
 
-    fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch) {
+    fn parse(&self, block: &[u8], offset: u64, rows: &mut ParsedRows, _: &mut Scratch) {
         let size = self.header.record();
         let first = offset / size as u64;
         // What is missing from the last row, or too much after it, is for `finish` to say.
         let promised = u64::from(self.header.rows).saturating_sub(first) as usize;
         for (line, record) in block.chunks_exact(size).take(promised).enumerate() {
             let line = line as u64;
-            if let Err((what, hint)) = self.row(record, first + line, batch)
-                && !batch.reject(RowError { line, column: 1, what, hint })
+            if let Err((what, hint)) = self.row(record, first + line, rows)
+                && !rows.reject(RowError { line, column: 1, what, hint })
             {
                 return;
             }
@@ -329,9 +319,9 @@ impl Parser for Idx {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Flow, Unwatched};
+    use crate::control::{Flow, Observer, Unwatched};
     use crate::data::Report;
-    use crate::read::pipeline::{Outcome, Setup, run};
+    use crate::read::pipeline::{Setup, run};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -377,21 +367,28 @@ mod tests {
     ) -> Result<Read> {
         let mut source = Source::open(&input("images", images))?;
         let parser = Idx::new(header(&mut source)?, labels, labelling)?;
-        let (mut rows, mut report) = (Vec::new(), Report::default());
-        let outcome = run(source, Arc::new(parser), setup, &mut report, &mut Unwatched, |batch, _| {
-            for r in 0..batch.rows() {
-                let mut row = Vec::new();
-                batch.row(r).for_each_nonzero(|j, x| row.push((j, x)));
-                assert_eq!(row.len(), batch.row(r).len(), "no zeros are stored");
-                rows.push((
-                    row,
-                    batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone()),
-                ));
-            }
-            Ok((Flow::Continue, None))
-        })?;
-        assert_eq!(outcome, Outcome::Ended);
-        Ok((rows, report))
+        let (mut all, mut report) = (Vec::new(), Report::default());
+        let flow = run(
+            source,
+            Arc::new(parser),
+            setup,
+            &mut report,
+            &mut Unwatched,
+            |rows: &mut ParsedRows, _: &mut dyn Observer| {
+                for r in 0..rows.len() {
+                    let mut row = Vec::new();
+                    rows.row(r).for_each_nonzero(|j, x| row.push((j, x)));
+                    assert_eq!(row.len(), rows.row(r).len(), "no zeros are stored");
+                    all.push((
+                        row,
+                        rows.labels.get(r).map(|&id| rows.local_labels.names()[id as usize].clone()),
+                    ));
+                }
+                Ok(Flow::Continue)
+            },
+        )?;
+        assert_eq!(flow, Flow::Continue);
+        Ok((all, report))
     }
 
     fn value_bytes(value: i8, kind: Kind) -> Vec<u8> {
@@ -582,15 +579,22 @@ mod tests {
         let labels = IdxLabels::read(&Input::Path(labels_beside(&path).unwrap())).unwrap();
         let mut source = Source::open(&Input::Path(path)).unwrap();
         let header = header(&mut source).unwrap();
-        assert_eq!((header.rows(), header.features()), (60_000, 784));
+        assert_eq!((header.rows, header.features()), (60_000, 784));
         let parser = Arc::new(Idx::new(header, Some(labels), Labelling::Open).unwrap());
         let (mut report, mut fives) = (Report::default(), 0);
         let setup = Setup { threads: 2, skip_bad_rows: false };
-        run(source, parser, setup, &mut report, &mut Unwatched, |batch, _| {
-            fives +=
-                batch.labels.iter().filter(|&&id| batch.local_labels.names()[id as usize] == "5").count();
-            Ok((Flow::Continue, None))
-        })
+        run(
+            source,
+            parser,
+            setup,
+            &mut report,
+            &mut Unwatched,
+            |rows: &mut ParsedRows, _: &mut dyn Observer| {
+                fives +=
+                    rows.labels.iter().filter(|&&id| rows.local_labels.names()[id as usize] == "5").count();
+                Ok(Flow::Continue)
+            },
+        )
         .unwrap();
         assert_eq!((report.rows, fives), (60_000, 5421));
     }

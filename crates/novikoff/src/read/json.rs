@@ -1,8 +1,8 @@
 //! Documents as JSON lines: an object a line, `{"label": "spam", "text": "…"}`.
 
-use super::bag::{Bag, OpenBag};
-use super::batch::{Batch, CONVERT, Labelling, RowError};
-use super::pipeline::Parser;
+use super::bag::{Bag, BagBuilder};
+use super::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 use super::svmlight::Fault;
 use super::table::is_label_name;
@@ -31,8 +31,8 @@ impl Parser for Json {
         Cut::Line
     }
 
-    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
-        let mut bag = self.bag.open(batch);
+    fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, scratch: &mut Scratch) {
+        let mut bag = self.bag.open(scratch);
         let prefixes = prefixes(&self.texts);
         let mut at = 0;
         for number in 0.. {
@@ -40,14 +40,14 @@ impl Parser for Json {
                 break;
             }
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
-            if let Err((place, what, hint)) = self.line(&block[at..end], &prefixes, &mut bag, batch)
-                && !batch.reject(RowError { line: number, column: place + 1, what, hint })
+            if let Err((place, what, hint)) = self.line(&block[at..end], &prefixes, &mut bag, rows)
+                && !rows.reject(RowError { line: number, column: place + 1, what, hint })
             {
                 return;
             }
             at = end + 1;
         }
-        bag.close(batch);
+        bag.close(scratch);
     }
 }
 
@@ -61,8 +61,8 @@ impl Json {
         &self,
         line: &[u8],
         prefixes: &[String],
-        bag: &mut OpenBag<'_>,
-        batch: &mut Batch,
+        bag: &mut BagBuilder<'_>,
+        rows: &mut ParsedRows,
     ) -> Result<(), Fault> {
         if line.trim_ascii().is_empty() {
             return Ok(());
@@ -70,28 +70,29 @@ impl Json {
         let line = std::str::from_utf8(line)
             .map_err(|e| (e.valid_up_to(), "the row is not UTF-8".into(), Some(CONVERT.into())))?;
         let mut parser = serde_json::Deserializer::from_str(line);
-        let found = parser.deserialize_map(Wanted(self)).and_then(|found| parser.end().map(|()| found));
-        let found =
-            found.map_err(|e| (e.column().saturating_sub(1), without_place(&e), Some(FORM.into())))?;
+        let fields =
+            parser.deserialize_map(FieldsVisitor(self)).and_then(|fields| parser.end().map(|()| fields));
+        let fields =
+            fields.map_err(|e| (e.column().saturating_sub(1), without_place(&e), Some(FORM.into())))?;
         let missing = |what: String| (0, what, Some(FORM.to_owned()));
-        for (key, text) in self.keys().zip(&found.texts) {
+        for (key, text) in self.keys().zip(&fields.texts) {
             if text.is_none() {
                 return Err(missing(format!("there is no {key:?} with a text")));
             }
         }
         if !matches!(self.labelling, Labelling::Ignored) {
-            let label = found.label.ok_or_else(|| missing(format!("there is no {}", self.label_name())))?;
+            let label = fields.label.ok_or_else(|| missing(format!("there is no {}", self.label_name())))?;
             let label = label.trim();
             if label.is_empty() {
                 return Err(missing("the label is empty".into()));
             }
-            batch.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (0, what, hint))?;
+            rows.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (0, what, hint))?;
         }
-        for (at, text) in found.texts.iter().enumerate() {
-            bag.add(text.as_deref().unwrap_or_default(), prefixes.get(at).map_or("", String::as_str), batch);
+        for (at, text) in fields.texts.iter().enumerate() {
+            bag.add(text.as_deref().unwrap_or_default(), prefixes.get(at).map_or("", String::as_str), rows);
         }
-        bag.pour(batch);
-        batch.end_row();
+        bag.write_row(rows);
+        rows.end_row();
         Ok(())
     }
 
@@ -109,50 +110,51 @@ impl Json {
     }
 }
 
-const FORM: &str = "a line is an object like {\"label\": \"spam\", \"text\": \"…\"}; other keys are named by --label and --text";
+const FORM: &str = "a line is an object like {\"label\": \"spam\", \"text\": \"…\"}; \
+                    other keys are named by --label and --text";
 
-/// What the parser of JSON complains about, without the place: that is told before it.
+/// What the parser of JSON complains about, without the place, which the message has already.
 fn without_place(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    let what = told.split(" at line ").next().unwrap_or_default();
+    let message = error.to_string();
+    let what = message.split(" at line ").next().unwrap_or_default();
     format!("this is not the JSON that was expected: {what}")
 }
 
-/// What a line has of what is looked for.
-struct Found<'a> {
+/// The label and the texts of a line.
+struct Fields<'a> {
     label: Option<Cow<'a, str>>,
     texts: Vec<Option<Cow<'a, str>>>,
 }
 
-/// Looks for what a parser wants of a line.
-struct Wanted<'j>(&'j Json);
+/// Reads the fields that a parser needs.
+struct FieldsVisitor<'j>(&'j Json);
 
-impl<'de> Visitor<'de> for Wanted<'_> {
-    type Value = Found<'de>;
+impl<'de> Visitor<'de> for FieldsVisitor<'_> {
+    type Value = Fields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Found<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
         let Self(json) = self;
-        let mut found = Found { label: None, texts: json.keys().map(|_| None).collect() };
+        let mut fields = Fields { label: None, texts: json.keys().map(|_| None).collect() };
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             if let Some(at) = json.keys().position(|text| text == key) {
-                if found.texts[at].is_some() {
+                if fields.texts[at].is_some() {
                     return Err(A::Error::custom(format!("{key:?} comes twice")));
                 }
-                found.texts[at] = Some(map.next_value::<Plain<'de>>()?.0);
+                fields.texts[at] = Some(map.next_value::<Plain<'de>>()?.0);
             } else if json.is_label(&key) && !matches!(json.labelling, Labelling::Ignored) {
-                if found.label.is_some() {
+                if fields.label.is_some() {
                     return Err(A::Error::custom(format!("there are two labels, and {key:?} is the second")));
                 }
-                found.label = Some(map.next_value::<Plain<'de>>()?.0);
+                fields.label = Some(map.next_value::<Plain<'de>>()?.0);
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(found)
+        Ok(fields)
     }
 }
 

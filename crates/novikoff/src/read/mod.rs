@@ -1,24 +1,25 @@
-//! 1 — Bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images, documents; compressed or not;
+//! From bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images, documents; compressed or not;
 //! strict, with positions.
 
-pub mod bag;
-pub mod batch;
+mod bag;
 mod dataset;
 mod detect;
 mod folder;
-pub mod idx;
-pub mod json;
-pub mod number;
-pub mod pipeline;
+mod idx;
+mod json;
+mod number;
+mod parsed_rows;
+mod pipeline;
 mod reader;
-pub mod records;
+mod records;
 pub mod source;
-pub mod svmlight;
-pub mod table;
-pub mod text;
-pub mod vw;
+mod svmlight;
+mod table;
+mod text;
+mod vw;
 
 pub use detect::{Format, detect};
-pub use reader::{Chunk, Contents, End, Options, Purpose, Reader, STREAM_HASH_BITS};
+pub use parsed_rows::ParsedRows;
+pub use reader::{Chunk, Contents, Options, Purpose, Reader, STREAM_HASH_BITS, Summary};
 pub use source::Input;
 pub use table::{Header, TableOptions};

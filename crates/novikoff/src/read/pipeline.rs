@@ -1,22 +1,28 @@
-//! Blocks in, batches out: read by one thread at a time, parsed by many, handed over in the order of the
-//! file.
+//! From blocks of bytes to rows: one thread at a time reads, many parse, and a [`Sink`] gets the rows in the
+//! order of the input.
 //!
-//! A worker first takes an empty batch, then the next block, so the earliest block always has a batch to go
-//! to and the number of batches bounds the memory. The consumer runs on the caller's thread and sees the same
-//! batches in the same order whatever the number of threads: training on a stream overlaps with its reading,
-//! and nothing depends on timing. While there is nothing to consume, the caller's thread is a worker, too:
-//! there are as many threads as cores, and none of them sleeps for longer than it takes to hand something
-//! over. (With one more, they were woken on each other's cores.)
+//! ```text
+//! Blocks ─next_into→ bytes ─Parser::parse→ ParsedRows ─Sink::accept→ Slot ─Slot::write→ free ParsedRows
+//!        any worker          any worker              the caller, in order   any worker
+//! ```
 //!
-//! A consumer that keeps the rows need not copy them: it says where their entries go, and the worker that
-//! gets the batch next puts them there first. Most of that copying is the system's clearing of fresh memory,
-//! for which one thread alone would take as long as two take for the parsing.
+//! A worker takes free [`ParsedRows`] first and the next block then, so the earliest block always has rows to
+//! be parsed into, and their number bounds the memory. The sink runs on the caller's thread and gets the same
+//! rows in the same order whatever the number of threads: training on a stream overlaps with its reading, and
+//! nothing depends on timing. While no rows have arrived, the caller's thread is a worker, too: there are as
+//! many threads as cores, and none of them sleeps for longer than it takes to hand something over. (With one
+//! more thread, they were woken on each other's cores.)
+//!
+//! A sink that stores the rows need not copy their entries: it returns the slot that they belong to, and the
+//! worker that gets these rows next writes the entries there before it parses another block. Most of that
+//! copying is the system's clearing of fresh memory, for which one thread alone would take as long as two
+//! take for the parsing.
 
-use super::batch::{Batch, RowError};
+use super::parsed_rows::{EXAMPLES, ParsedRows, RowError};
 use super::source::{Blocks, Cut, Origin, Source};
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Report;
-use crate::data::assembly::Room;
+use crate::data::assembly::Slot;
 use crate::error::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,15 +32,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Turns the bytes of one block into rows.
-pub trait Parser: Send + Sync {
+pub(crate) trait Parser: Send + Sync {
     /// Where blocks may end.
     fn cut(&self) -> Cut;
 
-    /// Parses a block into an empty batch. `offset` is the number of bytes before it; a parser of fixed-size
-    /// records can tell from it which records these are. Only the last block may lack its final newline.
-    fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch);
+    /// Parses a block into empty rows. `offset` is the number of bytes before it; from that, a parser of
+    /// fixed-size records knows which records these are. Only the last block may lack its final newline.
+    fn parse(&self, block: &[u8], offset: u64, rows: &mut ParsedRows, scratch: &mut Scratch);
 
-    /// Told once the input has ended after `bytes` bytes, all of them parsed: the place to notice that some
+    /// Called once the input has ended after `bytes` bytes, all of them parsed: the place to notice that some
     /// are missing.
     fn finish(&self, bytes: u64) -> Result<()> {
         let _ = bytes;
@@ -42,73 +48,208 @@ pub trait Parser: Send + Sync {
     }
 }
 
+/// Memory that parsers reuse from block to block. Each worker has its own.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Counts of the terms of a document; zero between rows.
+    pub(super) term_counts: Vec<u32>,
+    /// Places of the entries of many lines.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) marks: super::svmlight::wide::Marks,
+}
+
+/// What parsed rows are written to.
+pub(crate) trait Sink<'s> {
+    /// Takes the rows of the next block of the input, on the caller's thread.
+    fn accept(&mut self, rows: &mut ParsedRows, observer: &mut dyn Observer) -> Result<Accepted<'s>>;
+}
+
+/// What a sink has made of rows.
+pub(crate) enum Accepted<'s> {
+    /// The sink has no more use for them.
+    Done,
+    /// Their entries have to be written here.
+    WriteTo(Slot<'s>),
+    /// It wants no more rows.
+    Stop,
+}
+
+impl<F: FnMut(&mut ParsedRows, &mut dyn Observer) -> Result<Flow>> Sink<'_> for F {
+    fn accept(&mut self, rows: &mut ParsedRows, observer: &mut dyn Observer) -> Result<Accepted<'static>> {
+        Ok(match self(rows, observer)? {
+            Flow::Continue => Accepted::Done,
+            Flow::Stop => Accepted::Stop,
+        })
+    }
+}
+
 /// How to run the pipeline.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// Parsing threads; with 1, everything but waiting for a stream happens on the caller's.
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// Go on after bad rows.
-    pub skip_bad_rows: bool,
+    pub(crate) skip_bad_rows: bool,
 }
 
-/// What became of the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was read to its end.
-    Ended,
-    /// The observer or the consumer asked to stop.
-    Stopped,
+/// Reads `source` to its end and gives the rows of every block to `sink`, in order; adds to `report`. Returns
+/// [`Flow::Stop`] if the observer or the sink stopped the reading before the end.
+pub(crate) fn run<'s>(
+    source: Source,
+    parser: Arc<dyn Parser>,
+    setup: Setup,
+    report: &mut Report,
+    observer: &mut dyn Observer,
+    sink: impl Sink<'s>,
+) -> Result<Flow> {
+    let mut consumer = Consumer {
+        origin: source.origin(),
+        taken: source.taken(),
+        total: source.total(),
+        line: 1,
+        report,
+        observer,
+        sink,
+    };
+    let (total, setup) = (source.total(), Setup { threads: setup.threads.max(1), ..setup });
+    let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
+    let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
+    let flow = match total {
+        None => read_stream(&shared, setup, &mut consumer)?,
+        Some(_) if setup.threads == 1 => read_alone(&shared, setup, &mut consumer)?,
+        Some(_) => read_file(&shared, setup, &mut consumer)?,
+    };
+    if flow == Flow::Continue {
+        let bytes = lock(&shared.feed).offset;
+        shared.parser.finish(bytes)?;
+    }
+    Ok(flow)
 }
 
-/// The number of a block, and what became of it; with an error, the bytes of the block before it.
-type Parsed = (u64, std::result::Result<Batch, (Error, Vec<u8>)>);
+/// One thread does it all.
+fn read_alone<'s>(shared: &Shared, setup: Setup, consumer: &mut Consumer<'_, impl Sink<'s>>) -> Result<Flow> {
+    let (mut worker, mut free) = (Worker::new(shared), FreeRows::new(setup));
+    while let Some((_, parsed)) = worker.parse_next(free.write_to_slot()) {
+        let flow;
+        (free, flow) = consumer.consume(parsed)?;
+        if flow == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+    }
+    Ok(Flow::Continue)
+}
 
-/// A batch that is free for another block, once its entries are where they go.
-type Free<'a> = (Batch, Option<Room<'a>>);
+/// The threads of the pool and the caller's read a file together.
+fn read_file<'s>(shared: &Shared, setup: Setup, consumer: &mut Consumer<'_, impl Sink<'s>>) -> Result<Flow> {
+    let (pool, (sender, messages)) = (&Pool::new(setup), channel());
+    std::thread::scope(|scope| {
+        let closing = ClosePoolOnDrop(pool);
+        let spawn = |_| {
+            let sender = sender.clone();
+            scope.spawn(move || work(shared, pool, sender))
+        };
+        let workers: Vec<_> = (1..setup.threads).map(spawn).collect();
+        let mut own = Worker::new(shared);
+        let help = || {
+            // A thread that panics is an error, whichever it is.
+            let free = pool.try_take()?;
+            catch_unwind(AssertUnwindSafe(|| own.work_on(free))).unwrap_or(Some(Message::Failed))
+        };
+        let flow = consumer.consume_all(shared, &messages, help, |free| pool.give(free));
+        drop(closing);
+        // Entries may still have to be written to their slots.
+        while let Some(free) = pool.take() {
+            own.work_on(free);
+        }
+        // A worker that failed has sent a message, and is an error by now.
+        workers.into_iter().for_each(|worker| drop(worker.join()));
+        flow
+    })
+}
 
-/// The free batches. The one that came last goes first: its memory is in the cache.
-#[derive(Default)]
-struct Pool<'a> {
-    /// And whether no more will come.
-    batches: Mutex<(Vec<Free<'a>>, bool)>,
+/// Detached threads read a stream: its input may never come, and the caller must be able to stop.
+fn read_stream<'s>(
+    shared: &Arc<Shared>,
+    setup: Setup,
+    consumer: &mut Consumer<'_, impl Sink<'s>>,
+) -> Result<Flow> {
+    let (pool, (sender, messages)) = (Arc::new(Pool::new(setup)), channel());
+    for _ in 0..setup.threads {
+        let (shared, pool, sender) = (shared.clone(), pool.clone(), sender.clone());
+        std::thread::spawn(move || work(&shared, &pool, sender));
+    }
+    let _closing = ClosePoolOnDrop(&pool);
+    // These threads may outlive the slots, so the caller's thread writes to them.
+    let give_back = |free: FreeRows<'_>| pool.give(FreeRows { rows: free.write_to_slot(), slot: None });
+    consumer.consume_all(shared, &messages, || None, give_back)
+}
+
+/// Rows that are free for another block, once their entries are written to the slot.
+struct FreeRows<'s> {
+    rows: ParsedRows,
+    slot: Option<Slot<'s>>,
+}
+
+impl FreeRows<'_> {
+    fn new(setup: Setup) -> Self {
+        Self { rows: ParsedRows::new(!setup.skip_bad_rows), slot: None }
+    }
+
+    fn write_to_slot(self) -> ParsedRows {
+        if let Some(slot) = self.slot {
+            slot.write(self.rows.compressed());
+        }
+        self.rows
+    }
+}
+
+/// The free rows. Those that came last go first: their memory is in the cache.
+struct Pool<'s> {
+    state: Mutex<PoolState<'s>>,
     changed: Condvar,
 }
 
-impl<'a> Pool<'a> {
-    /// Of this many new ones.
-    fn new(count: usize, setup: Setup) -> Self {
-        let batches = (0..count).map(|_| (Batch::new(!setup.skip_bad_rows), None)).collect();
-        Self { batches: Mutex::new((batches, false)), changed: Condvar::new() }
+struct PoolState<'s> {
+    free: Vec<FreeRows<'s>>,
+    /// Whether no more will come.
+    closed: bool,
+}
+
+impl<'s> Pool<'s> {
+    fn new(setup: Setup) -> Self {
+        let free = (0..2 * setup.threads + 1).map(|_| FreeRows::new(setup)).collect();
+        Self { state: Mutex::new(PoolState { free, closed: false }), changed: Condvar::new() }
     }
 
-    fn give(&self, batch: Free<'a>) {
-        lock(&self.batches).0.push(batch);
+    fn give(&self, free: FreeRows<'s>) {
+        lock(&self.state).free.push(free);
         self.changed.notify_one();
     }
 
-    /// A batch, if there is one now.
-    fn try_take(&self) -> Option<Free<'a>> {
-        lock(&self.batches).0.pop()
+    /// Free rows, if there are any now.
+    fn try_take(&self) -> Option<FreeRows<'s>> {
+        lock(&self.state).free.pop()
     }
 
-    /// A batch, as soon as there is one; `None` if none will come.
-    fn take(&self) -> Option<Free<'a>> {
-        let batches =
-            self.changed.wait_while(lock(&self.batches), |(batches, closed)| batches.is_empty() && !*closed);
-        batches.unwrap_or_else(PoisonError::into_inner).0.pop()
+    /// Free rows, as soon as there are any; `None` if none will come.
+    fn take(&self) -> Option<FreeRows<'s>> {
+        let wait = |state: &mut PoolState<'s>| state.free.is_empty() && !state.closed;
+        let state = self.changed.wait_while(lock(&self.state), wait);
+        state.unwrap_or_else(PoisonError::into_inner).free.pop()
     }
 }
 
-/// Says that no more batches will come, whatever happens.
-struct Closing<'p, 'a>(&'p Pool<'a>);
+/// Closes the pool, also after an error or a panic.
+struct ClosePoolOnDrop<'p, 's>(&'p Pool<'s>);
 
-impl Drop for Closing<'_, '_> {
+impl Drop for ClosePoolOnDrop<'_, '_> {
     fn drop(&mut self) {
-        lock(&self.0.batches).1 = true;
+        lock(&self.0.state).closed = true;
         self.0.changed.notify_all();
     }
 }
 
+/// The blocks of an input that are yet to be handed out.
 struct Feed {
     blocks: Blocks,
     /// Blocks handed out so far.
@@ -117,6 +258,7 @@ struct Feed {
     offset: u64,
 }
 
+/// What all threads of a pipeline share.
 struct Shared {
     feed: Mutex<Feed>,
     parser: Arc<dyn Parser>,
@@ -127,271 +269,190 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the next block and parses it; `None` at the end of the input. The number of the block is returned
-/// with an error, too, so that the error is reported in its place.
-fn next_batch(shared: &Shared, block: &mut Vec<u8>, mut batch: Batch) -> Option<Parsed> {
-    let (number, offset) = {
-        let mut feed = lock(&shared.feed);
-        let place = (feed.handed, feed.offset);
-        let more = feed.blocks.next_into(block);
-        feed.handed += u64::from(!matches!(more, Ok(false)));
-        feed.offset += block.len() as u64;
-        match more {
-            Ok(true) => place,
-            Ok(false) => return None,
-            Err(error) => {
-                shared.stop.store(true, Ordering::Relaxed);
-                return Some((place.0, Err((error, std::mem::take(block)))));
-            }
-        }
-    };
-    batch.clear();
-    shared.parser.parse(block, offset, &mut batch);
-    batch.bytes = block.len() as u64;
-    if batch.lines == 0 {
-        batch.lines = lines(block, shared.parser.cut());
-    }
-    Some((number, Ok(batch)))
+/// Rows of a block, or an error in reading it and the bytes of the block before the error.
+type Parsed = std::result::Result<ParsedRows, (Error, Vec<u8>)>;
+
+/// What a worker sends to the consumer.
+#[expect(clippy::large_enum_variant, reason = "all but a few are rows")]
+enum Message {
+    /// The number of a block, and its rows.
+    Parsed(u64, Parsed),
+    /// There are no more blocks to hand out.
+    Ended,
+    /// The worker has panicked, and its block is lost.
+    Failed,
 }
 
-/// How many lines a block has; what places in it are counted in. Binary records count as lines.
-fn lines(block: &[u8], cut: Cut) -> u64 {
+/// Parses blocks, one after the other, into free rows.
+struct Worker<'p> {
+    shared: &'p Shared,
+    block: Vec<u8>,
+    scratch: Scratch,
+    /// Whether there are no more blocks.
+    ended: bool,
+}
+
+impl<'p> Worker<'p> {
+    fn new(shared: &'p Shared) -> Self {
+        Self { shared, block: Vec::new(), scratch: Scratch::default(), ended: false }
+    }
+
+    /// Writes the entries of rows to their slot, then parses another block into them, if there is one.
+    fn work_on(&mut self, free: FreeRows<'_>) -> Option<Message> {
+        let rows = free.write_to_slot();
+        if self.ended || self.shared.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let parsed = self.parse_next(rows);
+        self.ended = parsed.is_none();
+        Some(parsed.map_or(Message::Ended, |(number, parsed)| Message::Parsed(number, parsed)))
+    }
+
+    /// Takes the next block and parses it; `None` at the end of the input. An error has the number of its
+    /// block, too, so that it is reported after the rows before it.
+    fn parse_next(&mut self, mut rows: ParsedRows) -> Option<(u64, Parsed)> {
+        let Self { shared, block, scratch, .. } = self;
+        let (number, offset) = {
+            let mut feed = lock(&shared.feed);
+            let place = (feed.handed, feed.offset);
+            let more = feed.blocks.next_into(block);
+            feed.handed += u64::from(!matches!(more, Ok(false)));
+            feed.offset += block.len() as u64;
+            match more {
+                Ok(true) => place,
+                Ok(false) => return None,
+                Err(error) => {
+                    shared.stop.store(true, Ordering::Relaxed);
+                    return Some((place.0, Err((error, std::mem::take(block)))));
+                }
+            }
+        };
+        rows.clear();
+        shared.parser.parse(block, offset, &mut rows, scratch);
+        rows.bytes = block.len() as u64;
+        if rows.lines == 0 {
+            rows.lines = count_lines(block, shared.parser.cut());
+        }
+        Some((number, Ok(rows)))
+    }
+}
+
+/// Number of lines in a block, the unit of places in it. Binary records count as lines.
+fn count_lines(block: &[u8], cut: Cut) -> u64 {
     match cut {
         Cut::Line | Cut::Record { .. } => memchr::memchr_iter(b'\n', block).count() as u64,
         Cut::Every(size) => block.len().div_ceil(size) as u64,
     }
 }
 
-/// What a worker tells the consumer.
-#[expect(clippy::large_enum_variant, reason = "all but a few are batches")]
-enum Word {
-    Parsed(Parsed),
-    /// There are no more blocks to hand out.
-    Ended,
-    /// The worker is gone, and with it its block.
-    Failed,
+/// Works on free rows until no more can come.
+fn work(shared: &Shared, pool: &Pool<'_>, sender: Sender<Message>) {
+    let (sender, mut worker) = (SendFailureOnPanic(sender), Worker::new(shared));
+    while let Some(free) = pool.take() {
+        if let Some(message) = worker.work_on(free) {
+            let _ = sender.0.send(message);
+        }
+    }
 }
 
-struct Reporter(Sender<Word>);
+struct SendFailureOnPanic(Sender<Message>);
 
-impl Drop for Reporter {
+impl Drop for SendFailureOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let _ = self.0.send(Word::Failed);
+            let _ = self.0.send(Message::Failed);
         }
     }
 }
 
-/// Who takes free batches and fills them.
-struct Worker<'s> {
-    shared: &'s Shared,
-    block: Vec<u8>,
-    /// Whether there are no more blocks.
-    ended: bool,
-}
-
-impl<'s> Worker<'s> {
-    fn new(shared: &'s Shared) -> Self {
-        Self { shared, block: Vec::new(), ended: false }
-    }
-
-    /// Puts the entries of a batch in place, then parses another block into it, if there is one.
-    fn refill(&mut self, (batch, room): Free<'_>) -> Option<Word> {
-        if let Some(room) = room {
-            room.fill(batch.part());
-        }
-        if self.ended || self.shared.stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        let parsed = next_batch(self.shared, &mut self.block, batch);
-        self.ended = parsed.is_none();
-        Some(parsed.map_or(Word::Ended, Word::Parsed))
-    }
-}
-
-/// Refills free batches until no more can come.
-fn work(shared: &Shared, pool: &Pool<'_>, full: Sender<Word>) {
-    let (full, mut worker) = (Reporter(full), Worker::new(shared));
-    while let Some(batch) = pool.take() {
-        if let Some(word) = worker.refill(batch) {
-            let _ = full.0.send(word);
-        }
-    }
-}
-
-/// Reads `source` to its end, giving every batch to `consume` in order; adds to `report`. Where `consume`
-/// says so, the batch's entries are put in place after it.
-pub fn run<'a>(
-    source: Source,
-    parser: Arc<dyn Parser>,
-    setup: Setup,
-    report: &mut Report,
-    observer: &mut dyn Observer,
-    consume: impl FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
-) -> Result<Outcome> {
-    let (origin, taken, total) = (source.origin(), source.taken(), source.total());
-    let feed = Mutex::new(Feed { blocks: Blocks::new(source, parser.cut()), handed: 0, offset: 0 });
-    let shared = Arc::new(Shared { feed, parser, stop: AtomicBool::new(false) });
-    let threads = setup.threads.max(1);
-    let mut desk = Desk { origin, taken, total, line: 1, report, observer, consume };
-    let batches = 2 * threads + 1;
-    let outcome = match total {
-        Some(_) if threads == 1 => alone(&shared, Batch::new(!setup.skip_bad_rows), &mut desk)?,
-        Some(_) => {
-            let (pool, (full_sender, full)) = (&Pool::new(batches, setup), channel());
-            std::thread::scope(|scope| {
-                let spawn = |_| {
-                    let (shared, full) = (&*shared, full_sender.clone());
-                    scope.spawn(move || work(shared, pool, full))
-                };
-                let closing = Closing(pool);
-                let workers: Vec<_> = (1..threads).map(spawn).collect();
-                let mut own = Worker::new(&shared);
-                let help = || {
-                    // A thread that fails is an error, whichever it is.
-                    let batch = pool.try_take()?;
-                    catch_unwind(AssertUnwindSafe(|| own.refill(batch))).unwrap_or(Some(Word::Failed))
-                };
-                let outcome = desk.serve(&shared, &full, help, |batch, room| pool.give((batch, room)));
-                drop(closing);
-                // Entries may still have to be put in place.
-                while let Some(batch) = pool.take() {
-                    own.refill(batch);
-                }
-                // One that failed has said so, and is an error by now.
-                workers.into_iter().for_each(|worker| drop(worker.join()));
-                outcome
-            })?
-        }
-        // A stream is waited for by threads that nobody waits for: input may never come, and the user may ask
-        // to stop.
-        None => {
-            let (pool, (full_sender, full)) = (Arc::new(Pool::new(batches, setup)), channel());
-            for _ in 0..threads {
-                let (shared, pool, full) = (shared.clone(), pool.clone(), full_sender.clone());
-                std::thread::spawn(move || work(&shared, &pool, full));
-            }
-            let _closing = Closing(&pool);
-            desk.serve(
-                &shared,
-                &full,
-                || None,
-                |batch, room| {
-                    if let Some(room) = room {
-                        room.fill(batch.part());
-                    }
-                    pool.give((batch, None));
-                },
-            )?
-        }
-    };
-    if outcome == Outcome::Ended {
-        let bytes = lock(&shared.feed).offset;
-        shared.parser.finish(bytes)?;
-    }
-    Ok(outcome)
-}
-
-/// One thread does it all.
-fn alone<'a, C>(shared: &Shared, mut batch: Batch, desk: &mut Desk<'_, C>) -> Result<Outcome>
-where
-    C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
-{
-    let mut block = Vec::new();
-    while let Some((_, parsed)) = next_batch(shared, &mut block, std::mem::take(&mut batch)) {
-        let (flow, room);
-        (batch, flow, room) = desk.settle(parsed)?;
-        if let Some(room) = room {
-            room.fill(batch.part());
-        }
-        if flow == Flow::Stop {
-            return Ok(Outcome::Stopped);
-        }
-    }
-    Ok(Outcome::Ended)
-}
-
-/// Where batches arrive in the order of the file.
-struct Desk<'d, C> {
+/// Gives parsed rows to the sink in the order of the input.
+struct Consumer<'c, S> {
     origin: Origin,
-    /// Bytes of the file that were taken, and of how many.
+    /// Bytes of the file read so far.
     taken: Arc<AtomicU64>,
+    /// Size of the file.
     total: Option<u64>,
-    /// The line where the next batch begins.
+    /// The line where the next block begins.
     line: u64,
-    report: &'d mut Report,
-    observer: &'d mut dyn Observer,
-    consume: C,
+    report: &'c mut Report,
+    observer: &'c mut dyn Observer,
+    sink: S,
 }
 
-impl<'a, C> Desk<'_, C>
-where
-    C: FnMut(&mut Batch, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
-{
-    /// Takes what workers bring until there is no more, and sends every batch back; helps while there is
-    /// nothing to take.
-    fn serve(
+impl<'s, S: Sink<'s>> Consumer<'_, S> {
+    /// Consumes what workers send until there is no more, and gives all rows back to them. While there is no
+    /// message, calls `help`.
+    fn consume_all(
         &mut self,
         shared: &Shared,
-        full: &Receiver<Word>,
-        mut help: impl FnMut() -> Option<Word>,
-        mut send_back: impl FnMut(Batch, Option<Room<'a>>),
-    ) -> Result<Outcome> {
+        messages: &Receiver<Message>,
+        mut help: impl FnMut() -> Option<Message>,
+        mut give_back: impl FnMut(FreeRows<'s>),
+    ) -> Result<Flow> {
         let _stop_workers = StopOnDrop(&shared.stop);
         let (mut waiting, mut next, mut ended) = (BTreeMap::new(), 0, false);
         while !ended || lock(&shared.feed).handed > next {
-            let word = match full.try_recv() {
-                Ok(word) => Ok(word),
-                Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-                Err(TryRecvError::Empty) => {
-                    help().map_or_else(|| full.recv_timeout(Duration::from_millis(100)), Ok)
-                }
-            };
-            match word {
-                Ok(Word::Parsed((number, parsed))) => drop(waiting.insert(number, parsed)),
-                Ok(Word::Ended) => ended = true,
-                Ok(Word::Failed) | Err(RecvTimeoutError::Disconnected) => {
+            match next_message(messages, &mut help) {
+                Ok(Message::Parsed(number, parsed)) => drop(waiting.insert(number, parsed)),
+                Ok(Message::Ended) => ended = true,
+                Ok(Message::Failed) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::input("a reading thread failed").at(self.origin.name(), 0, 0));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.tell() == Flow::Stop {
-                        return Ok(Outcome::Stopped);
+                    if self.report_progress() == Flow::Stop {
+                        return Ok(Flow::Stop);
                     }
                 }
             }
             while let Some(parsed) = waiting.remove(&next) {
                 next += 1;
-                let (batch, flow, room) = self.settle(parsed)?;
-                send_back(batch, room);
+                let (free, flow) = self.consume(parsed)?;
+                give_back(free);
                 if flow == Flow::Stop {
-                    return Ok(Outcome::Stopped);
+                    return Ok(Flow::Stop);
                 }
             }
         }
-        Ok(Outcome::Ended)
+        Ok(Flow::Continue)
     }
 
-    fn settle(
-        &mut self,
-        parsed: std::result::Result<Batch, (Error, Vec<u8>)>,
-    ) -> Result<(Batch, Flow, Option<Room<'a>>)> {
-        let mut batch =
+    /// Gives the rows of the next block to the sink.
+    fn consume(&mut self, parsed: Parsed) -> Result<(FreeRows<'s>, Flow)> {
+        let mut rows =
             parsed.map_err(|(error, before)| locate_end(error, self.origin.name(), self.line, &before))?;
-        note(&batch, &self.origin, self.line, self.report)?;
-        self.line += batch.lines;
-        let (flow, room) = (self.consume)(&mut batch, self.observer)?;
-        let flow = if self.tell() == Flow::Stop { Flow::Stop } else { flow };
-        Ok((batch, flow, room))
+        add_to_report(&rows, &self.origin, self.line, self.report)?;
+        self.line += rows.lines;
+        let (flow, slot) = match self.sink.accept(&mut rows, self.observer)? {
+            Accepted::Done => (Flow::Continue, None),
+            Accepted::WriteTo(slot) => (Flow::Continue, Some(slot)),
+            Accepted::Stop => (Flow::Stop, None),
+        };
+        let flow = if self.report_progress() == Flow::Stop { Flow::Stop } else { flow };
+        Ok((FreeRows { rows, slot }, flow))
     }
 
-    /// Tells the observer how far the reading is.
-    fn tell(&mut self) -> Flow {
+    /// Reports to the observer how much has been read.
+    fn report_progress(&mut self) -> Flow {
         let bytes = self.taken.load(Ordering::Relaxed);
         self.observer.observe(Progress::Reading { bytes, total: self.total, rows: self.report.rows })
     }
 }
 
-/// Gives an error of the bytes themselves the place up to which they were good.
+/// The next message of a worker, or what `help` makes where none has arrived.
+fn next_message(
+    messages: &Receiver<Message>,
+    help: &mut impl FnMut() -> Option<Message>,
+) -> std::result::Result<Message, RecvTimeoutError> {
+    match messages.try_recv() {
+        Ok(message) => Ok(message),
+        Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
+        Err(TryRecvError::Empty) => {
+            help().map_or_else(|| messages.recv_timeout(Duration::from_millis(100)), Ok)
+        }
+    }
+}
+
+/// Adds to an error of the bytes themselves the place up to which they were good.
 pub(super) fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8]) -> Error {
     if error.kind() != ErrorKind::Input || error.place().is_some_and(|place| place.line > 0) {
         return error;
@@ -409,26 +470,26 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// Counts what the parser noticed; a bad row ends the reading unless bad rows are skipped.
-fn note(batch: &Batch, origin: &Origin, first_line: u64, report: &mut Report) -> Result<()> {
+/// Adds what the parser noticed; a bad row is an error unless bad rows are skipped.
+fn add_to_report(rows: &ParsedRows, origin: &Origin, first_line: u64, report: &mut Report) -> Result<()> {
     let locate = |e: &RowError| {
         let error = origin.place(Error::input(&e.what), first_line + e.line, e.column as u64);
         if let Some(hint) = &e.hint { error.hint(hint) } else { error }
     };
-    if let Some(failure) = batch.failure() {
+    if let Some(failure) = rows.failure() {
         return Err(locate(failure));
     }
-    for error in &batch.bad {
-        if report.first_bad.len() < super::batch::EXAMPLES {
+    for error in &rows.bad {
+        if report.first_bad.len() < EXAMPLES {
             report.first_bad.push(locate(error).to_string());
         }
     }
-    report.bad_rows += batch.bad_rows;
-    report.rows += batch.rows() as u64;
-    report.bytes += batch.bytes;
-    report.query_ids += batch.query_ids;
-    report.unseen_features += batch.unseen_features;
-    report.missing += batch.missing;
+    report.bad_rows += rows.bad_rows;
+    report.rows += rows.len() as u64;
+    report.bytes += rows.bytes;
+    report.query_ids += rows.query_ids;
+    report.unseen_features += rows.unseen_features;
+    report.missing += rows.missing;
     Ok(())
 }
 
@@ -445,7 +506,7 @@ mod tests {
             Cut::Line
         }
 
-        fn parse(&self, _: &[u8], offset: u64, _: &mut Batch) {
+        fn parse(&self, _: &[u8], offset: u64, _: &mut ParsedRows, _: &mut Scratch) {
             assert!(offset == 0, "on purpose");
         }
     }
@@ -455,9 +516,9 @@ mod tests {
         let bytes: Vec<u8> = b"a line\n".repeat(1 << 18);
         let source = Source::open(&Input::Bytes { name: "rows".into(), bytes: bytes.into() }).unwrap();
         let setup = Setup { threads: 2, skip_bad_rows: false };
-        let consume = |_: &mut Batch, _: &mut dyn Observer| Ok((Flow::Continue, None));
-        let error = run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, consume)
-            .unwrap_err();
+        let sink = |_: &mut ParsedRows, _: &mut dyn Observer| Ok(Flow::Continue);
+        let error =
+            run(source, Arc::new(Failing), setup, &mut Report::default(), &mut Unwatched, sink).unwrap_err();
         assert!(error.what().contains("a reading thread failed"), "{error}");
     }
 }

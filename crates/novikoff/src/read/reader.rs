@@ -1,23 +1,23 @@
-//! An opened data set: the right parser on the right bytes, and its batches with final numbers.
+//! An opened data set: the parser for its format, and rows with their final numbers.
 
 use super::bag::{Bag, Terms};
-use super::batch::{Batch, Labelling};
 use super::detect::{Format, detect};
 use super::idx;
 use super::json::Json;
-use super::pipeline::{self, Outcome, Parser, Setup};
+use super::parsed_rows::{Labelling, ParsedRows};
+use super::pipeline::{self, Accepted, Parser, Setup, Sink};
 use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
 use super::text::Text;
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
-use crate::data::assembly::{Assembly, Room, Store};
+use crate::data::assembly::{Assembler, Store};
 use crate::data::matrix::Layout;
 use crate::data::{Dataset, Labels, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
-use crate::features::text::{KeptNames, TextRecipe, TextSchema, Vocabulary};
+use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format; `None`: tell it by name and contents.
+    /// The format; `None`: detect it from name and contents.
     pub format: Option<Format>,
     /// The first index of svmlight files, 0 or 1; `None`: as the model says, 1 without one.
     pub base: Option<u32>,
@@ -121,7 +121,7 @@ impl Purpose<'_> {
         match self {
             Purpose::Training => Labelling::Open,
             Purpose::TrainingOnTargets | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
-            Purpose::Evaluation { labels, .. } => Labelling::Known(Arc::new((*labels).clone())),
+            Purpose::Evaluation { labels, .. } => Labelling::Fixed(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
     }
@@ -136,48 +136,42 @@ impl Purpose<'_> {
     }
 }
 
-/// Part of a data set, on its way to who wants it.
+/// Some consecutive rows of a data set.
 pub struct Chunk<'a> {
     /// The rows; indices and labels have their final numbers.
-    pub batch: &'a mut Batch,
+    pub rows: &'a ParsedRows,
     /// The labels so far.
     pub labels: &'a Labels,
 }
 
-/// What the end of the input brought to light.
-pub struct End {
-    /// Whether it was reached.
-    pub outcome: Outcome,
+/// What is known of an input once it has been read.
+pub struct Summary {
+    /// [`Flow::Stop`] if the observer or the consumer stopped the reading before the end.
+    pub flow: Flow,
     /// All labels.
     pub labels: Labels,
     /// How features are numbered.
     pub schema: Schema,
     /// How many there are, where the input says so itself.
     pub features: Option<usize>,
-    /// What was noticed.
+    /// What was counts.
     pub report: Report,
 }
 
 /// An opened data set.
 pub struct Reader {
-    source: Source,
-    parser: Arc<dyn Parser>,
-    setup: Setup,
-    labels: Labels,
+    input: OpenInput,
+    numbering: Numbering,
     schema: Schema,
-    /// Names are being collected.
-    growing: Option<Growing>,
-    /// Documents are being read whose schema is not known yet.
+    /// Documents whose schema is not known yet.
     documents: Option<Documents>,
-    max_features: u32,
     /// Columns, where every row has them all.
     columns: Option<usize>,
-    report: Report,
 }
 
-/// Names on their way into the schema.
+/// Names of features that are being collected for the schema.
 #[derive(Default)]
-struct Growing {
+struct NewNames {
     names: Dictionary,
     /// The first feature that has one of them.
     first: u32,
@@ -202,35 +196,35 @@ impl Documents {
         let vocabulary = match self.bits {
             None => Vocabulary::Named(names),
             Some(bits) => {
-                Vocabulary::Hashed { bits, names: self.keep_names.then(|| KeptNames::new(names, bits)) }
+                Vocabulary::Hashed { bits, names: self.keep_names.then(|| HashedNames::new(names, bits)) }
             }
         };
         TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
     }
 }
 
-/// Whether an input may be read more than once.
+/// How an input may be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Manner {
-    /// It may; what cannot be is held in memory where that is needed.
+enum Access {
+    /// More than once; an input that cannot be is held in memory where that is needed.
     Whole,
-    /// It may not, and is not stored.
+    /// Once, without storing it.
     Stream,
 }
 
 impl Reader {
-    /// Opens an input and looks at its start. The columns of a table for training are told by a first pass
-    /// over it.
+    /// Opens an input and looks at its start. The columns of a table for training are inferred from a first
+    /// pass over it.
     pub fn open(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Manner::Whole)
+        Self::open_as(input, options, purpose, Access::Whole)
     }
 
-    /// Opens an input that is read once and never held. The columns of a table are told by its start.
+    /// Opens an input that is read once and never held. The columns of a table are inferred from its start.
     pub fn open_stream(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Manner::Stream)
+        Self::open_as(input, options, purpose, Access::Stream)
     }
 
-    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, manner: Manner) -> Result<Self> {
+    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<Self> {
         let folder = match input {
             Input::Path(path) if path.is_dir() => Some(path),
             _ => None,
@@ -260,7 +254,7 @@ impl Reader {
             },
             (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
             (None, Some((Schema::Table(_), _))) => Format::Csv,
-            // A file that is told to be something else must not pass for rows of labels without features.
+            // A file that is detected as something else must not pass for rows of labels without features.
             (None, Some((Schema::Indexed { .. }, _))) => detect(&name, start).unwrap_or(Format::Svmlight),
             // Who speaks of columns means a table, even if a column of it is prose.
             (None, _) => match detect(&name, start)? {
@@ -270,47 +264,48 @@ impl Reader {
         };
         check_options(&name, format, options, purpose)?;
         let mut reader = Self {
-            source,
-            parser: Arc::new(Svmlight {
-                base: 1,
-                max_index: 0,
-                labelling: Labelling::Ignored,
-                known_features: None,
-            }),
-            setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
-            labels: Labels::default(),
+            input: OpenInput {
+                source,
+                // Replaced below, once the format is known.
+                parser: Arc::new(Svmlight {
+                    base: 1,
+                    max_index: 0,
+                    labelling: Labelling::Ignored,
+                    known_features: None,
+                }),
+                setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
+                report: Report::default(),
+            },
+            numbering: Numbering { file: name, max_features: options.max_index, ..Numbering::default() },
             schema: Schema::one_based(),
-            growing: None,
             documents: None,
-            max_features: options.max_index,
             columns: None,
-            report: Report::default(),
         };
         if let Purpose::Evaluation { labels, .. } = purpose {
-            reader.labels = (*labels).clone();
+            reader.numbering.labels = (*labels).clone();
         }
         match format {
             Format::Svmlight => reader.set_svmlight(options, purpose),
-            Format::Vw => reader.set_vw(options, purpose, manner),
+            Format::Vw => reader.set_vw(options, purpose, access),
             Format::Idx => reader.set_idx(input, options, purpose)?,
-            Format::Csv => reader.set_table(input, options, purpose, manner)?,
+            Format::Csv => reader.set_table(input, options, purpose, access)?,
             Format::Tsv => {
                 let delimiter = options.table.delimiter.or(Some(b'\t'));
                 let table = TableOptions { delimiter, ..options.table.clone() };
-                reader.set_table(input, &Options { table, ..options.clone() }, purpose, manner)?;
+                reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
             }
             Format::Text => {
                 let passed_over = match purpose {
                     Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
                     _ => None,
                 };
-                let bag = reader.bag(options, purpose, manner, None)?;
-                reader.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
+                let bag = reader.bag(options, purpose, access, None)?;
+                reader.input.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
             }
             Format::Jsonl => {
-                let bag = reader.bag(options, purpose, manner, None)?;
+                let bag = reader.bag(options, purpose, access, None)?;
                 let (label, texts) = (options.table.label.clone(), options.table.text.clone());
-                reader.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
+                reader.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
             }
         }
         Ok(reader)
@@ -320,7 +315,7 @@ impl Reader {
         let (schema, known_features) = indexed(options, purpose);
         let Schema::Indexed { base } = schema else { return };
         self.schema = schema;
-        self.parser = Arc::new(Svmlight {
+        self.input.parser = Arc::new(Svmlight {
             base,
             max_index: options.max_index,
             labelling: purpose.labelling(),
@@ -328,29 +323,29 @@ impl Reader {
         });
     }
 
-    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, manner: Manner) {
+    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) {
         let features = match (purpose.schema(), options.hash_bits) {
-            (Some((Schema::Named(dictionary), _)), _) => Features::Known(dictionary.clone()),
+            (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
-            (_, None) if manner == Manner::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
+            (_, None) if access == Access::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
             (_, None | Some(0)) => Features::Grow,
             (_, Some(bits)) => Features::Hashed { bits },
         };
         match &features {
-            Features::Known(dictionary) => self.schema = Schema::Named(dictionary.clone()),
+            Features::Fixed(dictionary) => self.schema = Schema::Named(dictionary.clone()),
             Features::Hashed { bits } => self.schema = Schema::Hashed { bits: *bits },
-            Features::Grow => self.growing = Some(Growing::default()),
+            Features::Grow => self.numbering.new_names = Some(NewNames::default()),
         }
-        self.parser = Arc::new(Vw { features, labelling: purpose.labelling() });
+        self.input.parser = Arc::new(Vw { features, labelling: purpose.labelling() });
     }
 
     fn set_idx(&mut self, input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
-        let header = idx::header(&mut self.source)?;
+        let header = idx::header(&mut self.input.source)?;
         let (schema, known) = indexed(options, purpose);
         if let Some(features) = known.filter(|features| *features != header.features() as usize) {
             let what =
                 format!("its images have {} pixels, the model was trained on {features}", header.features());
-            return Err(Error::input(what).at(self.source.name(), 1, 1));
+            return Err(Error::input(what).at(self.input.source.name(), 1, 1));
         }
         let beside = match input {
             Input::Path(path) => idx::labels_beside(path),
@@ -363,8 +358,8 @@ impl Reader {
         };
         self.schema = schema;
         self.columns = Some(header.features() as usize);
-        self.report.image = header.image();
-        self.parser = Arc::new(idx::Idx::new(header, labels, purpose.labelling())?);
+        self.input.report.image = header.image();
+        self.input.parser = Arc::new(idx::Idx::new(header, labels, purpose.labelling())?);
         Ok(())
     }
 
@@ -373,7 +368,7 @@ impl Reader {
         input: &Input,
         options: &Options,
         purpose: &Purpose<'_>,
-        manner: Manner,
+        access: Access,
     ) -> Result<()> {
         let labelling = purpose.labelling();
         let known = match purpose.schema() {
@@ -383,18 +378,19 @@ impl Reader {
         };
         let schema = match known {
             Some(schema) => schema.clone(),
-            None => Arc::new(self.infer_columns(input, &options.table, &labelling, manner)?),
+            None => Arc::new(self.infer_columns(input, &options.table, &labelling, access)?),
         };
-        let start = self.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         let bag =
-            if schema.has_text() { Some(self.bag(options, purpose, manner, Some(&schema))?) } else { None };
+            if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
         if bag.is_none() {
             self.columns = Some(schema.features());
             self.schema = Schema::Table(schema.clone());
         }
-        let table = Table::bind(schema, labelling, bag, &options.table.drop, self.source.name(), &start)?;
-        self.report.remarks.extend_from_slice(table.remarks());
-        self.parser = Arc::new(table);
+        let table =
+            Table::bind(schema, labelling, bag, &options.table.drop, self.input.source.name(), &start)?;
+        self.input.report.remarks.extend_from_slice(table.remarks());
+        self.input.parser = Arc::new(table);
         Ok(())
     }
 
@@ -403,7 +399,7 @@ impl Reader {
         &mut self,
         options: &Options,
         purpose: &Purpose<'_>,
-        manner: Manner,
+        access: Access,
         table: Option<&Arc<TableSchema>>,
     ) -> Result<Bag> {
         if let Some((Schema::Text(schema), _)) = purpose.schema() {
@@ -413,11 +409,11 @@ impl Reader {
         let recipe = options.recipe.clone();
         recipe.validate().map_err(Error::usage)?;
         let bits = match options.hash_bits {
-            None if manner == Manner::Stream => Some(STREAM_HASH_BITS),
+            None if access == Access::Stream => Some(STREAM_HASH_BITS),
             None | Some(0) => None,
             bits => bits,
         };
-        if let (Manner::Stream, Some(what)) = (manner, recipe.needs_all_documents()) {
+        if let (Access::Stream, Some(what)) = (access, recipe.needs_all_documents()) {
             let error = Error::usage(format!(
                 "{what} needs all documents at once, and a stream shows them one by one"
             ));
@@ -427,15 +423,16 @@ impl Reader {
         }
         if bits.is_some() && (recipe.min_documents > 1 || recipe.max_share < 1.0) {
             let error = Error::usage(
-                "with --hash-bits terms are not told apart, so that none can be left out for being rare or frequent",
+                "with --hash-bits terms are not told apart, so that none can be left out for being rare or \
+                 frequent",
             );
             return Err(error.hint("leave out --hash-bits, or --min-documents and --max-documents"));
         }
         let first = table.map_or(0, |table| table.features() as u32);
-        let counts = manner == Manner::Whole;
+        let counts = access == Access::Whole;
         if bits.is_none() || options.keep_names {
-            self.growing =
-                Some(Growing { first, aside: bits.is_some(), provisional: counts, ..Growing::default() });
+            self.numbering.new_names =
+                Some(NewNames { first, aside: bits.is_some(), provisional: counts, ..NewNames::default() });
         }
         if let Some(most) =
             bits.map(|bits| (1u64 << bits) + u64::from(first)).filter(|most| *most > u64::from(u32::MAX))
@@ -447,7 +444,7 @@ impl Reader {
             None => Terms::Grow,
             Some(bits) => Terms::Hashed { bits, names: options.keep_names },
         };
-        self.max_features = self.max_features.min(MOST_TERMS);
+        self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
         let keep_names = options.keep_names;
         self.documents =
             Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
@@ -474,29 +471,29 @@ impl Reader {
         input: &Input,
         options: &TableOptions,
         labelling: &Labelling,
-        manner: Manner,
+        access: Access,
     ) -> Result<TableSchema> {
-        let inferred = if manner == Manner::Stream {
-            let delimiter = options.delimiter_for(self.source.peek()?)?;
+        let inferred = if access == Access::Stream {
+            let delimiter = options.delimiter_for(self.input.source.peek()?)?;
             let options = TableOptions { delimiter: Some(delimiter), ..options.clone() };
-            let start = self.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
-            table::infer_start(self.source.name(), &start, &options, labelling, self.setup)?
+            let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
+            table::infer_start(self.input.source.name(), &start, &options, labelling, self.input.setup)?
         } else {
             let held;
-            let again = if self.source.total().is_some() && !matches!(input, Input::Stdin) {
+            let again = if self.input.source.total().is_some() && !matches!(input, Input::Stdin) {
                 input
             } else {
                 // Cannot be read twice: held in memory instead.
-                let name = self.source.name().to_owned();
+                let name = self.input.source.name().to_owned();
                 let empty = Source::open(&Input::Bytes { name: name.clone(), bytes: Arc::new([]) })?;
-                let bytes = std::mem::replace(&mut self.source, empty).read_all()?;
+                let bytes = std::mem::replace(&mut self.input.source, empty).read_all()?;
                 held = Input::Bytes { name, bytes: bytes.into() };
-                self.source = Source::open(&held)?;
+                self.input.source = Source::open(&held)?;
                 &held
             };
-            table::infer(again, options, labelling, self.setup, &mut crate::control::Unwatched)?
+            table::infer(again, options, labelling, self.input.setup, &mut crate::control::Unwatched)?
         };
-        self.report.remarks.extend(inferred.remarks);
+        self.input.report.remarks.extend(inferred.remarks);
         Ok(inferred.schema)
     }
 
@@ -510,142 +507,204 @@ impl Reader {
         self.documents.as_ref().map_or_else(|| self.schema.is_hashed(), |documents| documents.bits.is_some())
     }
 
-    /// Gives every part of the data set to `consume`, in order; holds none of it.
+    /// Gives the rows of the data set to `consume`, block by block in order, and stores none of them.
     pub fn for_each(
-        self,
+        mut self,
         observer: &mut dyn Observer,
-        mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
-    ) -> Result<End> {
-        self.place_each(observer, |chunk, observer| consume(chunk, observer).map(|flow| (flow, None)))
+        consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>,
+    ) -> Result<Summary> {
+        let mut numbering = std::mem::take(&mut self.numbering);
+        let sink = ChunkSink { numbering: &mut numbering, consume };
+        let flow = self.input.run(observer, sink)?;
+        self.summarize(flow, numbering)
     }
 
-    /// The same, and where `consume` says so, the entries are put in place.
-    fn place_each<'a>(
-        self,
-        observer: &mut dyn Observer,
-        mut consume: impl FnMut(Chunk<'_>, &mut dyn Observer) -> Result<(Flow, Option<Room<'a>>)>,
-    ) -> Result<End> {
-        let Self {
-            source,
-            parser,
-            setup,
-            mut labels,
-            mut schema,
-            mut growing,
-            documents,
-            max_features,
-            columns,
-            mut report,
-        } = self;
-        let name = source.name().to_owned();
-        let mut numbers = Vec::new();
-        let outcome = pipeline::run(source, parser, setup, &mut report, observer, |batch, observer| {
-            if let Some(growing) = &mut growing {
-                growing.take_from(batch, max_features).map_err(|e| e.at(&name, 1, 1))?;
-            }
-            if !batch.local_labels.is_empty() {
-                numbers.clear();
-                numbers.extend(batch.local_labels.names().iter().map(|name| labels.intern(name)));
-                batch.labels.iter_mut().for_each(|label| *label = numbers[*label as usize]);
-            }
-            consume(Chunk { batch, labels: &labels }, observer)
-        })?;
-        if report.rows == 0 && outcome == Outcome::Ended {
-            return Err(no_rows(&name, &report));
+    /// What was learned about the input by the end of it.
+    fn summarize(self, flow: Flow, numbering: Numbering) -> Result<Summary> {
+        let Self { input, documents, columns, mut schema, .. } = self;
+        if input.report.rows == 0 && flow == Flow::Continue {
+            return Err(no_rows(&numbering.file, &input.report));
         }
-        match (documents, growing) {
-            (Some(documents), growing) => {
-                schema = Schema::Text(Arc::new(documents.schema(growing.unwrap_or_default().names)));
+        match (documents, numbering.new_names) {
+            (Some(documents), new_names) => {
+                schema = Schema::Text(Arc::new(documents.schema(new_names.unwrap_or_default().names)));
             }
-            (None, Some(growing)) => schema = Schema::Named(Arc::new(growing.names)),
+            (None, Some(new_names)) => schema = Schema::Named(Arc::new(new_names.names)),
             (None, None) => {}
         }
         let features = columns.or(schema.features());
-        Ok(End { outcome, labels, schema, features, report })
+        Ok(Summary { flow, labels: numbering.labels, schema, features, report: input.report })
     }
 
     /// Reads the whole data set.
     pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset> {
-        let name = self.source.name().to_owned();
+        let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
-            let (weighing, naming) =
+            let (weights, names) =
                 documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            let (rows, schema) = rayon::join(|| weighing.weigh(&data.rows), || naming.schema());
+            let (rows, schema) = rayon::join(|| weights.weigh(&data.rows), || names.schema());
             (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
         Ok(data)
     }
 
-    /// Reads the whole data set and splits it as [`Dataset::split`] does. The second part has no say in how
-    /// documents become features: it is to the first as documents are that nobody has seen.
+    /// Reads the whole data set and splits it as [`Dataset::split`] does. The held-out rows have no influence
+    /// on how documents become features.
     pub fn read_split(
         self,
         fraction: f64,
         seed: u64,
         observer: &mut dyn Observer,
     ) -> Result<(Dataset, Dataset)> {
-        let name = self.source.name().to_owned();
+        let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let data = self.read_rows(observer)?;
         if data.len() < 2 {
             return Err(Error::input("there are too few rows to hold some back").at(name, 1, 1));
         }
-        let (mut kept, mut held) = data.split(fraction, seed);
+        let (mut training, mut held_out) = data.split(fraction, seed);
         if fits && let Schema::Text(schema) = data.schema {
-            let (weighing, naming) =
-                documents::fit(&kept.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
-            (kept.rows, held.rows) = (weighing.weigh(&kept.rows), weighing.weigh(&held.rows));
-            let schema = Arc::new(naming.schema());
-            (kept.schema, held.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
+            let (weights, names) = documents::fit(&training.rows, Arc::unwrap_or_clone(schema))
+                .map_err(|e| e.at(&name, 1, 1))?;
+            (training.rows, held_out.rows) = (weights.weigh(&training.rows), weights.weigh(&held_out.rows));
+            let schema = Arc::new(names.schema());
+            (training.schema, held_out.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
         }
-        Ok((kept, held))
+        Ok((training, held_out))
     }
 
     /// Reads the whole data set; documents for training as counts.
-    fn read_rows(self, observer: &mut dyn Observer) -> Result<Dataset> {
-        // How large a compressed file is says nothing of what comes out of it.
-        let total = self.source.total().filter(|_| !self.source.is_compressed());
-        let columns = self.columns;
-        let mut store = Store::default();
-        let mut rows = Assembly::new(&mut store);
-        let (mut labels, mut weights) = (Vec::new(), Vec::new());
-        let end = self.place_each(observer, |Chunk { batch, .. }, _| {
-            if !batch.weights.is_empty() || !weights.is_empty() {
-                weights.resize(rows.rows(), 1.0);
-                weights.extend((0..batch.rows()).map(|r| batch.weight(r)));
-            }
-            labels.extend_from_slice(&batch.labels);
-            let parts = total.map(|total| total as f64 / batch.bytes.max(1) as f64);
-            Ok((Flow::Continue, rows.append(batch.part(), || layout(columns, batch), parts)))
-        })?;
-        if end.outcome == Outcome::Stopped {
+    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<Dataset> {
+        // The size of a compressed file does not tell the size of its contents.
+        let total = self.input.source.total().filter(|_| !self.input.source.is_compressed());
+        let mut numbering = std::mem::take(&mut self.numbering);
+        let (mut store, mut labels, mut weights) = (Store::default(), Vec::new(), Vec::new());
+        let mut assembler = Assembler::new(&mut store);
+        let sink = DatasetSink {
+            numbering: &mut numbering,
+            columns: self.columns,
+            total,
+            assembler: &mut assembler,
+            labels: &mut labels,
+            weights: &mut weights,
+        };
+        let flow = self.input.run(observer, sink)?;
+        let summary = self.summarize(flow, numbering)?;
+        if summary.flow == Flow::Stop {
             return Err(Error::interrupted());
         }
-        let rows = rows.end();
-        let mut rows = store.finish(rows);
-        rows.widen(end.features.unwrap_or(0));
+        let assembled = assembler.finish();
+        let mut rows = store.finish(assembled);
+        rows.widen(summary.features.unwrap_or(0));
         labels.shrink_to_fit();
-        let (names, schema, report) = (end.labels, end.schema, end.report);
+        let Summary { labels: names, schema, report, .. } = summary;
         Ok(Dataset { rows, labels, names, row_weights: weights, schema, report })
+    }
+}
+
+/// An opened input and its parser.
+struct OpenInput {
+    source: Source,
+    parser: Arc<dyn Parser>,
+    setup: Setup,
+    report: Report,
+}
+
+impl OpenInput {
+    /// Reads the input to its end, into a sink.
+    fn run<'s>(&mut self, observer: &mut dyn Observer, sink: impl Sink<'s>) -> Result<Flow> {
+        let source = std::mem::replace(&mut self.source, Source::empty());
+        pipeline::run(source, self.parser.clone(), self.setup, &mut self.report, observer, sink)
+    }
+}
+
+/// The numbers of labels and named features, in the order of first appearance in the input.
+#[derive(Default)]
+struct Numbering {
+    /// The input, as messages call it.
+    file: String,
+    labels: Labels,
+    /// Names of features, if they are being collected.
+    new_names: Option<NewNames>,
+    max_features: u32,
+    /// The number of each label of a block.
+    numbers: Vec<u32>,
+}
+
+impl Numbering {
+    /// Replaces the numbers that hold within a block by those that hold in the whole input.
+    fn apply(&mut self, rows: &mut ParsedRows) -> Result<()> {
+        if let Some(new_names) = &mut self.new_names {
+            new_names.add(rows, self.max_features).map_err(|e| e.at(&self.file, 1, 1))?;
+        }
+        if !rows.local_labels.is_empty() {
+            let Self { labels, numbers, .. } = self;
+            numbers.clear();
+            numbers.extend(rows.local_labels.names().iter().map(|name| labels.intern(name)));
+            rows.labels.iter_mut().for_each(|label| *label = numbers[*label as usize]);
+        }
+        Ok(())
+    }
+}
+
+/// Gives rows to a function.
+struct ChunkSink<'r, F> {
+    numbering: &'r mut Numbering,
+    consume: F,
+}
+
+impl<'s, F: FnMut(Chunk<'_>, &mut dyn Observer) -> Result<Flow>> Sink<'s> for ChunkSink<'_, F> {
+    fn accept(&mut self, rows: &mut ParsedRows, observer: &mut dyn Observer) -> Result<Accepted<'s>> {
+        self.numbering.apply(rows)?;
+        match (self.consume)(Chunk { rows, labels: &self.numbering.labels }, observer)? {
+            Flow::Continue => Ok(Accepted::Done),
+            Flow::Stop => Ok(Accepted::Stop),
+        }
+    }
+}
+
+/// Stores rows, labels and weights.
+struct DatasetSink<'r, 's> {
+    numbering: &'r mut Numbering,
+    /// Columns, where every row has them all.
+    columns: Option<usize>,
+    /// Bytes of the whole input, where that is known.
+    total: Option<u64>,
+    assembler: &'r mut Assembler<'s>,
+    labels: &'r mut Vec<u32>,
+    weights: &'r mut Vec<f64>,
+}
+
+impl<'s> Sink<'s> for DatasetSink<'_, 's> {
+    fn accept(&mut self, rows: &mut ParsedRows, _: &mut dyn Observer) -> Result<Accepted<'s>> {
+        self.numbering.apply(rows)?;
+        if !rows.weights.is_empty() || !self.weights.is_empty() {
+            self.weights.resize(self.assembler.rows(), 1.0);
+            self.weights.extend((0..rows.len()).map(|r| rows.weight(r)));
+        }
+        self.labels.extend_from_slice(&rows.labels);
+        let blocks = self.total.map(|total| total as f64 / rows.bytes.max(1) as f64);
+        let slot = self.assembler.append(rows.compressed(), layout(self.columns, rows), blocks);
+        Ok(slot.map_or(Accepted::Done, Accepted::WriteTo))
     }
 }
 
 /// Most different terms: their names take some 2 GB.
 const MOST_TERMS: u32 = 1 << 24;
 
-impl Growing {
-    /// Takes the names of a batch, and gives its features their numbers.
-    fn take_from(&mut self, batch: &mut Batch, max_features: u32) -> Result<()> {
+impl NewNames {
+    /// Adds the names of a block, and gives its features their numbers.
+    fn add(&mut self, rows: &mut ParsedRows, max_features: u32) -> Result<()> {
         if !self.aside {
-            vw::globalise(batch, &mut self.names, self.first, max_features)?;
+            vw::number_globally(rows, &mut self.names, self.first, max_features)?;
             if !self.provisional {
-                batch.sort_rows();
+                rows.sort_rows();
             }
             return Ok(());
         }
-        for name in batch.local_features.names() {
+        for name in rows.local_features.names() {
             self.names.intern(name);
         }
         if self.names.len() > max_features as usize {
@@ -713,7 +772,7 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     }
     let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
     let for_tables =
-        !drop.is_empty() || *header != Header::Found || *missing != Missing::Error || delimiter.is_some();
+        !drop.is_empty() || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
         let error = Error::usage("--drop, --missing, --delimiter, --header and --no-header are for tables");
         return Err(error.hint("leave them out, or say --format csv if this is one"));
@@ -743,10 +802,10 @@ fn no_rows(name: &str, report: &Report) -> Error {
 }
 
 /// Dense if every row has all columns and that takes less memory, going by the first part.
-fn layout(columns: Option<usize>, batch: &Batch) -> Layout {
-    let width = if batch.single { 4 } else { 8 };
+fn layout(columns: Option<usize>, rows: &ParsedRows) -> Layout {
+    let width = if rows.single { 4 } else { 8 };
     match columns {
-        Some(columns) if columns * batch.rows() * width <= batch.indices.len() * (width + 4) => {
+        Some(columns) if columns * rows.len() * width <= rows.indices.len() * (width + 4) => {
             Layout::Dense { columns }
         }
         _ => Layout::Sparse,

@@ -288,7 +288,8 @@ fn after_line(block: &[u8], at: usize) -> usize {
 
 #[cold]
 fn unclosed(at: usize) -> Fault {
-    let hint = "a quote at the start of a field must be closed; one that is meant literally is written \"\"\"\" (doubled, in quotes)";
+    let hint = "a quote at the start of a field must be closed; \
+                one that is meant literally is written \"\"\"\" (doubled, in quotes)";
     Fault { at, what: "this quote is never closed".into(), hint: Some(hint.into()) }
 }
 

@@ -77,7 +77,7 @@ impl Origin {
     }
 }
 
-/// Bytes looked at to tell the compression.
+/// Bytes that identify the compression.
 const MAGIC: usize = 6;
 const BUFFER: usize = 1 << 17;
 
@@ -126,6 +126,12 @@ impl Source {
         let reader = buffered(Counted { inner: Files::new(folder.clone()), taken: taken.clone() });
         let (name, total) = (path.display().to_string(), Some(folder.bytes()));
         Ok(Self { name, reader, compression: None, taken, total, folder: Some(folder) })
+    }
+
+    /// A source without bytes.
+    pub(super) fn empty() -> Self {
+        let (taken, reader) = (Arc::new(AtomicU64::new(0)), Box::new(io::empty()));
+        Self { name: String::new(), reader, compression: None, taken, total: Some(0), folder: None }
     }
 
     /// What it is called, and where in it something stands.
@@ -214,7 +220,7 @@ impl Source {
             let mut records = bytes.clone();
             // The mark goes before the cut is looked for: behind it, a quote would not be the first byte of
             // its field.
-            look_at_the_first_bytes(&self.name, cut, &mut records)?;
+            skip_byte_order_mark(&self.name, cut, &mut records)?;
             let end = if enough {
                 Some(records.len())
             } else {
@@ -379,7 +385,7 @@ impl Blocks {
             }
             if self.first {
                 self.first = false;
-                look_at_the_first_bytes(self.source.name(), self.cut, block)?;
+                skip_byte_order_mark(self.source.name(), self.cut, block)?;
             }
             if self.ended == Ended::Yes {
                 return Ok(!block.is_empty());
@@ -398,8 +404,8 @@ impl Blocks {
     }
 }
 
-/// Drops a byte-order mark.
-fn look_at_the_first_bytes(name: &str, cut: Cut, block: &mut Vec<u8>) -> Result<()> {
+/// Removes a byte-order mark; UTF-16 is an error.
+fn skip_byte_order_mark(name: &str, cut: Cut, block: &mut Vec<u8>) -> Result<()> {
     match (cut, block.as_slice()) {
         (Cut::Every(_), _) => {}
         (_, [0xef, 0xbb, 0xbf, ..]) => drop(block.drain(..3)),

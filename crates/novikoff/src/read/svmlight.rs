@@ -3,9 +3,9 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide;
 
-use super::batch::{Batch, Labelling, RowError};
 use super::number::{Number, POWERS, count_digits, digits, first_digits, has_digits, number};
-use super::pipeline::Parser;
+use super::parsed_rows::{Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 
 /// A parser of svmlight text.
@@ -43,25 +43,24 @@ impl Parser for Svmlight {
         Cut::Line
     }
 
-    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
+    fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, scratch: &mut Scratch) {
         // An entry takes at least four bytes.
-        batch.indices.reserve(block.len() / 4);
-        batch.values.reserve(block.len() / 4);
+        rows.indices.reserve(block.len() / 4);
+        rows.values.reserve(block.len() / 4);
         let (mut at, mut line) = (0, 0);
         #[cfg(target_arch = "x86_64")]
         if let (Some(simd), true) = (pulp::x86::V3::try_new(), self.max_index >= wide::LARGEST_INDEX) {
-            let mut marks = std::mem::take(&mut batch.marks);
-            let rest = simd.vectorize(wide::Wide { simd, parser: self, block, batch, marks: &mut marks });
-            batch.marks = marks;
+            let marks = &mut scratch.marks;
+            let rest = simd.vectorize(wide::Wide { simd, parser: self, block, rows, marks });
             let Some(rest) = rest else { return };
             (at, line) = rest;
         }
         while at < block.len() {
-            let Some(end) = self.line(block, at, line, batch) else { return };
+            let Some(end) = self.line(block, at, line, rows) else { return };
             at = end;
             line += 1;
         }
-        batch.lines = line;
+        rows.lines = line;
     }
 }
 
@@ -97,19 +96,19 @@ fn line_end(block: &[u8], at: usize) -> Option<usize> {
 impl Svmlight {
     /// Parses the line at `at`, which is the block's line number `line`, and returns the position after it;
     /// `None` if reading ends.
-    fn line(&self, block: &[u8], at: usize, line: u64, batch: &mut Batch) -> Option<usize> {
-        match self.row(block, at, batch) {
+    fn line(&self, block: &[u8], at: usize, line: u64, rows: &mut ParsedRows) -> Option<usize> {
+        match self.row(block, at, rows) {
             Ok(end) => Some(end),
             Err((place, what, hint)) => {
                 let error = RowError { line, column: place - at + 1, what, hint };
-                batch.reject(error).then(|| end_of_line(block, place.min(block.len())))
+                rows.reject(error).then(|| end_of_line(block, place.min(block.len())))
             }
         }
     }
 
     /// Parses the line at `start` and returns the position after it.
     #[inline(always)]
-    fn row(&self, block: &[u8], start: usize, batch: &mut Batch) -> Result<usize, Fault> {
+    fn row(&self, block: &[u8], start: usize, rows: &mut ParsedRows) -> Result<usize, Fault> {
         let label_at = skip_spaces(block, start);
         if let Some(end) = line_end(block, label_at) {
             return Ok(end);
@@ -132,19 +131,19 @@ impl Svmlight {
         let mut order = Ascent { last: -1, broken: false };
         let (mut has_query_id, mut shape) = (false, Shape::default());
         loop {
-            at = self.common_entries(block, at, &mut shape, &mut order, batch);
+            at = self.common_entries(block, at, &mut shape, &mut order, rows);
             let entry_at = skip_spaces(block, at);
             let (index, colon) = digits(block, entry_at, 0);
             if colon == entry_at || block.get(colon) != Some(&b':') {
                 if let Some(end) = line_end(block, entry_at) {
                     if order.broken {
-                        batch.sort_row().map_err(|j| repeated(block, start, j + self.base))?;
+                        rows.sort_row().map_err(|j| repeated(block, start, j + self.base))?;
                     }
-                    self.count_unseen(batch);
+                    self.count_unseen(rows);
                     // Last, so that a row that is bad leaves no label behind.
-                    self.label(token, label_at, batch)?;
-                    batch.query_ids += u64::from(has_query_id);
-                    batch.end_row();
+                    self.label(token, label_at, rows)?;
+                    rows.query_ids += u64::from(has_query_id);
+                    rows.end_row();
                     return Ok(end);
                 }
                 if block[entry_at..].starts_with(b"qid:") && order.last < 0 && !has_query_id {
@@ -171,7 +170,7 @@ impl Svmlight {
             match number(block, colon + 1) {
                 Number::Finite(value, end) if ends_token(block, end) => {
                     order.step(index);
-                    batch.entry(index, value);
+                    rows.entry(index, value);
                     at = end;
                 }
                 other => return Err(bad_value(block, colon + 1, other)),
@@ -188,7 +187,7 @@ impl Svmlight {
         mut at: usize,
         shape: &mut Shape,
         order: &mut Ascent,
-        batch: &mut Batch,
+        rows: &mut ParsedRows,
     ) -> usize {
         let limit = self.max_index - self.base;
         while let Some((index, value, end)) = common_entry(block, at, shape) {
@@ -197,23 +196,23 @@ impl Svmlight {
                 break;
             }
             order.step(index);
-            batch.entry(index, value);
+            rows.entry(index, value);
             at = end;
         }
         at
     }
 
     #[inline(always)]
-    fn label(&self, token: &[u8], at: usize, batch: &mut Batch) -> Result<(), Fault> {
-        batch.set_label(&self.labelling, token).map_err(|(what, hint)| (at, what, hint))
+    fn label(&self, token: &[u8], at: usize, rows: &mut ParsedRows) -> Result<(), Fault> {
+        rows.set_label(&self.labelling, token).map_err(|(what, hint)| (at, what, hint))
     }
 
     #[inline(always)]
-    fn count_unseen(&self, batch: &mut Batch) {
+    fn count_unseen(&self, rows: &mut ParsedRows) {
         if let Some(features) = self.known_features {
-            let start = batch.starts[batch.rows()];
-            let known = batch.indices[start..].partition_point(|&j| (j as usize) < features);
-            batch.unseen_features += (batch.indices.len() - start - known) as u64;
+            let start = rows.starts[rows.len()];
+            let known = rows.indices[start..].partition_point(|&j| (j as usize) < features);
+            rows.unseen_features += (rows.indices.len() - start - known) as u64;
         }
     }
 
@@ -367,22 +366,22 @@ mod tests {
         Svmlight { base: 1, max_index: 1 << 26, labelling, known_features: None }
     }
 
-    fn parse(text: &[u8], strict: bool) -> Batch {
-        let mut batch = Batch::new(strict);
-        batch.clear();
-        parser(Labelling::Open).parse(text, 0, &mut batch);
-        batch
+    fn parse(text: &[u8], strict: bool) -> ParsedRows {
+        let mut rows = ParsedRows::new(strict);
+        rows.clear();
+        parser(Labelling::Open).parse(text, 0, &mut rows, &mut Scratch::default());
+        rows
     }
 
     type Entries = Vec<(u32, f64)>;
 
-    fn rows(batch: &Batch) -> Vec<(String, Entries)> {
-        let label = |r: usize| batch.local_labels.names()[batch.labels[r] as usize].clone();
+    fn entries_of(rows: &ParsedRows) -> Vec<(String, Entries)> {
+        let label = |r: usize| rows.local_labels.names()[rows.labels[r] as usize].clone();
         let entries = |r: usize| {
-            let span = batch.starts[r]..batch.starts[r + 1];
-            batch.indices[span.clone()].iter().copied().zip(batch.values[span].iter().copied()).collect()
+            let span = rows.starts[r]..rows.starts[r + 1];
+            rows.indices[span.clone()].iter().copied().zip(rows.values[span].iter().copied()).collect()
         };
-        (0..batch.rows()).map(|r| (label(r), entries(r))).collect()
+        (0..rows.len()).map(|r| (label(r), entries(r))).collect()
     }
 
     /// The format as one would write it down without a thought for speed.
@@ -431,63 +430,63 @@ mod tests {
         #[test]
         fn rows_are_what_a_naive_parser_reads(lines in prop::collection::vec(line(), 0..8), newline in any::<bool>()) {
             let text = lines.join("\n") + if newline { "\n" } else { "" };
-            let batch = parse(text.as_bytes(), true);
-            prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
+            let rows = parse(text.as_bytes(), true);
+            prop_assert!(rows.bad.is_empty(), "{:?}", rows.bad);
             let expected = naive(&text);
             // Equal numbers are one label under its first spelling; the spellings here are of different
             // numbers.
-            prop_assert_eq!(rows(&batch), expected);
-            prop_assert_eq!(batch.single, batch.values.iter().all(|&x| f64::from(x as f32) == x));
+            prop_assert_eq!(entries_of(&rows), expected);
+            prop_assert_eq!(rows.single, rows.values.iter().all(|&x| f64::from(x as f32) == x));
         }
 
         #[test]
         fn random_bytes_never_panic_and_leave_whole_rows(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let batch = parse(&bytes, false);
-            prop_assert_eq!(batch.labels.len(), batch.rows());
-            prop_assert_eq!(*batch.starts.last().unwrap(), batch.values.len());
+            let rows = parse(&bytes, false);
+            prop_assert_eq!(rows.labels.len(), rows.len());
+            prop_assert_eq!(*rows.starts.last().unwrap(), rows.values.len());
         }
 
         #[test]
         fn near_misses_never_panic_and_leave_whole_rows(text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}") {
-            let batch = parse(text.as_bytes(), false);
-            prop_assert_eq!(batch.labels.len(), batch.rows());
-            for r in 0..batch.rows() {
-                prop_assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            let rows = parse(text.as_bytes(), false);
+            prop_assert_eq!(rows.labels.len(), rows.len());
+            for r in 0..rows.len() {
+                prop_assert!(rows.indices[rows.starts[r]..rows.starts[r + 1]].is_sorted_by(|a, b| a < b));
             }
         }
     }
 
     /// Line by line, without what is done for many lines at once.
-    fn one_by_one(parser: &Svmlight, text: &[u8], strict: bool) -> Batch {
-        let mut batch = Batch::new(strict);
-        batch.clear();
+    fn one_by_one(parser: &Svmlight, text: &[u8], strict: bool) -> ParsedRows {
+        let mut rows = ParsedRows::new(strict);
+        rows.clear();
         let (mut at, mut line) = (0, 0);
         while at < text.len() {
-            let Some(end) = parser.line(text, at, line, &mut batch) else { break };
+            let Some(end) = parser.line(text, at, line, &mut rows) else { break };
             (at, line) = (end, line + 1);
         }
-        batch.lines = line;
-        batch
+        rows.lines = line;
+        rows
     }
 
-    fn at_once(parser: &Svmlight, text: &[u8], strict: bool) -> Batch {
-        let mut batch = Batch::new(strict);
-        batch.clear();
+    fn at_once(parser: &Svmlight, text: &[u8], strict: bool) -> ParsedRows {
+        let (mut rows, mut scratch) = (ParsedRows::new(strict), Scratch::default());
+        rows.clear();
         // What another block leaves behind does no harm.
-        parser.parse(b"1 123456:0.123456 1234567:-17\n", 0, &mut batch);
-        batch.clear();
-        parser.parse(text, 0, &mut batch);
-        batch
+        parser.parse(b"1 123456:0.123456 1234567:-17\n", 0, &mut rows, &mut scratch);
+        rows.clear();
+        parser.parse(text, 0, &mut rows, &mut scratch);
+        rows
     }
 
     /// Everything that is to be the same, values to the bit.
-    fn contents(batch: &Batch) -> impl PartialEq + std::fmt::Debug + '_ {
-        let bits: Vec<u64> = batch.values.iter().map(|x| x.to_bits()).collect();
-        let rows =
-            (&batch.starts, &batch.indices, bits, &batch.labels, batch.local_labels.names(), batch.single);
+    fn contents(rows: &ParsedRows) -> impl PartialEq + std::fmt::Debug + '_ {
+        let bits: Vec<u64> = rows.values.iter().map(|x| x.to_bits()).collect();
+        let stored =
+            (&rows.starts, &rows.indices, bits, &rows.labels, rows.local_labels.names(), rows.single);
         // What else is counted means nothing where reading has ended.
-        let counted = (batch.lines, batch.query_ids, batch.unseen_features, batch.bad_rows);
-        (rows, counted_unless(batch.failure().is_some(), counted), &batch.bad)
+        let counted = (rows.lines, rows.query_ids, rows.unseen_features, rows.bad_rows);
+        (stored, counted_unless(rows.failure().is_some(), counted), &rows.bad)
     }
 
     fn counted_unless<T>(ended: bool, counted: T) -> Option<T> {
@@ -589,34 +588,29 @@ mod tests {
         ];
         for (line, column, what) in table {
             let text = format!("1 1:1\n\n{line}\n-1 2:1\n");
-            let batch = parse(text.as_bytes(), false);
-            assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
-            assert_eq!(
-                (batch.bad[0].line, batch.bad[0].column),
-                (2, column),
-                "{line}: {}",
-                batch.bad[0].what
-            );
-            assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
-            assert_eq!(batch.local_labels.names(), ["1", "-1"], "{line}");
+            let rows = parse(text.as_bytes(), false);
+            assert_eq!((rows.len(), rows.bad_rows), (2, 1), "{line}");
+            assert_eq!((rows.bad[0].line, rows.bad[0].column), (2, column), "{line}: {}", rows.bad[0].what);
+            assert!(rows.bad[0].what.contains(what), "{line}: {}", rows.bad[0].what);
+            assert_eq!(rows.local_labels.names(), ["1", "-1"], "{line}");
             let strict = parse(text.as_bytes(), true);
-            assert_eq!(strict.failure(), Some(&batch.bad[0]), "{line}");
+            assert_eq!(strict.failure(), Some(&rows.bad[0]), "{line}");
         }
     }
 
     #[test]
     fn a_model_s_labels_are_the_only_ones_for_evaluation_and_none_are_needed_for_prediction() {
-        let known = Labelling::Known(std::sync::Arc::new(crate::data::Labels::new(["a", "1"])));
+        let known = Labelling::Fixed(std::sync::Arc::new(crate::data::Labels::new(["a", "1"])));
         let run = |labelling, text: &[u8]| {
-            let mut batch = Batch::new(false);
-            batch.clear();
-            parser(labelling).parse(text, 0, &mut batch);
-            batch
+            let mut rows = ParsedRows::new(false);
+            rows.clear();
+            parser(labelling).parse(text, 0, &mut rows, &mut Scratch::default());
+            rows
         };
-        let batch = run(known, b"+1.0 1:1\na 1:1\nb 1:1\n");
-        assert_eq!((batch.labels.as_slice(), batch.bad_rows), (&[1, 0][..], 1));
-        assert!(batch.bad[0].what.contains("never seen"), "{}", batch.bad[0].what);
-        let batch = run(Labelling::Ignored, b"x 1:1\n1:1 2:1\n\n3:1");
-        assert_eq!((batch.rows(), batch.indices.as_slice(), batch.bad_rows), (3, &[0, 0, 1, 2][..], 0));
+        let rows = run(known, b"+1.0 1:1\na 1:1\nb 1:1\n");
+        assert_eq!((rows.labels.as_slice(), rows.bad_rows), (&[1, 0][..], 1));
+        assert!(rows.bad[0].what.contains("never seen"), "{}", rows.bad[0].what);
+        let rows = run(Labelling::Ignored, b"x 1:1\n1:1 2:1\n\n3:1");
+        assert_eq!((rows.len(), rows.indices.as_slice(), rows.bad_rows), (3, &[0, 0, 1, 2][..], 0));
     }
 }

@@ -9,7 +9,7 @@
 mod infer;
 mod rows;
 
-pub use infer::{Inferred, infer, infer_start};
+pub use infer::{infer, infer_start};
 pub use rows::Table;
 
 use super::records::{Fault, Field, Records, place};
@@ -20,9 +20,9 @@ use crate::features::table::{first_repeated, is_delimiter};
 /// Whether the first record names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Header {
-    /// The records tell.
+    /// Decided from the records.
     #[default]
-    Found,
+    Detect,
     /// It does.
     Present,
     /// It is a row like the others.
@@ -41,7 +41,7 @@ pub struct TableOptions {
     pub header: Header,
     /// What to do about missing values.
     pub missing: Missing,
-    /// The byte between fields; if not given, the first record tells.
+    /// The byte between fields; if not given, it is detected from the first record.
     pub delimiter: Option<u8>,
     /// The column that says how much a row counts.
     pub row_weights: Option<String>,

@@ -1,8 +1,8 @@
 //! Documents, one a line: `label<TAB>text`, or `__label__name text` as fastText has them.
 
-use super::bag::{Bag, OpenBag};
-use super::batch::{Batch, CONVERT, Labelling, RowError};
-use super::pipeline::Parser;
+use super::bag::{Bag, BagBuilder};
+use super::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 use super::svmlight::Fault;
 use super::table::is_label_name;
@@ -31,23 +31,23 @@ impl Parser for Text {
         Cut::Line
     }
 
-    fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch) {
-        let mut bag = self.bag.open(batch);
+    fn parse(&self, block: &[u8], offset: u64, rows: &mut ParsedRows, scratch: &mut Scratch) {
+        let mut bag = self.bag.open(scratch);
         let (mut at, mut number) = (0, 0);
         while at < block.len() {
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
             let line = block[at..end].strip_suffix(b"\r").unwrap_or(&block[at..end]);
             let is_header = offset == 0 && number == 0 && names_columns(line);
-            let outcome = if is_header { Ok(()) } else { self.line(line, &mut bag, batch) };
+            let outcome = if is_header { Ok(()) } else { self.line(line, &mut bag, rows) };
             if let Err((place, what, hint)) = outcome
-                && !batch.reject(RowError { line: number, column: place + 1, what, hint })
+                && !rows.reject(RowError { line: number, column: place + 1, what, hint })
             {
                 return;
             }
             at = end + 1;
             number += 1;
         }
-        bag.close(batch);
+        bag.close(scratch);
     }
 }
 
@@ -60,7 +60,7 @@ fn names_columns(line: &[u8]) -> bool {
 }
 
 impl Text {
-    fn line(&self, line: &[u8], bag: &mut OpenBag<'_>, batch: &mut Batch) -> Result<(), Fault> {
+    fn line(&self, line: &[u8], bag: &mut BagBuilder<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
         let line = std::str::from_utf8(line)
             .map_err(|e| (e.valid_up_to(), "the text is not UTF-8".into(), Some(CONVERT.into())))?;
         let text = match split(line) {
@@ -71,9 +71,7 @@ impl Text {
                     return Err((0, "the text has no label before it".into(), Some(FORM.into())));
                 }
                 let at = line.find(label).unwrap_or(0);
-                batch
-                    .set_label(&self.labelling, label.as_bytes())
-                    .map_err(|(what, hint)| (at, what, hint))?;
+                rows.set_label(&self.labelling, label.as_bytes()).map_err(|(what, hint)| (at, what, hint))?;
                 text
             }
             None if line.trim().is_empty() => return Ok(()),
@@ -85,9 +83,9 @@ impl Text {
                 ));
             }
         };
-        bag.add(text, "", batch);
-        bag.pour(batch);
-        batch.end_row();
+        bag.add(text, "", rows);
+        bag.write_row(rows);
+        rows.end_row();
         Ok(())
     }
 

@@ -4,9 +4,9 @@
 //! 1, a namespace's weight (`|namespace:2`) multiplies its values, and a feature that comes twice in a row
 //! counts twice.
 
-use super::batch::{Batch, Labelling, RowError};
 use super::number::{Number, number, whole};
-use super::pipeline::Parser;
+use super::parsed_rows::{Labelling, ParsedRows, RowError};
+use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 use super::svmlight::{Fault, bad_value};
 use super::svmlight::{Shape, common_entry};
@@ -27,11 +27,11 @@ pub struct Vw {
 /// default namespace by its own name.
 #[derive(Clone, Debug)]
 pub enum Features {
-    /// New names are welcome: every batch numbers its own, and [`globalise`] makes the numbers those of the
-    /// whole file.
+    /// New names are added: every block numbers its own, and [`number_globally`] makes the numbers those of
+    /// the whole file.
     Grow,
     /// Only these names count; entries of others are counted and dropped.
-    Known(Arc<Dictionary>),
+    Fixed(Arc<Dictionary>),
     /// By hash.
     Hashed {
         /// There are `2^bits` features; at most 32.
@@ -39,28 +39,28 @@ pub enum Features {
     },
 }
 
-/// Gives the features of a batch their numbers in a dictionary that grows with the file, in the order of
+/// Gives the features of a block their numbers in a dictionary that grows with the file, in the order of
 /// first appearance; those before the feature `first` have theirs already. Rows are to be
-/// [sorted](Batch::sort_rows) after this. Batches must come in the order of the file; how the file was cut
-/// into them makes no difference. A batch that named no features, as none does unless they
+/// [sorted](ParsedRows::sort_rows) after this. Blocks must come in the order of the file; how the file was
+/// cut into them makes no difference. A rows that named no features, as none does unless they
 /// [grow](Features::Grow), stays as it is.
-pub fn globalise(
-    batch: &mut Batch,
+pub fn number_globally(
+    rows: &mut ParsedRows,
     dictionary: &mut Dictionary,
     first: u32,
     max_features: u32,
 ) -> crate::Result<()> {
-    if batch.local_features.is_empty() {
+    if rows.local_features.is_empty() {
         return Ok(());
     }
-    let mut numbers = Vec::with_capacity(batch.local_features.len());
-    dictionary.absorb(&batch.local_features, &mut numbers);
+    let mut numbers = Vec::with_capacity(rows.local_features.len());
+    dictionary.absorb(&rows.local_features, &mut numbers);
     if dictionary.len() > max_features as usize {
         let error = Error::input(format!("there are more than {max_features} different features"));
         return Err(error.hint("number them by hash instead: --hash-bits 24 makes 16 million of them"));
     }
-    batch.renumber(first, &numbers);
-    batch.local_features.clear();
+    rows.renumber(first, &numbers);
+    rows.local_features.clear();
     Ok(())
 }
 
@@ -69,19 +69,19 @@ impl Parser for Vw {
         Cut::Line
     }
 
-    fn parse(&self, block: &[u8], _: u64, batch: &mut Batch) {
-        let mut row = RowUnderWay::new(&self.features);
+    fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, _: &mut Scratch) {
+        let mut row = CurrentRow::new(&self.features);
         let (mut at, mut number) = (0, 0);
         while at < block.len() {
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
             let line = block[at..end].strip_suffix(b"\r").unwrap_or(&block[at..end]);
-            let features_before = batch.local_features.len();
+            let features_before = rows.local_features.len();
             row.rest = &block[at..];
-            if let Err((place, what, hint)) = self.line(line, &mut row, batch) {
+            if let Err((place, what, hint)) = self.line(line, &mut row, rows) {
                 // Names that only bad rows have are no features: otherwise a model would keep weights for
                 // them.
-                batch.local_features.truncate(features_before);
-                if !batch.reject(RowError { line: number, column: place + 1, what, hint }) {
+                rows.local_features.truncate(features_before);
+                if !rows.reject(RowError { line: number, column: place + 1, what, hint }) {
                     return;
                 }
             }
@@ -101,7 +101,7 @@ struct Head<'a> {
 }
 
 impl Vw {
-    fn line(&self, line: &[u8], row: &mut RowUnderWay<'_>, batch: &mut Batch) -> Result<(), Fault> {
+    fn line(&self, line: &[u8], row: &mut CurrentRow<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
         let text = std::str::from_utf8(line).map_err(|e| not_utf8(e.valid_up_to()))?;
         let Some(bar) = memchr::memchr(b'|', line) else {
             let first = skip_blanks(line, 0);
@@ -112,10 +112,10 @@ impl Vw {
         let mut at = bar;
         while at < line.len() {
             at = row.namespace(text, at + 1)?;
-            at = row.features(text, at, batch)?;
+            at = row.features(text, at, rows)?;
         }
         if !row.sorted {
-            batch.merge_row().map_err(|_| {
+            rows.merge_row().map_err(|_| {
                 (
                     bar,
                     "the values of a feature that comes twice add up to infinity".into(),
@@ -125,13 +125,13 @@ impl Vw {
         }
         // Last, so that a bad row leaves no label behind.
         if let Some((at, label)) = head.label {
-            batch.set_label(&self.labelling, label).map_err(|(what, hint)| (at, what, hint))?;
+            rows.set_label(&self.labelling, label).map_err(|(what, hint)| (at, what, hint))?;
         }
         if let Some(importance) = head.importance {
-            batch.set_weight(importance);
+            rows.set_weight(importance);
         }
-        batch.unseen_features += row.unseen;
-        batch.end_row();
+        rows.unseen_features += row.unseen;
+        rows.end_row();
         Ok(())
     }
 
@@ -193,7 +193,7 @@ fn head_number(words: &[u8], at: usize, role: &str) -> Result<Option<f64>, Fault
 }
 
 /// The entries of a row as they are read.
-struct RowUnderWay<'a> {
+struct CurrentRow<'a> {
     numbering: &'a Features,
     /// The name of a feature; its first `prefix` bytes are those of the namespace.
     name: String,
@@ -213,7 +213,7 @@ struct RowUnderWay<'a> {
     shape: Shape,
 }
 
-impl<'a> RowUnderWay<'a> {
+impl<'a> CurrentRow<'a> {
     fn new(numbering: &'a Features) -> Self {
         Self {
             numbering,
@@ -252,7 +252,7 @@ impl<'a> RowUnderWay<'a> {
         self.scale = weight;
         match self.numbering {
             Features::Hashed { .. } => self.seed = hash_namespace(name.as_bytes()),
-            Features::Grow | Features::Known(_) => {
+            Features::Grow | Features::Fixed(_) => {
                 self.name.clear();
                 if !name.is_empty() {
                     self.name.push_str(name);
@@ -266,11 +266,11 @@ impl<'a> RowUnderWay<'a> {
 
     /// Reads features until the next bar or the end of the line, and returns the position of that.
     #[inline]
-    fn features(&mut self, line: &str, mut at: usize, batch: &mut Batch) -> Result<usize, Fault> {
+    fn features(&mut self, line: &str, mut at: usize, rows: &mut ParsedRows) -> Result<usize, Fault> {
         let bytes = line.as_bytes();
         loop {
             if let Features::Hashed { bits } = self.numbering {
-                at = self.numbered_features(at, *bits, batch);
+                at = self.numbered_features(at, *bits, rows);
             }
             at = skip_blanks(bytes, at);
             if matches!(bytes.get(at), None | Some(b'|')) {
@@ -293,7 +293,7 @@ impl<'a> RowUnderWay<'a> {
                 ));
             }
             if value != 0.0 {
-                self.entry(&line[at..name_end], value, batch);
+                self.entry(&line[at..name_end], value, rows);
             }
             at = end;
         }
@@ -302,36 +302,36 @@ impl<'a> RowUnderWay<'a> {
     /// Reads features that are numbers with values of the common kind, as svmlight's are; returns the
     /// position of the first thing that is something else. A number is its own hash.
     #[inline(always)]
-    fn numbered_features(&mut self, mut at: usize, bits: u8, batch: &mut Batch) -> usize {
+    fn numbered_features(&mut self, mut at: usize, bits: u8, rows: &mut ParsedRows) -> usize {
         while let Some((number, value, end)) = common_entry(self.rest, at, &mut self.shape) {
             let value = value * self.scale;
             if value == 0.0 || !value.is_finite() || self.shape.index > 1 && self.rest[at + 1] == b'0' {
                 break;
             }
-            self.number(hash_number(self.seed, number, bits), value, batch);
+            self.number(hash_number(self.seed, number, bits), value, rows);
             at = end;
         }
         at
     }
 
     #[inline(always)]
-    fn number(&mut self, index: u32, value: f64, batch: &mut Batch) {
+    fn number(&mut self, index: u32, value: f64, rows: &mut ParsedRows) {
         self.sorted &= self.previous.is_none_or(|previous| previous < index);
         self.previous = Some(index);
-        batch.entry(index, value);
+        rows.entry(index, value);
     }
 
     #[inline(always)]
-    fn entry(&mut self, feature: &str, value: f64, batch: &mut Batch) {
+    fn entry(&mut self, feature: &str, value: f64, rows: &mut ParsedRows) {
         let index = match self.numbering {
             Features::Hashed { bits } => hash_feature(self.seed, feature.as_bytes(), *bits),
-            Features::Grow => batch.local_features.intern(self.full_name(feature)),
-            Features::Known(dictionary) => match dictionary.find(self.full_name(feature)) {
+            Features::Grow => rows.local_features.intern(self.full_name(feature)),
+            Features::Fixed(dictionary) => match dictionary.find(self.full_name(feature)) {
                 Some(index) => index,
                 None => return self.unseen += 1,
             },
         };
-        self.number(index, value, batch);
+        self.number(index, value, rows);
     }
 
     #[inline(always)]
@@ -404,7 +404,7 @@ fn skip_blanks(line: &[u8], mut at: usize) -> usize {
 
 #[cold]
 fn not_utf8(at: usize) -> Fault {
-    (at, "the row is not UTF-8".into(), Some(super::batch::CONVERT.into()))
+    (at, "the row is not UTF-8".into(), Some(super::parsed_rows::CONVERT.into()))
 }
 
 #[cold]
@@ -427,25 +427,26 @@ fn no_label(line: &[u8], bar: usize) -> Fault {
 #[cold]
 fn too_many_words(line: &[u8], at: usize) -> Fault {
     let found = String::from_utf8_lossy(&line[at..token_end(line, at).min(at + 40)]).into_owned();
-    let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]; a label with spaces must be renamed";
+    let hint = "before the bar stand: label [importance [initial-prediction]] ['tag]; \
+                a label with spaces must be renamed";
     (at, format!("{found:?} before the bar is one word too many"), Some(hint.into()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Flow, Unwatched};
+    use crate::control::{Flow, Observer, Unwatched};
     use crate::data::{Labels, Report};
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Input, Source};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn parse(parser: &Vw, block: &[u8]) -> Batch {
-        let mut batch = Batch::new(false);
-        batch.clear();
-        parser.parse(block, 0, &mut batch);
-        batch
+    fn parse(parser: &Vw, block: &[u8]) -> ParsedRows {
+        let mut rows = ParsedRows::new(false);
+        rows.clear();
+        parser.parse(block, 0, &mut rows, &mut Scratch::default());
+        rows
     }
 
     fn grow(labelling: Labelling) -> Vw {
@@ -455,16 +456,16 @@ mod tests {
     /// Rows by name: label, weight, and the values of the features.
     type Named = (Option<String>, f64, BTreeMap<String, f64>);
 
-    fn named(batch: &Batch, features: &Dictionary) -> Vec<Named> {
-        let label = |r: usize| batch.labels.get(r).map(|&id| batch.local_labels.names()[id as usize].clone());
+    fn named(rows: &ParsedRows, features: &Dictionary) -> Vec<Named> {
+        let label = |r: usize| rows.labels.get(r).map(|&id| rows.local_labels.names()[id as usize].clone());
         let row = |r: usize| {
             let mut values = BTreeMap::new();
-            batch.row(r).for_each_nonzero(|j, x| {
+            rows.row(r).for_each_nonzero(|j, x| {
                 values.insert(features.names()[j as usize].clone(), x);
             });
-            (label(r), batch.weight(r), values)
+            (label(r), rows.weight(r), values)
         };
-        (0..batch.rows()).map(row).collect()
+        (0..rows.len()).map(row).collect()
     }
 
     /// A line, and the label, the weight and the features that it has.
@@ -499,11 +500,11 @@ mod tests {
         ];
         for (line, label, weight, features) in table {
             for ending in ["", "\n", "\r\n"] {
-                let batch = parse(&grow(Labelling::Open), format!("{line}{ending}").as_bytes());
-                assert_eq!(batch.bad, [], "{line}");
+                let rows = parse(&grow(Labelling::Open), format!("{line}{ending}").as_bytes());
+                assert_eq!(rows.bad, [], "{line}");
                 let values = features.iter().map(|(name, x)| (name.to_string(), *x)).collect();
                 assert_eq!(
-                    named(&batch, &batch.local_features),
+                    named(&rows, &rows.local_features),
                     [(Some(label.to_string()), *weight, values)],
                     "{line}"
                 );
@@ -513,15 +514,15 @@ mod tests {
 
     #[test]
     fn blank_lines_are_no_rows_but_count_as_lines() {
-        let batch = parse(&grow(Labelling::Open), b"\n1 | a\r\n  \t\r\n\n2 | b\nwrong");
-        assert_eq!((batch.rows(), batch.bad_rows, batch.bad[0].line, batch.bad[0].column), (2, 1, 5, 1));
+        let rows = parse(&grow(Labelling::Open), b"\n1 | a\r\n  \t\r\n\n2 | b\nwrong");
+        assert_eq!((rows.len(), rows.bad_rows, rows.bad[0].line, rows.bad[0].column), (2, 1, 5, 1));
     }
 
     #[test]
     fn rows_without_a_label_are_welcome_only_where_labels_are_ignored() {
         for line in ["| a", "'tag | a", "'tag| a", "tag|f a", "1 | a", "x 2 | a"] {
-            let batch = parse(&grow(Labelling::Ignored), line.as_bytes());
-            assert_eq!((batch.rows(), batch.bad_rows, batch.labels.len()), (1, 0, 0), "{line}");
+            let rows = parse(&grow(Labelling::Ignored), line.as_bytes());
+            assert_eq!((rows.len(), rows.bad_rows, rows.labels.len()), (1, 0, 0), "{line}");
         }
         assert_eq!(parse(&grow(Labelling::Ignored), b"x 2 | a").weights, [2.0]);
     }
@@ -557,50 +558,42 @@ mod tests {
             ("inf | a", 1, "the label \"inf\" is not a finite number"),
         ];
         for (line, column, what) in table {
-            let batch = parse(&grow(Labelling::Open), format!("1 | good\n{line}\n1 | good\n").as_bytes());
-            assert_eq!((batch.rows(), batch.bad_rows), (2, 1), "{line}");
-            assert_eq!(
-                (batch.bad[0].line, batch.bad[0].column),
-                (1, column),
-                "{line}: {}",
-                batch.bad[0].what
-            );
-            assert!(batch.bad[0].what.contains(what), "{line}: {}", batch.bad[0].what);
-            assert_eq!(batch.local_features.names(), ["good"], "{line}");
-            assert_eq!(batch.local_labels.names(), ["1"], "{line}");
+            let rows = parse(&grow(Labelling::Open), format!("1 | good\n{line}\n1 | good\n").as_bytes());
+            assert_eq!((rows.len(), rows.bad_rows), (2, 1), "{line}");
+            assert_eq!((rows.bad[0].line, rows.bad[0].column), (1, column), "{line}: {}", rows.bad[0].what);
+            assert!(rows.bad[0].what.contains(what), "{line}: {}", rows.bad[0].what);
+            assert_eq!(rows.local_features.names(), ["good"], "{line}");
+            assert_eq!(rows.local_labels.names(), ["1"], "{line}");
         }
-        let batch = parse(&grow(Labelling::Open), b"1 | a \xffb");
-        assert_eq!((batch.bad[0].column, batch.bad[0].what.as_str()), (7, "the row is not UTF-8"));
-        let known = Labelling::Known(Arc::new(Labels::new(["ham", "spam"])));
-        let batch = parse(&grow(known), b"spam | a\n eggs | b");
-        assert_eq!((batch.labels.as_slice(), batch.bad[0].line, batch.bad[0].column), (&[1][..], 1, 2));
+        let rows = parse(&grow(Labelling::Open), b"1 | a \xffb");
+        assert_eq!((rows.bad[0].column, rows.bad[0].what.as_str()), (7, "the row is not UTF-8"));
+        let known = Labelling::Fixed(Arc::new(Labels::new(["ham", "spam"])));
+        let rows = parse(&grow(known), b"spam | a\n eggs | b");
+        assert_eq!((rows.labels.as_slice(), rows.bad[0].line, rows.bad[0].column), (&[1][..], 1, 2));
     }
 
     #[test]
     fn known_features_keep_their_numbers_and_others_are_counted() {
         let dictionary: Dictionary = ["f^b", "c", "f^a"].into_iter().collect();
-        let parser = Vw { features: Features::Known(Arc::new(dictionary)), labelling: Labelling::Open };
-        let batch = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
-        assert_eq!(
-            (batch.indices.as_slice(), batch.values.as_slice()),
-            (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..])
-        );
-        assert_eq!((batch.unseen_features, batch.bad_rows), (2, 1));
+        let parser = Vw { features: Features::Fixed(Arc::new(dictionary)), labelling: Labelling::Open };
+        let rows = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
+        assert_eq!((rows.indices.as_slice(), rows.values.as_slice()), (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..]));
+        assert_eq!((rows.unseen_features, rows.bad_rows), (2, 1));
     }
 
     #[test]
     fn sums_that_need_double_precision_say_so() {
-        let batch = parse(&grow(Labelling::Open), b"1 | a:16777216 a\n");
-        assert!((batch.values == [16_777_217.0]) && !batch.single);
+        let rows = parse(&grow(Labelling::Open), b"1 | a:16777216 a\n");
+        assert!((rows.values == [16_777_217.0]) && !rows.single);
     }
 
     #[test]
     fn a_dictionary_that_grows_too_large_is_an_error_with_advice() {
         let mut dictionary = Dictionary::default();
         let parser = grow(Labelling::Open);
-        assert!(globalise(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
-        assert!(globalise(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
-        let error = globalise(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
+        assert!(number_globally(&mut parse(&parser, b"1 | a b"), &mut dictionary, 0, 2).is_ok());
+        assert!(number_globally(&mut parse(&parser, b"1 | b a"), &mut dictionary, 0, 2).is_ok());
+        let error = number_globally(&mut parse(&parser, b"1 | c"), &mut dictionary, 0, 2).unwrap_err();
         assert!(error.advice().is_some_and(|hint| hint.contains("--hash-bits")), "{error}");
     }
 
@@ -623,21 +616,21 @@ mod tests {
             let parser = grow(Labelling::Open);
             let text: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
             let (mut whole, mut all) = (parse(&parser, text.as_bytes()), Dictionary::default());
-            globalise(&mut whole, &mut all, 0, 1000).unwrap();
+            number_globally(&mut whole, &mut all, 0, 1000).unwrap();
             whole.sort_rows();
-            let (mut dictionary, mut rows, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
+            let (mut dictionary, mut names, mut indices) = (Dictionary::default(), Vec::new(), Vec::new());
             for block in lines.chunk_by(|a, _| a.1) {
                 let block: String = block.iter().map(|(line, _)| format!("{line}\n")).collect();
-                let mut batch = parse(&parser, block.as_bytes());
-                globalise(&mut batch, &mut dictionary, 0, 1000).unwrap();
-                batch.sort_rows();
-                rows.extend(named(&batch, &dictionary));
-                indices.extend_from_slice(&batch.indices);
+                let mut rows = parse(&parser, block.as_bytes());
+                number_globally(&mut rows, &mut dictionary, 0, 1000).unwrap();
+                rows.sort_rows();
+                names.extend(named(&rows, &dictionary));
+                indices.extend_from_slice(&rows.indices);
             }
             prop_assert_eq!(&dictionary, &all);
             prop_assert_eq!(&indices, &whole.indices);
-            prop_assert_eq!(rows, named(&whole, &all));
-            for r in 0..whole.rows() {
+            prop_assert_eq!(names, named(&whole, &all));
+            for r in 0..whole.len() {
                 prop_assert!(whole.indices[whole.starts[r]..whole.starts[r + 1]].is_sorted_by(|a, b| a < b));
             }
             // Bad rows leave no names behind: those that are used are exactly those in the dictionary.
@@ -665,8 +658,8 @@ mod tests {
                     }
                 }
             }
-            let batch = parse(&Vw { features: Features::Hashed { bits }, labelling: Labelling::Open }, text.as_bytes());
-            let found: Vec<(u32, f64)> = batch.indices.iter().copied().zip(batch.values.iter().copied()).collect();
+            let rows = parse(&Vw { features: Features::Hashed { bits }, labelling: Labelling::Open }, text.as_bytes());
+            let found: Vec<(u32, f64)> = rows.indices.iter().copied().zip(rows.values.iter().copied()).collect();
             prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
         }
 
@@ -682,16 +675,16 @@ mod tests {
     }
 
     fn check_any_bytes(bytes: &[u8], ignored: bool) {
-        let known = Features::Known(Arc::new(["a", "x^a"].into_iter().collect()));
+        let known = Features::Fixed(Arc::new(["a", "x^a"].into_iter().collect()));
         for features in [Features::Grow, known, Features::Hashed { bits: 3 }] {
             let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
-            let mut batch = parse(&Vw { features, labelling }, bytes);
-            globalise(&mut batch, &mut Dictionary::default(), 0, 1000).unwrap();
-            batch.sort_rows();
-            for r in 0..batch.rows() {
-                assert!(batch.indices[batch.starts[r]..batch.starts[r + 1]].is_sorted_by(|a, b| a < b));
+            let mut rows = parse(&Vw { features, labelling }, bytes);
+            number_globally(&mut rows, &mut Dictionary::default(), 0, 1000).unwrap();
+            rows.sort_rows();
+            for r in 0..rows.len() {
+                assert!(rows.indices[rows.starts[r]..rows.starts[r + 1]].is_sorted_by(|a, b| a < b));
             }
-            assert!(batch.values.iter().all(|x| x.is_finite()));
+            assert!(rows.values.iter().all(|x| x.is_finite()));
         }
     }
 
@@ -710,11 +703,18 @@ mod tests {
                 (Dictionary::default(), Report::default(), Vec::new());
             let source = Source::open(&Input::Path(path.clone())).unwrap();
             let setup = Setup { threads, skip_bad_rows: false };
-            run(source, Arc::new(grow(Labelling::Open)), setup, &mut report, &mut Unwatched, |batch, _| {
-                globalise(batch, &mut dictionary, 0, u32::MAX)?;
-                entries.extend_from_slice(&batch.indices);
-                Ok((Flow::Continue, None))
-            })
+            run(
+                source,
+                Arc::new(grow(Labelling::Open)),
+                setup,
+                &mut report,
+                &mut Unwatched,
+                |rows: &mut ParsedRows, _: &mut dyn Observer| {
+                    number_globally(rows, &mut dictionary, 0, u32::MAX)?;
+                    entries.extend_from_slice(&rows.indices);
+                    Ok(Flow::Continue)
+                },
+            )
             .unwrap();
             assert_eq!(report.rows as usize, memchr::memchr_iter(b'\n', &text).count());
             assert_eq!(entries.len(), memchr::memchr_iter(b':', &text).count());

@@ -6,7 +6,7 @@
 
 use super::passes::blocks;
 use crate::data::Matrix;
-use crate::model::Weights;
+use crate::model::{Weights, add_to_each};
 use crate::penalty::Bias;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -79,7 +79,7 @@ impl Joint<'_> {
             let mut factors = vec![0.0; self.count];
             for i in rows {
                 f(i, &mut factors);
-                self.rows.row(i).add_to_each(&mut sum.values, &factors);
+                add_to_each(self.rows.row(i), &mut sum.values, &factors);
                 sum.bias.iter_mut().zip(&factors).for_each(|(b, f)| *b += f);
             }
             sum

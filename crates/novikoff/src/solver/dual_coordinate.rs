@@ -21,7 +21,9 @@
 //! than that penalty is.
 
 mod column_reordering;
+mod lanes;
 mod multi_output;
+mod split;
 
 use column_reordering::ReorderedColumns;
 

@@ -88,7 +88,7 @@ impl<L: Streaming> Streaming for MappedStream<L> {
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
         std::mem::replace(&mut self.trouble, Ok(()))?;
-        row.collect(&mut self.row);
+        row.collect_into(&mut self.row);
         self.mapper.apply(&self.row, &mut self.mapped);
         let Entries { indices, values, .. } = &self.mapped;
         let mapped =

@@ -241,7 +241,7 @@ fn width(row: Row<'_>) -> usize {
     match row {
         Row::Dense32(values) => values.len(),
         Row::Dense64(values) => values.len(),
-        Row::Sparse32(columns, _) | Row::Sparse64(columns, _) | Row::Even(columns, _) => {
+        Row::Sparse32(columns, _) | Row::Sparse64(columns, _) | Row::Uniform(columns, _) => {
             columns.last().map_or(0, |last| *last as usize + 1)
         }
     }
@@ -253,7 +253,7 @@ fn check_row(row: Row<'_>) -> Result<()> {
         Row::Dense32(_) | Row::Dense64(_) => true,
         Row::Sparse32(columns, values) => columns.len() == values.len() && columns.is_sorted_by(|a, b| a < b),
         Row::Sparse64(columns, values) => columns.len() == values.len() && columns.is_sorted_by(|a, b| a < b),
-        Row::Even(columns, _) => columns.is_sorted_by(|a, b| a < b),
+        Row::Uniform(columns, _) => columns.is_sorted_by(|a, b| a < b),
     };
     if !in_order {
         return Err(Error::input(

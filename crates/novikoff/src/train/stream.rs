@@ -12,7 +12,7 @@ use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::Rule;
 use crate::online::{Order, Stopped, Stream, Streamed};
-use crate::read::{Reader, pipeline::Outcome};
+use crate::read::Reader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -114,15 +114,15 @@ pub(super) fn train_stream(
     let mut next_report = 1u64;
     let mut features = 0;
     let end = reader.for_each(observer, |chunk, observer| {
-        features = chunk.batch.indices.iter().fold(features, |most, &j| most.max(j as usize + 1));
+        features = chunk.rows.indices.iter().fold(features, |most, &j| most.max(j as usize + 1));
         check_size(features, chunk.labels.len())?;
         for label in &chunk.labels.names()[class_weights.len()..] {
             class_weights.push(given_weight(given, label));
             streaming.welcome(label)?;
         }
         let mut flow = Flow::Continue;
-        for r in 0..chunk.batch.rows() {
-            let (row, weight, class) = (chunk.batch.row(r), chunk.batch.weight(r), chunk.batch.labels[r]);
+        for r in 0..chunk.rows.len() {
+            let (row, weight, class) = (chunk.rows.row(r), chunk.rows.weight(r), chunk.rows.labels[r]);
             fingerprint.row(row, Some(class), weight);
             let weight = weight * class_weights[class as usize];
             // A class is there from its first row on, however the stream comes in parts.
@@ -139,7 +139,7 @@ pub(super) fn train_stream(
         }
         Ok(flow)
     })?;
-    if end.outcome == Outcome::Stopped && end.labels.len() < 2 {
+    if end.flow == Flow::Stop && end.labels.len() < 2 {
         return Err(Error::interrupted());
     }
     check_class_weights(given, &end.labels)?;
@@ -152,7 +152,7 @@ pub(super) fn train_stream(
     check_size(features, classes.labels.len())?;
     let learned = streaming.finish(&classes, features)?;
     let progressive_error = wrong as f64 / rows.max(1) as f64;
-    let stopped = if end.outcome == Outcome::Stopped { Stopped::Interrupted } else { Stopped::EndOfStream };
+    let stopped = if end.flow == Flow::Stop { Stopped::Interrupted } else { Stopped::EndOfStream };
     let results = BTreeMap::from([
         ("epochs".to_owned(), json!(1)),
         ("mistakes".to_owned(), json!(learned.mistakes)),

@@ -78,7 +78,7 @@ proptest! {
         let streamed = train_online(reader(), &Perceptron::averaged().into(), &mut Unwatched);
         match (online.model(), streamed) {
             (Ok(model), Ok(fit)) => {
-                prop_assert_eq!(model.scorer, fit.model.scorer);
+                prop_assert_eq!(&model.scorer, &fit.model.scorer);
                 prop_assert_eq!(online.progressive_error(), fit.stream().unwrap().progressive_error);
             }
             (model, streamed) => prop_assert!(model.is_err() && streamed.is_err()),

@@ -325,7 +325,7 @@ proptest! {
                     let value = scale * (0.1 + row[0] / 3.0);
                     let values = vec![value; indices.len()];
                     let (id, class) = (i as u32, rows.classes[i]);
-                    let seen = even.learn(Row::Even(&indices, value), id, class, 1.0);
+                    let seen = even.learn(Row::Uniform(&indices, value), id, class, 1.0);
                     prop_assert_eq!(seen, spelled.learn(Row::Sparse64(&indices, &values), id, class, 1.0));
                 }
                 prop_assert!(even.result() == spelled.result() && even.journal() == spelled.journal());

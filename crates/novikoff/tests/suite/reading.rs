@@ -76,7 +76,7 @@ fn every_entry_is_in_its_place_on_any_number_of_threads() {
         for threads in [1, 2, 5] {
             let data = read(&text, threads, &mut Unwatched).unwrap();
             assert_eq!((data.len(), data.labels.len()), (expected.len(), expected.len()));
-            assert!(!data.rows.is_single() && !data.rows.is_even() && !data.rows.is_dense());
+            assert!(!data.rows.is_single() && !data.rows.is_uniform() && !data.rows.is_dense());
             assert_eq!(data.rows.stored(), expected.iter().map(Vec::len).sum::<usize>());
             for (i, (row, line)) in expected.iter().zip(text.lines()).enumerate() {
                 let mut found = Vec::new();

@@ -254,7 +254,7 @@ fn is_finite(row: Row<'_>) -> bool {
     match row {
         Row::Dense32(x) | Row::Sparse32(_, x) => x.iter().all(|x| x.is_finite()),
         Row::Dense64(x) | Row::Sparse64(_, x) => x.iter().all(|x| x.is_finite()),
-        Row::Even(_, x) => x.is_finite(),
+        Row::Uniform(_, x) => x.is_finite(),
     }
 }
 

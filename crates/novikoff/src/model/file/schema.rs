@@ -4,7 +4,7 @@ use super::check;
 use super::tensors::{Numbers, Tensor, Tensors};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
-use crate::features::text::{KeptNames, TextRecipe, TextSchema, Vocabulary};
+use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Schema};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -139,7 +139,7 @@ fn vocabulary(
             // A frequency and what is made of it.
             let width = size_of::<u32>() + size_of::<f64>();
             check::expansion("the frequencies", 1 << bits, 1, width, file_bytes).map_err(Error::input)?;
-            let names = if names_kept { Some(KeptNames::new(dictionary(tensors)?, bits)) } else { None };
+            let names = if names_kept { Some(HashedNames::new(dictionary(tensors)?, bits)) } else { None };
             Ok(Vocabulary::Hashed { bits, names })
         }
         Some(bits) => Err(Error::input(format!("a hash of {bits} bits is longer than 30"))),

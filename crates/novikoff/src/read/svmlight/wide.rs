@@ -6,11 +6,11 @@
 //! end: how long its parts are says which byte is which digit, one shuffle puts them in their places, and
 //! three products make an index and a value of them ([`Marks::convert`]). There is no branch on what the text
 //! says: what does not look as expected is noted and looked at again ([`Marks::read_odd`]). A line that is
-//! not of the common kind, or not good, goes the general way, which also says what is wrong with it; it would
-//! have read all the others alike, and tests hold that.
+//! not of the common kind, or not good, takes the general path, which also says what is wrong with it; it
+//! would have read all the others alike, and tests hold that.
 
-use super::{Batch, Svmlight};
-use crate::data::matrix::fits_f32;
+use super::{ParsedRows, Svmlight};
+use crate::data::fits_f32;
 use crate::read::number::{Number, POWERS, digits, number};
 use bytemuck::{cast, pod_read_unaligned};
 use pulp::NullaryFnOnce;
@@ -45,7 +45,7 @@ pub struct Marks {
     odd: Vec<(usize, f64)>,
     /// The last value that was read like that, and where: rows of long values are often rows of one value.
     last: Option<(Range<usize>, f64)>,
-    /// Entries, in order, that only the general way can read, or say what is wrong with them.
+    /// Entries, in order, that only the general path can read, or say what is wrong with them.
     bad: Vec<usize>,
 }
 
@@ -141,11 +141,11 @@ static PLACES: [[u16; 8]; 256] = {
     let mut all = [[0; 8]; 256];
     let mut byte = 0;
     while byte < 256 {
-        let (mut bit, mut found) = (0, 0);
+        let (mut bit, mut count) = (0, 0);
         while bit < 8 {
             if byte >> bit & 1 == 1 {
-                all[byte][found] = bit;
-                found += 1;
+                all[byte][count] = bit;
+                count += 1;
             }
             bit += 1;
         }
@@ -182,8 +182,8 @@ impl Masks {
     }
 }
 
-/// What was found besides the marks.
-struct Found {
+/// The results of a scan besides the marks.
+struct Scan {
     lines: usize,
     /// After the last byte that is none of the common ones.
     rare: usize,
@@ -196,28 +196,28 @@ pub(super) struct Wide<'a> {
     pub simd: V3,
     pub parser: &'a Svmlight,
     pub block: &'a [u8],
-    pub batch: &'a mut Batch,
+    pub rows: &'a mut ParsedRows,
     pub marks: &'a mut Marks,
 }
 
 impl NullaryFnOnce for Wide<'_> {
-    /// Where the general way is to go on, and the number of that line; `None` if reading ends.
+    /// Where the general path is to go on, and the number of that line; `None` if reading ends.
     type Output = Option<(usize, u64)>;
 
     #[inline(always)]
     fn call(self) -> Self::Output {
-        let Self { simd, parser, block, batch, marks } = self;
-        marks.make_room();
+        let Self { simd, parser, block, rows, marks } = self;
+        marks.allocate();
         marks.last = None;
         let (mut at, mut line, mut length, mut style) = (0, 0, LEAST, Style::Decimals);
         while at < block.len() {
             let text = &block[at..block.len().min(at + length)];
-            let found = marks.find(simd, text, block.get(at + text.len()).copied());
-            let Some(last) = found.lines.checked_sub(1).map(|last| marks.lines[last]) else {
+            let scan = marks.find(simd, text, block.get(at + text.len()).copied());
+            let Some(last) = scan.lines.checked_sub(1).map(|last| marks.lines[last]) else {
                 if length < MOST && at + text.len() < block.len() {
                     length = (4 * length).min(MOST);
                 } else {
-                    at = parser.line(block, at, line, batch)?;
+                    at = parser.line(block, at, line, rows)?;
                     line += 1;
                 }
                 continue;
@@ -226,34 +226,34 @@ impl NullaryFnOnce for Wide<'_> {
                 // Some entry has two colons: places do not take turns.
                 break;
             }
-            marks.tell_lines(text, &found);
+            marks.classify_lines(text, &scan);
             let entries = usize::from(last.colons);
-            match found.signed {
+            match scan.signed {
                 true => marks.convert::<true>(simd, block, at, entries, style),
                 false => marks.convert::<false>(simd, block, at, entries, style),
             }
             let odd = marks.odd.len() + marks.bad.len();
             let general =
-                marks.hand_over(&Place { simd, parser, block, at, line, style }, found.lines, batch)?;
+                marks.hand_over(&Place { simd, parser, block, at, line, style }, scan.lines, rows)?;
             let end = usize::from(last.end) + 1;
             let other = if 8 * odd > entries { marks.style_of_odd(&block[at..]) } else { style };
             let hopeless = 2 * odd > entries && other == style;
             at += end;
-            line += found.lines as u64;
-            if hopeless || 2 * general > found.lines {
+            line += scan.lines as u64;
+            if hopeless || 2 * general > scan.lines {
                 // What follows is hardly better.
                 break;
             }
             style = other;
-            length = (8 * end / found.lines).clamp(LEAST, MOST);
+            length = (8 * end / scan.lines).clamp(LEAST, MOST);
         }
         Some((at, line))
     }
 }
 
 impl Marks {
-    /// Room for whatever some text can hold. Memory that is never written to is never taken.
-    fn make_room(&mut self) {
+    /// Allocates memory for any text. The system provides it as it is written to.
+    fn allocate(&mut self) {
         if self.places.is_empty() {
             let most = MOST + 64;
             self.places = vec![0; most + 8];
@@ -264,10 +264,9 @@ impl Marks {
 
     /// Finds colons, ends of entries and lines; `next` is what follows the text.
     #[inline(always)]
-    fn find(&mut self, simd: V3, text: &[u8], next: Option<u8>) -> Found {
+    fn find(&mut self, simd: V3, text: &[u8], next: Option<u8>) -> Scan {
         let Self { places, lines, .. } = self;
-        let (mut count, mut seen, mut found) =
-            (0, Line::default(), Found { lines: 0, rare: 0, signed: false });
+        let (mut count, mut seen, mut scan) = (0, Line::default(), Scan { lines: 0, rare: 0, signed: false });
         let (mut in_entry, mut after_colon, mut signs) = (0, 0, 0);
         let mut tail = [b'x'; 64];
         for at in (0..text.len()).step_by(64) {
@@ -282,7 +281,7 @@ impl Marks {
                 match bytes[bit] {
                     b'\t' => gap |= 1 << bit,
                     b'\r' if after.is_none_or(|byte| byte == b'\n') => gap |= 1 << bit,
-                    _ => found.rare = at + bit + 1,
+                    _ => scan.rare = at + bit + 1,
                 }
                 rare &= rare - 1;
             }
@@ -293,22 +292,22 @@ impl Marks {
             let value = sum & gap;
             signs |= minus & (colon << 1 | after_colon);
             after_colon = colon >> 63;
-            if lines.len() < found.lines + 64 {
-                lines.resize(2 * found.lines + 128, Line::default());
+            if lines.len() < scan.lines + 64 {
+                lines.resize(2 * scan.lines + 128, Line::default());
             }
             let mut newlines = newline;
             loop {
                 // Up to the first of them; if there is none, what is written here is written over.
                 let upto = newlines ^ newlines.wrapping_sub(1);
                 let count = |mask: u64| (mask & upto).count_ones() as u16;
-                lines[found.lines] = Line {
+                lines[scan.lines] = Line {
                     end: at as u16 + newlines.trailing_zeros() as u16,
                     colons: seen.colons + count(colon),
                     values: seen.values + count(value),
                     gaps: seen.gaps + count(gap),
                     ..Line::default()
                 };
-                found.lines += usize::from(newlines != 0);
+                scan.lines += usize::from(newlines != 0);
                 newlines &= newlines.wrapping_sub(1);
                 if newlines == 0 {
                     break;
@@ -319,21 +318,21 @@ impl Marks {
             seen.gaps += gap.count_ones() as u16;
             count += list(simd, colon | value, at as u16, &mut places[count..]);
         }
-        found.signed = signs != 0;
+        scan.signed = signs != 0;
         self.spans[0] = places[0].saturating_add(1).min(CLAMP) as u8;
         let spans = self.spans[1..].iter_mut().zip(&places[..count]);
         for ((span, from), to) in spans.zip(&places[1..]) {
             *span = to.wrapping_sub(*from).min(CLAMP) as u8;
         }
-        found
+        scan
     }
 
-    /// Tells which lines are common, and what is before the index of each line's first entry, where a label
+    /// Decides which lines are common, and what is before the index of each line's first entry, where a label
     /// is.
     #[inline(always)]
-    fn tell_lines(&mut self, text: &[u8], found: &Found) {
+    fn classify_lines(&mut self, text: &[u8], scan: &Scan) {
         let (mut start, mut before) = (0, Line::default());
-        for line in &mut self.lines[..found.lines] {
+        for line in &mut self.lines[..scan.lines] {
             let end = usize::from(line.end);
             let entries = line.colons - before.colons;
             let gaps = line.gaps - before.gaps;
@@ -343,7 +342,7 @@ impl Marks {
             let label = start
                 + text[start..=end].iter().position(|b| matches!(b, 0..=b' ' | b':' | b'#')).unwrap_or(0);
             line.label = label as u16;
-            line.common = fits && start >= found.rare && label > start && text[label] <= b' ';
+            line.common = fits && start >= scan.rare && label > start && text[label] <= b' ';
             if line.common && entries > 0 {
                 let first = 2 * usize::from(before.colons);
                 self.spans[first] = (self.places[first] - label as u16).min(CLAMP) as u8;
@@ -385,15 +384,15 @@ impl Marks {
             }
             let good = cast::<_, u128>(wrong) == 0;
             if !good || longest >= LONG {
-                let (mut odd, mut found) = ([0; GROUP + 1], 0);
+                let (mut odd, mut count) = ([0; GROUP + 1], 0);
                 for (entry, (spans, [colon, end])) in spans.iter().zip(places).enumerate() {
                     let digits =
                         || shuffled(simd, block, at + usize::from(*end), table, *spans, has_minus(*colon));
-                    odd[found] = entry;
-                    found +=
+                    odd[count] = entry;
+                    count +=
                         usize::from(spans[1] >= LONG || !good && cast::<_, u128>(above(simd, digits())) != 0);
                 }
-                odd[..found].iter().for_each(|entry| self.read_odd(block, at, start + entry));
+                odd[..count].iter().for_each(|entry| self.read_odd(block, at, start + entry));
             }
         }
     }
@@ -443,10 +442,10 @@ impl Marks {
         all == ends.filter(|(line, _)| falls(&self.pairs[usize::from(line.colons) - 1..])).count()
     }
 
-    /// Gives the rows of so many lines to the batch, in their order; says how many of them went the general
+    /// Gives the rows of so many lines to the rows, in their order; says how many of them went the general
     /// way, or nothing if reading ends.
     #[inline(always)]
-    fn hand_over(&mut self, place: &Place<'_>, lines: usize, batch: &mut Batch) -> Option<usize> {
+    fn hand_over(&mut self, place: &Place<'_>, lines: usize, rows: &mut ParsedRows) -> Option<usize> {
         let Place { parser, block, at, line, .. } = *place;
         let all_rise = self.all_rise(&self.lines[..lines]);
         let (mut start, mut run, mut general) = (at, 0..0, 0);
@@ -458,39 +457,39 @@ impl Marks {
                 && self.pairs[entries.clone()].first().is_none_or(|first| *first as u32 >= parser.base)
                 && (all_rise || self.pairs[entries.clone()].is_sorted_by(|a, b| (*a as u32) < *b as u32))
                 && (self.bad.is_empty() || !self.bad.iter().any(|bad| entries.contains(bad)));
-            if is_good && batch.set_label(&parser.labelling, label).is_ok() {
+            if is_good && rows.set_label(&parser.labelling, label).is_ok() {
                 run.end = entries.end;
-                batch.starts.push(batch.indices.len() + run.len());
+                rows.starts.push(rows.indices.len() + run.len());
             } else {
-                self.flush(run, place, batch);
+                self.flush(run, place, rows);
                 run = entries.end..entries.end;
-                parser.line(block, start, line + number as u64, batch)?;
+                parser.line(block, start, line + number as u64, rows)?;
                 general += 1;
             }
             start = at + usize::from(here.end) + 1;
         }
-        self.flush(run, place, batch);
+        self.flush(run, place, rows);
         Some(general)
     }
 
-    /// Puts entries into the batch.
+    /// Puts entries into the rows.
     #[inline(always)]
-    fn flush(&self, entries: Range<usize>, place: &Place<'_>, batch: &mut Batch) {
+    fn flush(&self, entries: Range<usize>, place: &Place<'_>, rows: &mut ParsedRows) {
         let Place { simd, parser, style, .. } = place;
-        let (pairs, before) = (&self.pairs[entries.clone()], batch.values.len());
-        batch.indices.extend(pairs.iter().map(|pair| (*pair as u32).wrapping_sub(parser.base)));
+        let (pairs, before) = (&self.pairs[entries.clone()], rows.values.len());
+        rows.indices.extend(pairs.iter().map(|pair| (*pair as u32).wrapping_sub(parser.base)));
         let spans = self.spans[2 * entries.start..2 * entries.end].as_chunks::<2>().0;
-        batch.values.resize(before + pairs.len(), 0.0);
-        quotients(*simd, pairs, spans, &SCALES[*style as usize], &mut batch.values[before..]);
+        rows.values.resize(before + pairs.len(), 0.0);
+        quotients(*simd, pairs, spans, &SCALES[*style as usize], &mut rows.values[before..]);
         let odd = self.odd.iter().skip_while(|(entry, _)| *entry < entries.start);
         for (entry, value) in odd.take_while(|(entry, _)| *entry < entries.end) {
-            batch.values[before + entry - entries.start] = *value;
+            rows.values[before + entry - entries.start] = *value;
         }
-        batch.single =
-            batch.single && batch.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
+        rows.single =
+            rows.single && rows.values[before..].iter().fold(true, |all, value| all & fits_f32(*value));
         if let Some(features) = parser.known_features {
-            batch.unseen_features +=
-                batch.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
+            rows.unseen_features +=
+                rows.indices[before..].iter().filter(|index| **index as usize >= features).count() as u64;
         }
     }
 }

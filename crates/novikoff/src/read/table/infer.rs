@@ -1,8 +1,8 @@
-//! What the columns of a table are for, decided by one look at all records.
+//! What the columns of a table are for, inferred from one pass over all records.
 //!
 //! A column whose values are all numbers keeps a sum, any other its categories, so memory grows with the
 //! categories and not with the file. A column that turns out to hold text only after some numbers needs those
-//! numbers as categories, too: then the table is looked at once more.
+//! numbers as categories, too: then a second pass follows.
 
 use super::{
     FirstRecord, Header, TableOptions, find_column, is_label_name, is_missing, listed, numbers, wrong_width,
@@ -11,8 +11,8 @@ use crate::control::{Flow, Observer, Progress};
 use crate::error::{Error, Result};
 use crate::features::table::{Column, Role, TableSchema, first_repeated};
 use crate::features::{Dictionary, Missing};
-use crate::read::batch::{CONVERT, Labelling};
 use crate::read::number::{Number, whole};
+use crate::read::parsed_rows::{CONVERT, Labelling};
 use crate::read::pipeline::{Setup, locate_end};
 use crate::read::records::{Fault, Field, Records, newlines};
 use crate::read::source::{Blocks, Cut, Input, Source};
@@ -93,9 +93,9 @@ const SCALE: f64 = 1.0 / (1u64 << 60) as f64;
 /// Line and byte in the file, both from 1.
 type Spot = (u64, u64);
 
-/// What a column has shown so far.
+/// What is known of a column so far.
 #[derive(Default)]
-struct Seen {
+struct ColumnStatistics {
     /// Its values are no features.
     ignored: bool,
     /// Its values are kept as categories.
@@ -119,7 +119,7 @@ enum Oddity {
     TooMany,
 }
 
-impl Seen {
+impl ColumnStatistics {
     #[inline]
     fn value(&mut self, text: &[u8]) -> Option<Oddity> {
         if is_missing(text) {
@@ -172,8 +172,8 @@ impl Seen {
 enum Verdict {
     Header,
     Row,
-    /// The records after it will tell.
-    Open,
+    /// The records after it decide.
+    Undecided,
 }
 
 /// Which columns are not features.
@@ -203,10 +203,10 @@ struct Inference<'a> {
     labelling: &'a Labelling,
     setup: Setup,
     delimiter: u8,
-    /// Columns that are known from an earlier look to hold text after numbers.
+    /// Columns that hold, by an earlier pass, text after numbers.
     mixed: Vec<bool>,
     first: Option<(FirstRecord, Verdict)>,
-    columns: Vec<Seen>,
+    columns: Vec<ColumnStatistics>,
     /// Lines before the block under way.
     lines: u64,
     rows: u64,
@@ -281,12 +281,12 @@ impl<'a> Inference<'a> {
     /// kept in mind.
     #[cold]
     fn odd_value(&mut self, j: usize, oddity: Oddity, records: &mut Records<'_>, at: usize) -> Result<()> {
-        let seen = &self.columns[j];
+        let column = &self.columns[j];
         match oddity {
-            Oddity::NotFinite if seen.not_finite.is_none() => {
+            Oddity::NotFinite if column.not_finite.is_none() => {
                 self.columns[j].not_finite = Some(self.spot(records, at))
             }
-            Oddity::NotUtf8 if seen.not_utf8.is_none() => {
+            Oddity::NotUtf8 if column.not_utf8.is_none() => {
                 self.columns[j].not_utf8 = Some(self.spot(records, at))
             }
             Oddity::NotFinite | Oddity::NotUtf8 => {}
@@ -310,7 +310,7 @@ impl<'a> Inference<'a> {
         // While the verdict is open, none of the names mentioned is in the first record: numbers tell the
         // same columns.
         let ignored: Vec<bool> = match verdict {
-            Verdict::Open => {
+            Verdict::Undecided => {
                 let mentioned: Vec<usize> = self
                     .options
                     .mentioned()
@@ -327,7 +327,11 @@ impl<'a> Inference<'a> {
         self.columns = ignored
             .into_iter()
             .enumerate()
-            .map(|(j, ignored)| Seen { ignored, listing: listing(j), ..Seen::default() })
+            .map(|(j, ignored)| ColumnStatistics {
+                ignored,
+                listing: listing(j),
+                ..ColumnStatistics::default()
+            })
             .collect();
         if verdict == Verdict::Row { self.row(block, records, fields) } else { Ok(()) }
     }
@@ -353,15 +357,15 @@ impl<'a> Inference<'a> {
         choose(names, self.options, self.labelling, &columns).map_err(|error| error.at(&self.file, 1, 1))
     }
 
-    /// What the first record is, once all others have been seen: a header stands over a column of numbers, or
+    /// What the first record is, once all others have been read: a header stands over a column of numbers, or
     /// over columns that hold no number at all.
     fn verdict(&self) -> Verdict {
         let Some((first, verdict)) = &self.first else { return Verdict::Row };
-        if *verdict != Verdict::Open {
+        if *verdict != Verdict::Undecided {
             return *verdict;
         }
-        let over_numbers = self.columns.iter().any(|seen| seen.numbers > 0 && seen.texts == 0);
-        let no_number = self.columns.iter().all(|seen| seen.numbers == 0);
+        let over_numbers = self.columns.iter().any(|column| column.numbers > 0 && column.texts == 0);
+        let no_number = self.columns.iter().all(|column| column.numbers == 0);
         let distinct =
             first_repeated(first.texts().map(|text| String::from_utf8_lossy(&text).into_owned())).is_none();
         // Two columns of one name, over numbers, are a header all the same, with an error in it.
@@ -373,15 +377,15 @@ impl<'a> Inference<'a> {
         let Some((first, early)) = &self.first else {
             return Err(Error::input("the table is empty").at(self.file, 1, 1));
         };
-        if (*early, verdict) == (Verdict::Open, Verdict::Row) {
-            for (seen, text) in self.columns.iter_mut().zip(first.texts()) {
-                seen.first_text(&String::from_utf8_lossy(&text));
+        if (*early, verdict) == (Verdict::Undecided, Verdict::Row) {
+            for (column, text) in self.columns.iter_mut().zip(first.texts()) {
+                column.first_text(&String::from_utf8_lossy(&text));
             }
         }
         let names = self.names(verdict)?;
         let choice = self.choose(&names, verdict)?;
-        if self.columns.iter().any(|seen| seen.mixed && !seen.ignored) {
-            return Ok(Finished::Again(self.columns.iter().map(|seen| seen.listing).collect()));
+        if self.columns.iter().any(|column| column.mixed && !column.ignored) {
+            return Ok(Finished::Again(self.columns.iter().map(|column| column.listing).collect()));
         }
         let remarks = self.remarks(&names, &choice, verdict);
         let columns = self.roles(names, &choice)?;
@@ -413,20 +417,20 @@ impl<'a> Inference<'a> {
             }
             _ => Ok(()),
         };
-        let seen = &mut self.columns[j];
-        let indicator = self.options.missing == Missing::Indicator && seen.missing;
+        let column = &mut self.columns[j];
+        let indicator = self.options.missing == Missing::Indicator && column.missing;
         let too_many = || Error::input("the table makes too many features").at(&self.file, 1, 1);
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
-        if seen.texts == 0 {
-            fail(seen.not_finite, format!("column {name:?} holds numbers, and this one is not finite"))
+        if column.texts == 0 {
+            fail(column.not_finite, format!("column {name:?} holds numbers, and this one is not finite"))
                 .map_err(skippable)?;
             *features += 1;
-            return Ok(Role::Numeric { feature, mean: seen.mean(), indicator });
+            return Ok(Role::Numeric { feature, mean: column.mean(), indicator });
         }
-        fail(seen.not_utf8, format!("this value of column {name:?} is not UTF-8"))
+        fail(column.not_utf8, format!("this value of column {name:?} is not UTF-8"))
             .map_err(|e| e.hint(CONVERT))?;
-        let categories = std::mem::take(&mut seen.categories).names().to_vec();
+        let categories = std::mem::take(&mut column.categories).names().to_vec();
         *features += categories.len() as u64;
         if *features > u64::from(u32::MAX) {
             Err(too_many())
@@ -451,9 +455,9 @@ impl<'a> Inference<'a> {
         if !documents.is_empty() {
             remarks.push(format!("documents: {}", documents.join(", ")));
         }
-        let (text, numeric): (Vec<&Seen>, Vec<&Seen>) =
-            self.columns.iter().filter(|seen| !seen.ignored).partition(|seen| seen.texts > 0);
-        let categories: usize = text.iter().map(|seen| seen.categories.len()).sum();
+        let (text, numeric): (Vec<&ColumnStatistics>, Vec<&ColumnStatistics>) =
+            self.columns.iter().filter(|column| !column.ignored).partition(|column| column.texts > 0);
+        let categories: usize = text.iter().map(|column| column.categories.len()).sum();
         remarks.push(match (numeric.len(), text.len()) {
             (0, 0) if !documents.is_empty() => return remarks,
             (numeric, 0) => format!("{} of numbers", plural(numeric)),
@@ -476,12 +480,12 @@ fn skippable(error: Error) -> Error {
     error.hint("--skip-bad-rows leaves such rows out")
 }
 
-/// What the first record is, as far as it tells by itself.
+/// What the first record is, as far as it shows by itself.
 fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
     match options.header {
         Header::Present => return Verdict::Header,
         Header::Absent => return Verdict::Row,
-        Header::Found => {}
+        Header::Detect => {}
     }
     let could_be_a_name =
         |text: &[u8]| !is_missing(text) && whole(text) == Number::None && std::str::from_utf8(text).is_ok();
@@ -490,7 +494,11 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
     }
     let names: Vec<String> = first.texts().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
     let known = |name: &String| is_label_name(name) || options.mentioned().any(|meant| meant == name);
-    if names.iter().any(known) && first_repeated(&names).is_none() { Verdict::Header } else { Verdict::Open }
+    if names.iter().any(known) && first_repeated(&names).is_none() {
+        Verdict::Header
+    } else {
+        Verdict::Undecided
+    }
 }
 
 fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, columns: &str) -> Result<Choice> {

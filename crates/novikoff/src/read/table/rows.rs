@@ -4,10 +4,10 @@ use super::{FirstRecord, is_missing, listed, shown, wrong_width};
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Role, TableSchema};
-use crate::read::bag::{Bag, OpenBag};
-use crate::read::batch::{Batch, CONVERT, Labelling, RowError};
+use crate::read::bag::{Bag, BagBuilder};
 use crate::read::number::{Number, whole};
-use crate::read::pipeline::Parser;
+use crate::read::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
+use crate::read::pipeline::{Parser, Scratch};
 use crate::read::records::{Fault, Field, Records};
 use crate::read::source::Cut;
 use rustc_hash::FxHashMap;
@@ -147,11 +147,6 @@ impl Table {
         Ok(())
     }
 
-    /// The columns.
-    pub fn schema(&self) -> &Arc<TableSchema> {
-        &self.schema
-    }
-
     /// What to tell the user about how the columns were matched.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
@@ -217,7 +212,8 @@ fn by_position(
         }
         _ => {
             let what = format!("the table has {width} columns; {columns} were trained on");
-            let hint = "without a header, columns are matched by position; only the label's may lack, for predictions";
+            let hint = "without a header, columns are matched by position; \
+                        only the label's may lack, for predictions";
             Err(first.error(file, 0, what).hint(hint))
         }
     }
@@ -228,26 +224,26 @@ impl Parser for Table {
         Cut::Record { delimiter: self.schema.delimiter }
     }
 
-    fn parse(&self, block: &[u8], offset: u64, batch: &mut Batch) {
+    fn parse(&self, block: &[u8], offset: u64, rows: &mut ParsedRows, scratch: &mut Scratch) {
         let mut records = Records::new(block, self.schema.delimiter);
         let mut fields = Vec::with_capacity(self.width);
         let mut header_ahead = self.schema.header && offset == 0;
-        let mut bag = self.bag.as_ref().map(|bag| bag.open(batch));
+        let mut bag = self.bag.as_ref().map(|bag| bag.open(scratch));
         while let Some(outcome) = records.next_into(&mut fields) {
             let outcome = match outcome {
                 Ok(()) if std::mem::take(&mut header_ahead) => continue,
-                Ok(()) => self.row(block, &fields, bag.as_mut(), batch),
+                Ok(()) => self.row(block, &fields, bag.as_mut(), rows),
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = outcome {
                 let (line, column) = records.locate(fault.at);
-                if !batch.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
+                if !rows.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
                     return;
                 }
             }
         }
         if let Some(bag) = bag {
-            bag.close(batch);
+            bag.close(scratch);
         }
     }
 }
@@ -255,9 +251,9 @@ impl Parser for Table {
 /// What is wrong with a value, and what to do about it.
 type Complaint = (String, Option<String>);
 
-/// What is noticed in a row, and counted once the row is known to be good.
+/// What is counts in a row, and counted once the row is known to be good.
 #[derive(Default)]
-struct Noticed {
+struct RowCounts {
     missing: u64,
     unseen: u64,
 }
@@ -268,17 +264,17 @@ impl Table {
         &self,
         block: &[u8],
         fields: &[Field],
-        bag: Option<&mut OpenBag<'_>>,
-        batch: &mut Batch,
+        bag: Option<&mut BagBuilder<'_>>,
+        rows: &mut ParsedRows,
     ) -> std::result::Result<(), Fault> {
         if fields.len() != self.width {
             return Err(wrong_width(fields, self.width));
         }
         let weight = self.weight.map(|weight| self.weight(block, &fields[weight])).transpose()?;
-        let mut noticed = Noticed::default();
+        let mut counts = RowCounts::default();
         for encoder in &self.encoders {
             let field = &fields[encoder.field];
-            self.encode(encoder, &field.text(block), batch, &mut noticed)
+            self.encode(encoder, &field.text(block), rows, &mut counts)
                 .map_err(|(what, hint)| fault(field, what, hint))?;
         }
         let texts =
@@ -291,30 +287,35 @@ impl Table {
         // The label comes last, so that a row given up for another reason leaves no new label behind; nor new
         // words.
         if let Some(label) = self.label {
-            self.set_label(block, &fields[label], batch)?;
+            self.set_label(block, &fields[label], rows)?;
         }
         if let Some(weight) = weight {
-            batch.set_weight(weight);
+            rows.set_weight(weight);
         }
         if let Some(bag) = bag {
             for (_, text, prefix) in &texts {
-                bag.add(std::str::from_utf8(text).unwrap_or_default(), prefix, batch);
+                bag.add(std::str::from_utf8(text).unwrap_or_default(), prefix, rows);
             }
-            bag.pour(batch);
+            bag.write_row(rows);
         }
-        batch.missing += noticed.missing;
-        batch.unseen_features += noticed.unseen;
-        batch.end_row();
+        rows.missing += counts.missing;
+        rows.unseen_features += counts.unseen;
+        rows.end_row();
         Ok(())
     }
 
     #[inline]
-    fn set_label(&self, block: &[u8], field: &Field, batch: &mut Batch) -> std::result::Result<(), Fault> {
+    fn set_label(
+        &self,
+        block: &[u8],
+        field: &Field,
+        rows: &mut ParsedRows,
+    ) -> std::result::Result<(), Fault> {
         let text = field.text(block);
         if is_missing(&text) {
             return Err(fault(field, "the label is missing".into(), Some(SKIP.into())));
         }
-        batch.set_label(&self.labelling, &text).map_err(|(what, hint)| fault(field, what, hint))
+        rows.set_label(&self.labelling, &text).map_err(|(what, hint)| fault(field, what, hint))
     }
 
     fn weight(&self, block: &[u8], field: &Field) -> std::result::Result<f64, Fault> {
@@ -333,23 +334,23 @@ impl Table {
         &self,
         encoder: &Encoder,
         text: &[u8],
-        batch: &mut Batch,
-        noticed: &mut Noticed,
+        rows: &mut ParsedRows,
+        counts: &mut RowCounts,
     ) -> std::result::Result<(), Complaint> {
         match &encoder.kind {
             Kind::Number { feature, fill } => match whole(text) {
-                Number::Finite(value, _) => keep(batch, *feature, value),
-                _ if is_missing(text) => self.fill(encoder, batch, noticed, Some((*feature, *fill)))?,
+                Number::Finite(value, _) => keep(rows, *feature, value),
+                _ if is_missing(text) => self.fill(encoder, rows, counts, Some((*feature, *fill)))?,
                 Number::NotFinite => return Err(self.bad_value(encoder, text, "is not a finite number")),
                 Number::None => return Err(self.bad_value(encoder, text, "is not a number")),
             },
             Kind::Category { features } => match features.get(text) {
-                Some(&feature) => batch.entry(feature, 1.0),
-                None if is_missing(text) => self.fill(encoder, batch, noticed, None)?,
+                Some(&feature) => rows.entry(feature, 1.0),
+                None if is_missing(text) => self.fill(encoder, rows, counts, None)?,
                 None if std::str::from_utf8(text).is_err() => {
                     return Err(self.bad_value(encoder, text, "is not UTF-8"));
                 }
-                None => noticed.unseen += 1,
+                None => counts.unseen += 1,
             },
         }
         Ok(())
@@ -365,8 +366,8 @@ impl Table {
     fn fill(
         &self,
         encoder: &Encoder,
-        batch: &mut Batch,
-        noticed: &mut Noticed,
+        rows: &mut ParsedRows,
+        counts: &mut RowCounts,
         number: Option<(u32, f64)>,
     ) -> std::result::Result<(), Complaint> {
         if self.schema.missing == Missing::Error {
@@ -374,12 +375,12 @@ impl Table {
             let hint = "say what it counts as: --missing zero|mean|indicator";
             return Err((format!("the value of column {name:?} is missing"), Some(hint.into())));
         }
-        noticed.missing += 1;
+        counts.missing += 1;
         if let Some((feature, value)) = number {
-            keep(batch, feature, value);
+            keep(rows, feature, value);
         }
         if let Some(indicator) = encoder.indicator {
-            batch.entry(indicator, 1.0);
+            rows.entry(indicator, 1.0);
         }
         Ok(())
     }
@@ -389,9 +390,9 @@ const SKIP: &str = "--skip-bad-rows leaves such rows out";
 
 /// Zeros are not stored.
 #[inline(always)]
-fn keep(batch: &mut Batch, feature: u32, value: f64) {
+fn keep(rows: &mut ParsedRows, feature: u32, value: f64) {
     if value != 0.0 {
-        batch.entry(feature, value);
+        rows.entry(feature, value);
     }
 }
 
@@ -404,7 +405,7 @@ fn fault(field: &Field, what: String, hint: Option<String>) -> Fault {
 mod tests {
     use super::super::{Header, TableOptions, infer, infer_start};
     use super::*;
-    use crate::control::{Flow, Unwatched};
+    use crate::control::{Flow, Observer, Unwatched};
     use crate::data::{Labels, Report};
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Input, Source};
@@ -424,24 +425,24 @@ mod tests {
         Table::bind(schema.clone(), labelling, None, &[], "t", text.as_bytes())
     }
 
-    fn parsed(table: &Table, text: &[u8], strict: bool) -> Batch {
-        let mut batch = Batch::new(strict);
-        batch.clear();
-        table.parse(text, 0, &mut batch);
-        batch
+    fn parsed(table: &Table, text: &[u8], strict: bool) -> ParsedRows {
+        let mut rows = ParsedRows::new(strict);
+        rows.clear();
+        table.parse(text, 0, &mut rows, &mut Scratch::default());
+        rows
     }
 
     /// The rows as index-value pairs.
-    fn rows(batch: &Batch) -> Vec<Vec<(u32, f64)>> {
+    fn entries_of(rows: &ParsedRows) -> Vec<Vec<(u32, f64)>> {
         let pairs = |r: usize| {
             let mut row = Vec::new();
-            batch.row(r).for_each_nonzero(|j, x| row.push((j, x)));
+            rows.row(r).for_each_nonzero(|j, x| row.push((j, x)));
             row
         };
-        (0..batch.rows()).map(pairs).collect()
+        (0..rows.len()).map(pairs).collect()
     }
 
-    fn trained(text: &str, options: &TableOptions) -> Batch {
+    fn trained(text: &str, options: &TableOptions) -> ParsedRows {
         let table = bind(&schema_of(text, options), Labelling::Open, text).unwrap();
         parsed(&table, text.as_bytes(), true)
     }
@@ -451,22 +452,22 @@ mod tests {
         let good = "age,sex,y,w\n1,m,a,1\n2,f,b,2\n";
         let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
         let table =
-            bind(&schema_of(good, &options), Labelling::Known(Arc::new(Labels::new(["a", "b"]))), good)
+            bind(&schema_of(good, &options), Labelling::Fixed(Arc::new(Labels::new(["a", "b"]))), good)
                 .unwrap();
-        let batch = parsed(&table, &[good.as_bytes(), row].concat(), true);
-        assert_eq!((batch.rows(), batch.labels.len(), batch.bad_rows), (2, 2, 1));
-        let error = batch.failure().unwrap().clone();
+        let rows = parsed(&table, &[good.as_bytes(), row].concat(), true);
+        assert_eq!((rows.len(), rows.labels.len(), rows.bad_rows), (2, 2, 1));
+        let error = rows.failure().unwrap().clone();
         (error.line, error.column, error.what)
     }
 
     #[test]
     fn numbers_are_values_and_categories_are_ones() {
-        let batch =
+        let rows =
             trained("age,sex,y\n22,male,no\n0,female,yes\n\"1.5\", male ,no\n", &TableOptions::default());
-        assert_eq!(rows(&batch), [vec![(0, 22.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 1.5), (1, 1.0)]]);
-        assert_eq!(batch.indices.len(), 5, "zeros are not stored");
+        assert_eq!(entries_of(&rows), [vec![(0, 22.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 1.5), (1, 1.0)]]);
+        assert_eq!(rows.indices.len(), 5, "zeros are not stored");
         assert_eq!(
-            (&batch.labels[..], batch.local_labels.names()),
+            (&rows.labels[..], rows.local_labels.names()),
             (&[0, 1, 0][..], &["no".to_owned(), "yes".into()][..])
         );
     }
@@ -475,12 +476,12 @@ mod tests {
     fn missing_values_follow_the_policy() {
         let text = "age,sex,y\n1,m,a\nNA,f,a\n3,?,b\n";
         let zero = trained(text, &policy(Missing::Zero));
-        assert_eq!(rows(&zero), [vec![(0, 1.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 3.0)]]);
+        assert_eq!(entries_of(&zero), [vec![(0, 1.0), (1, 1.0)], vec![(2, 1.0)], vec![(0, 3.0)]]);
         let mean = trained(text, &policy(Missing::Mean));
-        assert_eq!(rows(&mean), [vec![(0, 1.0), (1, 1.0)], vec![(0, 2.0), (2, 1.0)], vec![(0, 3.0)]]);
+        assert_eq!(entries_of(&mean), [vec![(0, 1.0), (1, 1.0)], vec![(0, 2.0), (2, 1.0)], vec![(0, 3.0)]]);
         let indicator = trained(text, &policy(Missing::Indicator));
         assert_eq!(
-            rows(&indicator),
+            entries_of(&indicator),
             [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]
         );
         assert_eq!([zero.missing, mean.missing, indicator.missing], [2, 2, 2]);
@@ -489,16 +490,16 @@ mod tests {
         assert_eq!((error.line, error.column), (2, 1));
         assert_eq!(error.hint.as_deref(), Some("say what it counts as: --missing zero|mean|indicator"));
         let lenient = parsed(&table, text.as_bytes(), false);
-        assert_eq!((lenient.rows(), lenient.bad_rows, lenient.missing), (1, 2, 0));
+        assert_eq!((lenient.len(), lenient.bad_rows, lenient.missing), (1, 2, 0));
     }
 
     #[test]
     fn a_category_never_seen_weighs_nothing_and_is_counted() {
         let text = "sex,y\nm,a\nf,b\n";
         let table = bind(&schema_of(text, &TableOptions::default()), Labelling::Ignored, text).unwrap();
-        let batch = parsed(&table, b"sex,y\nx,?\nf,zebra\n", true);
-        assert_eq!(rows(&batch), [vec![], vec![(1, 1.0)]]);
-        assert_eq!((batch.unseen_features, batch.labels.len()), (1, 0));
+        let rows = parsed(&table, b"sex,y\nx,?\nf,zebra\n", true);
+        assert_eq!(entries_of(&rows), [vec![], vec![(1, 1.0)]]);
+        assert_eq!((rows.unseen_features, rows.labels.len()), (1, 0));
     }
 
     #[test]
@@ -529,7 +530,7 @@ mod tests {
         let schema = schema_of(text, &TableOptions { drop: vec!["id".into()], ..TableOptions::default() });
         let other = "sex,age\nf,5\n";
         let table = bind(&schema, Labelling::Ignored, other).unwrap();
-        assert_eq!(rows(&parsed(&table, other.as_bytes(), true)), [[(0, 5.0), (2, 1.0)]]);
+        assert_eq!(entries_of(&parsed(&table, other.as_bytes(), true)), [[(0, 5.0), (2, 1.0)]]);
         let error = bind(&schema, Labelling::Open, other).unwrap_err();
         assert_eq!(error.to_string(), "t:1:1: the label's column \"y\" is not in the table");
         let error = bind(&schema, Labelling::Ignored, "age,y\n").unwrap_err();
@@ -540,7 +541,7 @@ mod tests {
         assert_eq!(error.advice(), Some("leave them out: --drop town"));
         let table =
             Table::bind(schema, Labelling::Open, None, &["town".into()], "t", extra.as_bytes()).unwrap();
-        assert_eq!(rows(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);
+        assert_eq!(entries_of(&parsed(&table, extra.as_bytes(), true)), [[(0, 1.0), (1, 1.0)]]);
     }
 
     #[test]
@@ -550,18 +551,18 @@ mod tests {
             TableOptions { label: Some("2".into()), header: Header::Absent, ..TableOptions::default() };
         let schema = schema_of(text, &options);
         let table = bind(&schema, Labelling::Ignored, "3,y\n").unwrap();
-        assert_eq!(rows(&parsed(&table, b"3,y\n", true)), [[(0, 3.0), (2, 1.0)]]);
+        assert_eq!(entries_of(&parsed(&table, b"3,y\n", true)), [[(0, 3.0), (2, 1.0)]]);
         assert!(bind(&schema, Labelling::Open, "3,y\n").is_err());
         assert!(bind(&schema, Labelling::Ignored, "3\n").is_err());
-        assert_eq!(trained(text, &options).rows(), 2);
+        assert_eq!(trained(text, &options).len(), 2);
     }
 
     #[test]
     fn row_weights_are_read_and_may_lack_later() {
         let text = "a,w,y\n1,1,p\n2,0.5,q\n3,0,q\n";
         let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
-        let batch = trained(text, &options);
-        assert_eq!((0..3).map(|r| batch.weight(r)).collect::<Vec<_>>(), [1.0, 0.5, 0.0]);
+        let rows = trained(text, &options);
+        assert_eq!((0..3).map(|r| rows.weight(r)).collect::<Vec<_>>(), [1.0, 0.5, 0.0]);
         let table = bind(&schema_of(text, &options), Labelling::Open, "y,a\n").unwrap();
         assert_eq!(table.remarks(), ["no column \"w\": every row counts once"]);
     }
@@ -570,9 +571,9 @@ mod tests {
     fn rows_that_are_given_up_leave_nothing_behind() {
         let text = "a,b,y\n1,u,p\nx,v,new\n2,v,p\n3,?,newer\n";
         let schema = schema_of("a,b,y\n1,u,p\n2,v,p\n", &policy(Missing::Error));
-        let batch = parsed(&bind(&schema, Labelling::Open, text).unwrap(), text.as_bytes(), false);
-        assert_eq!(rows(&batch), [[(0, 1.0), (1, 1.0)], [(0, 2.0), (2, 1.0)]]);
-        assert_eq!((batch.bad_rows, batch.local_labels.len(), batch.missing), (2, 1, 0));
+        let rows = parsed(&bind(&schema, Labelling::Open, text).unwrap(), text.as_bytes(), false);
+        assert_eq!(entries_of(&rows), [[(0, 1.0), (1, 1.0)], [(0, 2.0), (2, 1.0)]]);
+        assert_eq!((rows.bad_rows, rows.local_labels.len(), rows.missing), (2, 1, 0));
     }
 
     #[test]
@@ -593,10 +594,17 @@ mod tests {
                 Arc::new(Table::bind(schema.clone(), Labelling::Open, None, &[], "t", &start).unwrap());
             let (mut found, mut report) = (Vec::new(), Report::default());
             let setup = Setup { threads, ..STRICT };
-            run(source, table, setup, &mut report, &mut Unwatched, |batch, _| {
-                found.extend(rows(batch));
-                Ok((Flow::Continue, None))
-            })
+            run(
+                source,
+                table,
+                setup,
+                &mut report,
+                &mut Unwatched,
+                |rows: &mut ParsedRows, _: &mut dyn Observer| {
+                    found.extend(entries_of(rows));
+                    Ok(Flow::Continue)
+                },
+            )
             .map(|_| found)
         };
         let once = read(&input, 1).unwrap();
@@ -641,12 +649,12 @@ mod tests {
                 let word = word.map_or(String::new(), |w| format!("\"{}\n\"\"{delimiter}\"", "w".repeat(1 + w as usize)));
                 text += &format!("{number}{delimiter} {word} {delimiter}{label}{newline}");
             }
-            let batch = trained(&text, &policy(Missing::Zero));
-            prop_assert_eq!(&batch.bad, &[]);
+            let rows = trained(&text, &policy(Missing::Zero));
+            prop_assert_eq!(&rows.bad, &[]);
             let by_definition: Vec<_> = cells.iter().map(|&row| expected(&cells, row)).collect();
-            prop_assert_eq!(rows(&batch), by_definition);
+            prop_assert_eq!(entries_of(&rows), by_definition);
             let missing = cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
-            prop_assert_eq!(batch.missing, missing);
+            prop_assert_eq!(rows.missing, missing);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! fits. A column that one row alone has needs no weight at all while the duals move, because that weight is
 //! the row's dual times a number.
 
+use super::split::split_columns;
 use crate::data::matrix::Matrix;
 use rayon::prelude::*;
 
@@ -37,7 +38,7 @@ impl ReorderedColumns {
     /// With room for so many weights close by.
     fn with(rows: &Matrix, close: usize) -> Self {
         let (numbers, ends) = numbers(&counts(rows), close);
-        let (shared, alone) = rows.parted(&numbers, ends);
+        let (shared, alone) = split_columns(rows, &numbers, ends);
         let alone_sq = (0..rows.rows()).into_par_iter().map(|i| alone.row(i).norm_sq()).collect();
         Self { numbers, shared, alone, alone_sq }
     }
@@ -127,7 +128,7 @@ mod tests {
             (0..rows.rows()).for_each(|i| rows.row(i).add_to(&mut weights, duals[i]));
             let reordered = ReorderedColumns::with(&rows, close);
             let narrow = reordered.narrow(&weights);
-            prop_assert!(reordered.shared.is_even() || !rows.is_even());
+            prop_assert!(reordered.shared.is_uniform() || !rows.is_uniform());
             for (i, dual) in duals.iter().enumerate().take(rows.rows()) {
                 let score = reordered.shared.row(i).dot(&narrow) + dual * reordered.alone_sq[i];
                 prop_assert!((score - rows.row(i).dot(&weights)).abs() < 1e-12);

@@ -9,6 +9,7 @@
 //!
 //! Lanes know nothing of one another: how problems are put together makes no difference to any of them.
 
+use super::lanes::{add_to_lanes, dot_lanes};
 use super::{BiasTerm, DualCoordinate, Moving, Pass, Rest, expected};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
@@ -147,7 +148,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             return;
         }
         let row = problems[0].row(i);
-        let dots = row.dot_lanes(weights);
+        let dots = dot_lanes(row, weights);
         let (share, mut lengths) = (problems[0].share(i), [0.0f32; K]);
         for (at, lane) in lanes.iter_mut().enumerate() {
             if !due[at] {
@@ -167,7 +168,7 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
             }
         }
         if lengths != [0.0; K] {
-            row.add_to_lanes(weights, lengths);
+            add_to_lanes(row, weights, lengths);
         }
     }
 
@@ -181,9 +182,9 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let mut exact = written([0.0f64; K], first.rows.columns());
         for (i, row) in rows.iter().enumerate().filter(|(_, row)| row.duals != [0.0; K]) {
             let factor = -first.share(i) / lambda;
-            first.row(i).add_to_lanes(&mut exact, row.duals.map(|dual| factor * dual));
+            add_to_lanes(first.row(i), &mut exact, row.duals.map(|dual| factor * dual));
         }
-        let dots: Vec<[f64; K]> = (0..rows.len()).map(|i| first.row(i).dot_lanes(&exact)).collect();
+        let dots: Vec<[f64; K]> = (0..rows.len()).map(|i| dot_lanes(first.row(i), &exact)).collect();
         // One for all: every fresh page costs.
         let mut gradient = Point::zero(exact.len());
         let weights = apart(&exact, problems.len());

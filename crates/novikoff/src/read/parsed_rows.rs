@@ -1,6 +1,7 @@
-//! What a parser makes of one block: some rows, and what was wrong with others.
+//! The rows that a parser makes of one block, and what is wrong with the bad ones.
 
-use crate::data::{Labels, Row, as_number, assembly::Part, matrix::fits_f32};
+use crate::data::matrix::CompressedRows;
+use crate::data::{Labels, Row, as_number, fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,13 +9,13 @@ use std::sync::Arc;
 /// What the reader does about labels.
 #[derive(Clone, Debug)]
 pub enum Labelling {
-    /// Every row has one; new ones are welcome.
+    /// Every row has one; new ones are added.
     Open,
-    /// Every row has one, and it is a number; new ones are welcome.
+    /// Every row has one, and it is a number; new ones are added.
     Numbers,
     /// Every row has one of these.
-    Known(Arc<Labels>),
-    /// Rows may have one; nobody looks at it.
+    Fixed(Arc<Labels>),
+    /// Rows may have one, which is ignored.
     Ignored,
 }
 
@@ -37,11 +38,11 @@ pub const CONVERT: &str = "convert it first: iconv -f LATIN1 -t UTF-8 FILE";
 /// How many bad rows are kept as examples.
 pub const EXAMPLES: usize = 5;
 
-/// Numbers of short labels seen of late, each in a slot that its spelling tells.
+/// Numbers of recent short labels, each in a slot given by the hash of its spelling.
 #[derive(Debug, Default)]
-struct Recent([(u64, u32); 32]);
+struct LabelCache([(u64, u32); 32]);
 
-impl Recent {
+impl LabelCache {
     /// The spelling as a number, which is never 0, if it is short, and its slot.
     #[inline(always)]
     fn key(token: &[u8]) -> Option<(u64, usize)> {
@@ -55,10 +56,10 @@ impl Recent {
     #[inline(always)]
     fn find(&self, token: &[u8]) -> Option<u32> {
         let (key, slot) = Self::key(token)?;
-        Some(self.0[slot]).filter(|(kept, _)| *kept == key).map(|(_, id)| id)
+        Some(self.0[slot]).filter(|(cached, _)| *cached == key).map(|(_, id)| id)
     }
 
-    fn keep(&mut self, token: &[u8], id: u32) {
+    fn insert(&mut self, token: &[u8], id: u32) {
         if let Some((key, slot)) = Self::key(token) {
             self.0[slot] = (key, id);
         }
@@ -67,22 +68,22 @@ impl Recent {
 
 /// Rows of one block, in compressed sparse form. Memory is reused from block to block.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct ParsedRows {
     /// Row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`.
     pub starts: Vec<usize>,
-    /// Feature numbers, increasing within a row; local to the batch where `features` names them.
+    /// Feature numbers, increasing within a row; local to the block where `local_features` names them.
     pub indices: Vec<u32>,
     /// Their values.
     pub values: Vec<f64>,
     /// A label per row (none if labels are ignored): in `local_labels` if those are open, else in the known
     /// ones.
     pub labels: Vec<u32>,
-    /// Labels first seen in this batch.
+    /// Labels that appear first in this block.
     pub local_labels: Labels,
     /// The label last seen, as spelled, and its number: most labels are like the one before, or like one of
     /// the last few.
     last_label: (Vec<u8>, u32),
-    recent: Recent,
+    recent: LabelCache,
     /// Row weights; empty while all are 1.
     pub weights: Vec<f64>,
     /// Names of features, where a dictionary is being built.
@@ -105,23 +106,18 @@ pub struct Batch {
     pub unseen_features: u64,
     /// Missing values filled in.
     pub missing: u64,
-    /// Room for counting the terms of a document.
-    pub(super) tally: Vec<u32>,
-    /// Room for finding the entries of many lines at once.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) marks: super::svmlight::wide::Marks,
-    /// Room for sorting: indices with their positions, and values.
+    /// Memory for sorting: indices with their positions, and values.
     order: Vec<u64>,
     unsorted: Vec<f64>,
 }
 
-impl Batch {
-    /// An empty batch; if strict, a bad row ends the reading.
+impl ParsedRows {
+    /// No rows; if strict, a bad row ends the reading.
     pub fn new(strict: bool) -> Self {
         Self { strict, ..Self::default() }
     }
 
-    /// Empties it for the next block.
+    /// Removes all rows, for the next block.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.starts.push(0);
@@ -130,7 +126,7 @@ impl Batch {
         self.labels.clear();
         self.local_labels.clear();
         self.last_label.0.clear();
-        self.recent = Recent::default();
+        self.recent = LabelCache::default();
         self.weights.clear();
         self.local_features.clear();
         self.bad.clear();
@@ -140,8 +136,13 @@ impl Batch {
     }
 
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Row `r`.
@@ -150,9 +151,10 @@ impl Batch {
         Row::Sparse64(&self.indices[span.clone()], &self.values[span])
     }
 
-    /// Its rows as a part of a matrix.
-    pub fn part(&self) -> Part<'_> {
-        Part { starts: &self.starts, indices: &self.indices, values: &self.values, single: self.single }
+    /// The rows as a part of a matrix.
+    pub(crate) fn compressed(&self) -> CompressedRows<'_> {
+        let Self { starts, indices, values, single, .. } = self;
+        CompressedRows { starts, indices, values, single: *single }
     }
 
     /// The weight of row `r`.
@@ -165,7 +167,7 @@ impl Batch {
         if self.strict { self.bad.first() } else { None }
     }
 
-    /// Adds an entry to the row under way.
+    /// Adds an entry to the current row.
     #[inline(always)]
     pub fn entry(&mut self, index: u32, value: f64) {
         self.single = self.single && fits_f32(value);
@@ -173,7 +175,7 @@ impl Batch {
         self.values.push(value);
     }
 
-    /// Adds entries to the row under way.
+    /// Adds entries to the current row.
     #[inline]
     pub fn entries(&mut self, indices: &[u32], values: &[f64]) {
         self.single = self.single && values.iter().all(|&value| fits_f32(value));
@@ -181,7 +183,7 @@ impl Batch {
         self.values.extend_from_slice(values);
     }
 
-    /// Gives the row under way its label; `Err` says what is wrong with it.
+    /// Gives the current row its label; `Err` says what is wrong with it.
     #[inline]
     pub fn set_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {
         if let Some(id) = self.recent.find(token) {
@@ -208,7 +210,7 @@ impl Batch {
             ));
         }
         let id = match labelling {
-            Labelling::Known(known) => known.find(name).ok_or_else(|| {
+            Labelling::Fixed(known) => known.find(name).ok_or_else(|| {
                 let listed: Vec<&str> = known.names().iter().take(20).map(String::as_str).collect();
                 let hint = format!(
                     "the model knows {}{}",
@@ -226,29 +228,29 @@ impl Batch {
         self.last_label.0.clear();
         self.last_label.0.extend_from_slice(token);
         self.last_label.1 = id;
-        self.recent.keep(token, id);
+        self.recent.insert(token, id);
         self.labels.push(id);
         Ok(())
     }
 
-    /// Completes the row under way.
+    /// Completes the current row.
     #[inline]
     pub fn end_row(&mut self) {
         self.starts.push(self.indices.len());
     }
 
-    /// Gives the row under way a weight; call before [`Batch::end_row`].
+    /// Gives the current row a weight; call before [`ParsedRows::end_row`].
     pub fn set_weight(&mut self, weight: f64) {
         if weight != 1.0 || !self.weights.is_empty() {
-            self.weights.resize(self.rows(), 1.0);
+            self.weights.resize(self.len(), 1.0);
             self.weights.push(weight);
         }
     }
 
-    /// Brings the entries of the row under way into the order of their indices. Says which index comes twice,
+    /// Brings the entries of the current row into the order of their indices. Says which index comes twice,
     /// if one does.
     pub fn sort_row(&mut self) -> Result<(), u32> {
-        let start = self.starts[self.rows()];
+        let start = self.starts[self.len()];
         self.sort_entries(start..self.indices.len());
         match self.indices[start..].windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(pair[0]),
@@ -256,33 +258,33 @@ impl Batch {
         }
     }
 
-    /// Brings the entries of the row under way into the order of their indices and adds up those of one
+    /// Brings the entries of the current row into the order of their indices and adds up those of one
     /// index, in the order in which they came. Says for which index the sum is not finite, if there is one.
     pub fn merge_row(&mut self) -> Result<(), u32> {
-        let start = self.starts[self.rows()];
+        let start = self.starts[self.len()];
         self.sort_entries(start..self.indices.len());
-        let mut kept = start;
+        let mut end = start;
         for at in start..self.indices.len() {
             let (index, value) = (self.indices[at], self.values[at]);
-            if kept > start && self.indices[kept - 1] == index {
-                let sum = self.values[kept - 1] + value;
+            if end > start && self.indices[end - 1] == index {
+                let sum = self.values[end - 1] + value;
                 if !sum.is_finite() {
                     return Err(index);
                 }
-                self.values[kept - 1] = sum;
+                self.values[end - 1] = sum;
                 self.single &= fits_f32(sum);
             } else {
-                (self.indices[kept], self.values[kept]) = (index, value);
-                kept += 1;
+                (self.indices[end], self.values[end]) = (index, value);
+                end += 1;
             }
         }
-        self.indices.truncate(kept);
-        self.values.truncate(kept);
+        self.indices.truncate(end);
+        self.values.truncate(end);
         Ok(())
     }
 
     /// Gives feature `first + j` the number `first + numbers[j]`, for all of these. Different features must
-    /// get different numbers. Rows are then in no order until they are [sorted](Batch::sort_rows).
+    /// get different numbers. Rows are then in no order until they are [sorted](ParsedRows::sort_rows).
     pub fn renumber(&mut self, first: u32, numbers: &[u32]) {
         for index in self.indices.iter_mut().filter(|index| **index >= first) {
             *index = first + numbers[(*index - first) as usize];
@@ -291,7 +293,7 @@ impl Batch {
 
     /// Brings the entries of every row into the order of their features.
     pub fn sort_rows(&mut self) {
-        for r in 0..self.rows() {
+        for r in 0..self.len() {
             self.sort_entries(self.starts[r]..self.starts[r + 1]);
         }
     }
@@ -316,11 +318,11 @@ impl Batch {
         }
     }
 
-    /// Gives up the row under way: its entries and label are taken back, the error is noted.
+    /// Gives up the current row: its entries and label are taken back, the error is noted.
     /// True if reading goes on.
     #[cold]
     pub fn reject(&mut self, error: RowError) -> bool {
-        let rows = self.rows();
+        let rows = self.len();
         self.indices.truncate(self.starts[rows]);
         self.values.truncate(self.starts[rows]);
         self.labels.truncate(rows);
@@ -342,14 +344,14 @@ mod tests {
         /// Short and long, many more than are remembered, again and again.
         #[test]
         fn every_row_has_the_label_that_it_was_given(tokens in prop::collection::vec("[a-h]{1,2}|[a-c]{6,9}", 0..300)) {
-            let mut batch = Batch::new(true);
+            let mut rows = ParsedRows::new(true);
             // What was remembered of another block means nothing here.
             for skipped in [1, 0] {
-                batch.clear();
+                rows.clear();
                 for token in tokens.iter().skip(skipped) {
-                    batch.set_label(&Labelling::Open, token.as_bytes()).unwrap();
+                    rows.set_label(&Labelling::Open, token.as_bytes()).unwrap();
                 }
-                let names: Vec<&String> = batch.labels.iter().map(|id| &batch.local_labels.names()[*id as usize]).collect();
+                let names: Vec<&String> = rows.labels.iter().map(|id| &rows.local_labels.names()[*id as usize]).collect();
                 prop_assert_eq!(names, tokens.iter().skip(skipped).collect::<Vec<_>>());
             }
         }

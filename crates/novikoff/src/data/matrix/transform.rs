@@ -1,0 +1,166 @@
+//! Matrices made of other matrices: some of the rows, other layouts, scaled columns.
+
+use super::{Builder, Layout, Matrix, Sparse, Values};
+use crate::data::fits_f32;
+use crate::data::scale::factor_of;
+use std::ops::Range;
+
+impl Values {
+    /// Replaces these values by some spans of others.
+    fn refill(&mut self, from: &Values, spans: impl Iterator<Item = Range<usize>>) {
+        match (&mut *self, from) {
+            (Values::F32(own), Values::F32(from)) => refill(own, from, spans),
+            (Values::F64(own), Values::F64(from)) => refill(own, from, spans),
+            (own, from) => *own = from.spans(spans),
+        }
+    }
+
+    /// Some spans of these values.
+    fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Self {
+        match self {
+            Values::F32(v) => Values::F32(spans.flat_map(|span| &v[span]).copied().collect()),
+            Values::F64(v) => Values::F64(spans.flat_map(|span| &v[span]).copied().collect()),
+        }
+    }
+}
+
+/// Replaces the contents of a vector by some spans of a slice.
+fn refill<T: Copy>(own: &mut Vec<T>, from: &[T], spans: impl Iterator<Item = Range<usize>>) {
+    own.clear();
+    spans.for_each(|span| own.extend_from_slice(&from[span]));
+}
+
+/// Replaces `own` by the starts of these rows, one behind the other, and the end of the last.
+fn refill_starts(own: &mut Vec<usize>, from: &Sparse, rows: impl Iterator<Item = usize>) {
+    own.clear();
+    own.push(0);
+    let mut end = 0;
+    own.extend(rows.map(|i| {
+        end += from.span(i).len();
+        end
+    }));
+}
+
+impl Matrix {
+    /// The same rows with every column stored.
+    #[must_use]
+    pub fn into_dense(self) -> Self {
+        let Some(sparse) = &self.sparse else { return self };
+        let values = match &self.values {
+            Values::F32(v) => Values::F32(spread(sparse, self.columns, v)),
+            Values::F64(v) => Values::F64(spread(sparse, self.columns, v)),
+        };
+        Self { rows: self.rows, columns: self.columns, sparse: None, values }
+    }
+
+    /// Replaces these rows by rows of another matrix, in the given order and the storage of that matrix.
+    /// Memory is reused.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub(crate) fn refill(&mut self, from: &Matrix, ids: &[u32]) {
+        (self.rows, self.columns) = (ids.len(), from.columns);
+        let ids = || ids.iter().map(|&i| i as usize);
+        let Some(rows) = &from.sparse else {
+            self.sparse = None;
+            let span = |i: usize| i * from.columns..(i + 1) * from.columns;
+            return self.values.refill(&from.values, ids().map(span));
+        };
+        let own = self.sparse.get_or_insert_with(Sparse::new);
+        refill(&mut own.indices, &rows.indices, ids().map(|i| rows.span(i)));
+        refill_starts(&mut own.starts, rows, ids());
+        own.values_per = rows.values_per;
+        self.values.refill(&from.values, ids().map(|i| rows.value_span(i..i + 1)));
+    }
+
+    /// The first row and every `step`-th after it, in the same storage.
+    ///
+    /// ```
+    /// use novikoff::data::matrix::{Matrix, Values};
+    /// let values = Values::F32(vec![1.0, 2.0, 3.0, 4.0]);
+    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3, 4], vec![0, 4, 1, 2], values).unwrap();
+    /// assert_eq!(matrix.every(2), matrix.select([0, 2]));
+    /// ```
+    #[must_use]
+    pub fn every(&self, step: usize) -> Matrix {
+        let taken = || (0..self.rows).step_by(step);
+        let (rows, columns) = (taken().count(), self.columns);
+        let Some(s) = &self.sparse else {
+            let values = self.values.spans(taken().map(|i| i * columns..(i + 1) * columns));
+            return Self { rows, columns, sparse: None, values };
+        };
+        let mut starts = Vec::new();
+        refill_starts(&mut starts, s, taken());
+        let mut indices = Vec::with_capacity(starts.last().copied().unwrap_or(0));
+        refill(&mut indices, &s.indices, taken().map(|i| s.span(i)));
+        let values = self.values.spans(taken().map(|i| s.value_span(i..i + 1)));
+        Self { rows, columns, sparse: Some(Sparse { starts, indices, values_per: s.values_per }), values }
+    }
+
+    /// These rows, in the given order, as a matrix of the same layout and precision.
+    pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Matrix {
+        let layout = if self.is_dense() { Layout::Dense { columns: self.columns } } else { Layout::Sparse };
+        let mut builder = Builder::new(layout);
+        if !self.is_single() {
+            builder.values = Values::F64(Vec::new());
+        }
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for i in rows {
+            indices.clear();
+            values.clear();
+            self.row(i).for_each_nonzero(|j, x| {
+                indices.push(j);
+                values.push(x);
+            });
+            builder.push(&indices, &values);
+        }
+        let mut selected = builder.finish();
+        selected.widen(self.columns);
+        selected
+    }
+
+    /// The same rows with every column `j` times `factors[j]`; columns beyond the factors stay as they are.
+    #[must_use]
+    pub fn scaled(&self, factors: &[f64]) -> Self {
+        let products = match &self.values {
+            Values::F32(v) => self.products(v, factors),
+            Values::F64(v) => self.products(v, factors),
+        };
+        let values = if products.iter().all(|&x| fits_f32(x)) {
+            Values::F32(products.into_iter().map(|x| x as f32).collect())
+        } else {
+            Values::F64(products)
+        };
+        match &self.sparse {
+            Some(s) => Self::from_entries(self.columns, s.starts.clone(), s.indices.clone(), values),
+            None => Self { rows: self.rows, columns: self.columns, sparse: None, values },
+        }
+    }
+
+    /// The value of every stored entry times its column's factor, row after row.
+    fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
+        let product = |j: usize, x: V| x.into() * factor_of(factors, j);
+        let mut products = Vec::with_capacity(self.stored());
+        if let Some(s) = &self.sparse {
+            let values = (0..self.rows).flat_map(|i| s.row_values(values, i));
+            products.extend(s.indices.iter().zip(values).map(|(&j, x)| product(j as usize, x)));
+        } else {
+            for row in values.chunks_exact(self.columns.max(1)) {
+                products.extend(row.iter().enumerate().map(|(j, &x)| product(j, x)));
+            }
+        }
+        products
+    }
+}
+
+/// The values of sparse rows with every column stored.
+fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> Vec<V> {
+    let rows = sparse.starts.len() - 1;
+    let mut all = vec![V::default(); rows * columns];
+    for i in 0..rows {
+        for (&j, x) in sparse.indices[sparse.span(i)].iter().zip(sparse.row_values(values, i)) {
+            all[i * columns + j as usize] = x;
+        }
+    }
+    all
+}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// How documents become features. It is decided before training and kept in the model.
 ///
-/// The default is what serves well on the collections that were measured (see ARCHITECTURE.md): words, in
+/// The default is what serves well on the collections that were measured (see docs/performance.md): words, in
 /// lower case, counted sublinearly, weighed by how rare they are, and rows of length 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

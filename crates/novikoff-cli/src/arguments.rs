@@ -1,6 +1,6 @@
 //! The command line as the user writes it. Each option holds its name, its help and its possible values.
 
-use crate::report::PictureName;
+use crate::picture::PictureName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;

@@ -7,6 +7,8 @@ mod arguments;
 mod commands;
 mod flags;
 mod outcome;
+mod output;
+mod picture;
 mod progress;
 mod render;
 mod report;
@@ -16,7 +18,8 @@ mod summary;
 use arguments::{Arguments, Command};
 use clap::Parser;
 use flags::with_options;
-use novikoff::{Error, ErrorKind, Result};
+use novikoff::{Error, ErrorKind};
+use output::Ending;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,16 +27,6 @@ use std::process::ExitCode;
 /// trainings.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// How a command ended, when it did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    Done,
-    /// The answer is no.
-    No,
-    /// The user asked to stop; what there was is kept.
-    Interrupted,
-}
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -70,14 +63,4 @@ fn fail(error: &Error) -> ExitCode {
         let _ = writeln!(stderr, "hint: {}", with_options(hint));
     }
     ExitCode::from(2)
-}
-
-/// Prints to standard output. Whoever closes the pipe early has seen enough: that is no error.
-fn print(text: &str) -> Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-        Err(e) => Err(Error::io("standard output", &e)),
-        Ok(()) => Ok(()),
-    }
 }

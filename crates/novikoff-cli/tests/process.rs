@@ -381,7 +381,7 @@ fn memory_stays_constant_while_a_stream_brings_new_words_without_end() {
             let mut fed = 0;
             while fed < megabytes << 20 {
                 let words: String = (word..word + 20).map(|word| format!(" w{word:x}")).collect();
-                let line = format!("{}{before}{words}\n", if word % 40 == 0 { 1 } else { -1 });
+                let line = format!("{}{before}{words}\n", if word.is_multiple_of(40) { 1 } else { -1 });
                 input.write_all(line.as_bytes()).unwrap();
                 fed += line.len();
                 word += 20;

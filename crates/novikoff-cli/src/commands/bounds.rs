@@ -1,8 +1,8 @@
 //! `novikoff bounds`: what theory promises before any row is seen.
 
 use crate::arguments::Bounds;
+use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, percent};
-use crate::{Ending, print};
 use novikoff::certificate::learnability::{Setting, error_bound, rows_needed, rows_not_enough, vc_dimension};
 use novikoff::penalty::Bias;
 use novikoff::{Error, Result};

@@ -3,11 +3,11 @@
 
 use super::warn;
 use crate::arguments::Evaluate;
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, number, percent, table};
 use crate::settings::options;
 use crate::summary::evaluation::{CONFIDENCE, class_error_text, r2_text};
-use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::{self, Model};

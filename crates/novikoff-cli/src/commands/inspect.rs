@@ -1,9 +1,9 @@
 //! `novikoff inspect`: what a model is, and its heaviest weights by name.
 
 use crate::arguments::Inspect;
+use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, table};
 use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
-use crate::{Ending, print};
 use novikoff::Result;
 use novikoff::features::Schema;
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};

@@ -3,6 +3,7 @@
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
 use crate::outcome::Closing;
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
@@ -10,7 +11,6 @@ use crate::report::{self, Page};
 use crate::settings::training_options;
 use crate::summary::margin::support_rows;
 use crate::summary::model::dimensions;
-use crate::{Ending, print};
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;

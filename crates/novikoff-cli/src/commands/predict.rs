@@ -2,9 +2,9 @@
 
 use super::warn;
 use crate::arguments::Predict;
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::options;
-use crate::{Ending, print};
 use novikoff::control::Flow;
 use novikoff::data::Row;
 use novikoff::model::{self, Calibration, Model, Scratch, Task, explain};

@@ -2,11 +2,11 @@
 
 use super::warn;
 use crate::arguments::Rows;
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
 use crate::settings::{map, training_options};
 use crate::summary::model::dimensions;
-use crate::{Ending, print};
 use novikoff::data::canonical::{MAGIC, Origin};
 use novikoff::features::map::Mapper;
 use novikoff::features::text::TextRecipe;

@@ -3,6 +3,7 @@
 use super::warn;
 use crate::arguments::Train;
 use crate::outcome::{Closing, Outcome, Rows};
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::Page;
@@ -12,7 +13,6 @@ use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
-use crate::{Ending, print};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};

@@ -3,13 +3,13 @@
 use super::{train, warn};
 use crate::arguments::{Train, Tune};
 use crate::outcome::{Closing, Outcome, Rows};
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{number, percent, table};
 use crate::settings::{learner_or, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::dimensions;
 use crate::summary::training::summary;
-use crate::{Ending, print};
 use novikoff::data::Dataset;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};

@@ -2,9 +2,9 @@
 
 use super::warn;
 use crate::arguments::Verify;
+use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::training_options;
-use crate::{Ending, print};
 use novikoff::certificate::file::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;

@@ -1,6 +1,7 @@
 //! Which pictures apply to a comparison.
 
-use super::{PictureName, Section, line};
+use super::{Section, line};
+use crate::picture::PictureName;
 use crate::render::{count, percent};
 use crate::summary::comparison::{epochs_of, form_text, kernel_table, of_kernel};
 use novikoff::compare::{Compared, Comparison, Entry, Form};

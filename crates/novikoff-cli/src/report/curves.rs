@@ -1,8 +1,9 @@
 //! What happened round by round: errors, mistakes and their bound, an interval that closes.
 
 use super::training::Evidence;
-use super::{PictureName, Section, line};
+use super::{Section, line};
 use crate::outcome::Closing;
+use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
 use novikoff::plot::{Chart, Look, Panel, Scale, Series};
 

@@ -1,7 +1,8 @@
 //! The path of a gradient descent, over the contours of the objective.
 
 use super::training::{Evidence, classes, leaves_a_path};
-use super::{PictureName, Section, line};
+use super::{Section, line};
+use crate::picture::PictureName;
 use crate::render::{count, number};
 use novikoff::Result;
 use novikoff::data::matrix::{Builder, Layout};

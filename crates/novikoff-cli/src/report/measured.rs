@@ -2,7 +2,8 @@
 //! targets.
 
 use super::training::{Evidence, classes, scores_of};
-use super::{PictureName, Section, line};
+use super::{Section, line};
+use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
 use novikoff::Result;
 use novikoff::model::{Model, Task};

@@ -19,58 +19,8 @@ pub use page::Page;
 #[cfg(test)]
 mod fixture;
 
+use crate::picture::PictureName;
 use novikoff::plot::Picture;
-
-/// The pictures by the names that the command line gives them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureName {
-    Points,
-    Losses,
-    Errors,
-    Mistakes,
-    Interval,
-    Descent,
-    Confusion,
-    Roc,
-    Calibration,
-    Predictions,
-    Weights,
-    Image,
-}
-
-impl PictureName {
-    pub const ALL: [PictureName; 12] = [
-        PictureName::Points,
-        PictureName::Losses,
-        PictureName::Errors,
-        PictureName::Mistakes,
-        PictureName::Interval,
-        PictureName::Descent,
-        PictureName::Confusion,
-        PictureName::Roc,
-        PictureName::Calibration,
-        PictureName::Predictions,
-        PictureName::Weights,
-        PictureName::Image,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            PictureName::Points => "points",
-            PictureName::Losses => "losses",
-            PictureName::Errors => "errors",
-            PictureName::Mistakes => "mistakes",
-            PictureName::Interval => "interval",
-            PictureName::Descent => "descent",
-            PictureName::Confusion => "confusion",
-            PictureName::Roc => "roc",
-            PictureName::Calibration => "calibration",
-            PictureName::Predictions => "predictions",
-            PictureName::Weights => "weights",
-            PictureName::Image => "image",
-        }
-    }
-}
 
 /// A picture with what is said of it.
 pub struct Section {

@@ -1,7 +1,8 @@
 //! One page with all pictures: a file that needs nothing else, and fetches nothing.
 
-use super::{PictureName, Section};
+use super::Section;
 use crate::arguments::Pictures;
+use crate::picture::PictureName;
 use crate::render::Lines;
 use novikoff::model::atomic;
 use novikoff::plot::{stylesheet, tidy};

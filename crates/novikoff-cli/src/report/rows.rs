@@ -1,7 +1,8 @@
 //! Rows of two sides as points of a plane.
 
-use super::{PictureName, Section, line};
+use super::{Section, line};
 use crate::arguments::Pictures;
+use crate::picture::PictureName;
 use crate::render::{count, counted, number};
 use novikoff::data::{Dataset, Matrix};
 use novikoff::plot::{self, Dot, Points};

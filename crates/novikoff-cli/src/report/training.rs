@@ -2,9 +2,10 @@
 
 use super::measured::Measured;
 use super::rows::{Separates, View};
-use super::{PictureName, Section, curves, descent, line, weights};
+use super::{Section, curves, descent, line, weights};
 use crate::arguments::Pictures;
 use crate::outcome::{Outcome, Rows};
+use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
 use novikoff::data::{Dataset, Scale};
 use novikoff::loss::LossName;

@@ -1,7 +1,8 @@
 //! The weights themselves: the heaviest as bars, those of pixels as images.
 
 use super::training::Evidence;
-use super::{PictureName, Section, line};
+use super::{Section, line};
+use crate::picture::PictureName;
 use crate::render::number;
 use crate::summary::model::{heaviest, output_label};
 use novikoff::model::{Model, Task};

@@ -1,4 +1,4 @@
-//! 8 — How good a model is: error with an exact interval, confusion, area under the curve, log loss; R² for
+//! How good a model is: error with an exact interval, confusion, area under the curve, log loss; R² for
 //! regression. And what its scores mean: folds, scores of rows that were not seen, probabilities fitted to
 //! them.
 

@@ -1,4 +1,4 @@
-//! 7 — The result: what scores rows, what the scores mean, what it was made of, its file.
+//! The result: what scores rows, what the scores mean, what it was made of, its file.
 
 pub mod atomic;
 mod calibration;

@@ -1,11 +1,12 @@
-//! How the library is cut: imports between its modules point one way, it never prints, and it has no
-//! `unsafe`.
+//! How the library and the program are cut: imports between their modules point one way; the library never prints,
+//! speaks of no option of the program, and has no `unsafe`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A module may import those before it.
-const ORDER: [&str; 22] = [
+/// The library: a module may import those before it.
+const LIBRARY: [&str; 22] = [
     "error",
     "control",
     "random",
@@ -28,6 +29,21 @@ const ORDER: [&str; 22] = [
     "margin",
     "train",
     "compare",
+];
+
+/// The same of the program.
+const PROGRAM: [&str; 11] = [
+    "picture",
+    "arguments",
+    "flags",
+    "output",
+    "progress",
+    "render",
+    "outcome",
+    "settings",
+    "summary",
+    "report",
+    "commands",
 ];
 
 /// What `lib.rs` exports at the crate's root, by the module that it comes from.
@@ -56,10 +72,14 @@ fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../novikoff-cli/src")
+}
+
 /// The code of a file up to its tests, which stand last.
-fn code_of(file: &Path) -> Vec<Line> {
+fn code_of(file: &Path, root: &Path) -> Vec<Line> {
     let text = fs::read_to_string(file).unwrap();
-    let shown = file.strip_prefix(library()).unwrap().to_owned();
+    let shown = file.strip_prefix(root).unwrap().to_owned();
     let lines = text.lines().take_while(|line| line.trim() != "#[cfg(test)]").enumerate();
     lines.map(|(n, line)| Line { file: shown.clone(), number: n + 1, code: bare(line) }).collect()
 }
@@ -82,18 +102,18 @@ fn bare(line: &str) -> String {
     code
 }
 
-fn all_code() -> Vec<Line> {
+fn all_code(root: &Path) -> Vec<Line> {
     let mut files = Vec::new();
-    sources(&library(), &mut files);
+    sources(root, &mut files);
     files.sort();
-    files.iter().flat_map(|file| code_of(file)).collect()
+    files.iter().flat_map(|file| code_of(file, root)).collect()
 }
 
-/// The module that a file belongs to; none for `lib.rs`.
+/// The module that a file belongs to; none for `lib.rs` and `main.rs`.
 fn module(file: &Path) -> Option<String> {
     let first = file.iter().next()?.to_str()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
-    (name != "lib").then(|| name.to_owned())
+    (!matches!(name, "lib" | "main")).then(|| name.to_owned())
 }
 
 /// The modules that a line names by `crate::…`, several for `crate::{a, b::C}`.
@@ -131,31 +151,36 @@ fn top_level_names(list: &str) -> Vec<String> {
     found
 }
 
-fn rank(module: &str) -> Option<usize> {
+fn rank(module: &str, order: &[&str]) -> Option<usize> {
     let module = AT_THE_ROOT.iter().find(|(item, _)| *item == module).map_or(module, |(_, from)| from);
-    ORDER.iter().position(|known| *known == module)
+    order.iter().position(|known| *known == module)
 }
 
-fn wrong_imports(line: &Line) -> Vec<String> {
+fn wrong_imports(line: &Line, order: &[&str]) -> Vec<String> {
     let Some(own) = module(&line.file) else { return Vec::new() };
     let place = format!("{}:{}", line.file.display(), line.number);
-    let Some(own_rank) = rank(&own) else {
+    let Some(own_rank) = rank(&own, order) else {
         return vec![format!("{place}: module {own} has no place in the order")];
     };
-    let points_back = |import: &String| *import != own && rank(import).is_none_or(|rank| rank >= own_rank);
+    let points_back =
+        |import: &String| *import != own && rank(import, order).is_none_or(|rank| rank >= own_rank);
     let wrong = imports(&line.code).into_iter().filter(points_back);
     wrong.map(|import| format!("{place}: {own} imports {import}")).collect()
 }
 
 #[test]
 fn imports_between_modules_point_one_way() {
-    let wrong: Vec<String> = all_code().iter().flat_map(wrong_imports).collect();
-    assert!(wrong.is_empty(), "a module may import only those before it in {ORDER:?}:\n{}", wrong.join("\n"));
+    for (root, order) in [(library(), &LIBRARY[..]), (program(), &PROGRAM[..])] {
+        let wrong: Vec<String> = all_code(&root).iter().flat_map(|line| wrong_imports(line, order)).collect();
+        let rule = format!("a module may import only those before it in {order:?}");
+        assert!(wrong.is_empty(), "{rule}:\n{}", wrong.join("\n"));
+    }
 }
 
 #[test]
 fn an_import_that_points_the_wrong_way_is_seen() {
     let line = |file: &str, code: &str| Line { file: file.into(), number: 7, code: bare(code) };
+    let wrong_imports = |line: &Line| super::architecture::wrong_imports(line, &LIBRARY);
     assert_eq!(
         wrong_imports(&line("data/row.rs", "use crate::model::Weights;")),
         ["data/row.rs:7: data imports model"]
@@ -172,15 +197,42 @@ fn an_import_that_points_the_wrong_way_is_seen() {
 }
 
 #[test]
-fn every_module_of_the_library_has_its_place() {
-    let modules: std::collections::BTreeSet<String> =
-        all_code().iter().filter_map(|line| module(&line.file)).collect();
-    let known: std::collections::BTreeSet<String> = ORDER.iter().map(|&name| name.to_owned()).collect();
-    assert_eq!(modules, known);
+fn every_module_has_its_place() {
+    for (root, order) in [(library(), &LIBRARY[..]), (program(), &PROGRAM[..])] {
+        let modules: BTreeSet<String> =
+            all_code(&root).iter().filter_map(|line| module(&line.file)).collect();
+        let known: BTreeSet<String> = order.iter().map(|&name| name.to_owned()).collect();
+        assert_eq!(modules, known);
+    }
+}
+
+/// An option of the program in a message would mean nothing to who calls the library, from Rust or from Python.
+#[test]
+fn messages_of_the_library_speak_of_settings_and_not_of_options() {
+    let mut files = Vec::new();
+    sources(&library(), &mut files);
+    let mut options = Vec::new();
+    for file in files {
+        for (number, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            let code = line.trim_start();
+            let names_option = |text: &str| {
+                text.match_indices("--").any(|(at, _)| {
+                    let before = text[..at].chars().next_back();
+                    let after = text[at + 2..].chars().next();
+                    before.is_none_or(|c| !c.is_alphanumeric() && c != '-')
+                        && after.is_some_and(|c| c.is_ascii_lowercase())
+                })
+            };
+            if !code.starts_with("//") && names_option(code) {
+                options.push(format!("{}:{}: {code}", file.display(), number + 1));
+            }
+        }
+    }
+    assert!(options.is_empty(), "{}", options.join("\n"));
 }
 
 fn lines_with(words: &[&str]) -> Vec<String> {
-    let all = all_code();
+    let all = all_code(&library());
     let has = |line: &&Line| words.iter().any(|word| line.code.contains(word));
     all.iter()
         .filter(has)

@@ -118,7 +118,7 @@ fn separable_rows_have_no_minimum_and_are_said_to_have_none() {
         let fit = fit(learner, 0.0, solver, Bias::None, &rows, &targets);
         assert_eq!(fit.stopped, Stopped::NotConverged, "{learner:?} {solver:?}");
         let why = risk(&fit).obstacle.as_deref().unwrap();
-        assert!(why.contains("separable") && why.contains("--lambda"), "{why}");
+        assert!(why.contains("separable") && why.contains("`lambda`"), "{why}");
     }
     let three = [0.0, 0.0, 1.0, 2.0, 2.0];
     let joint = fit(LearnerName::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &three);

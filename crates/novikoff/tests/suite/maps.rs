@@ -199,5 +199,5 @@ fn rows_that_would_become_too_many_entries_are_refused_with_a_hint() {
     let indices: Vec<u32> = (0..3000).collect();
     (0..300).for_each(|_| builder.push(&indices, &vec![1.0; 3000]));
     let error = builder.finish().mapped(&Mapper::new(POLY, 3000).unwrap()).unwrap_err();
-    assert!(error.what().contains("poly:2") && error.advice().unwrap().contains("--online"), "{error}");
+    assert!(error.what().contains("poly:2") && error.advice().unwrap().contains("`online`"), "{error}");
 }

@@ -141,11 +141,11 @@ fn what_cannot_work_is_refused_with_a_hint() {
     assert!(
         refused(&settings(MultilayerPerceptron { step: f64::NAN, ..MultilayerPerceptron::default() }, 1))
             .what()
-            .contains("--step")
+            .contains("`step`")
     );
     let wide =
         refused(&settings(MultilayerPerceptron { units: 1 << 40, ..MultilayerPerceptron::default() }, 1));
-    assert!(wide.advice().unwrap().contains("--hidden"), "{wide}");
+    assert!(wide.advice().unwrap().contains("`units`"), "{wide}");
     let hinge =
         settings(MultilayerPerceptron { loss: LossName::Hinge, ..MultilayerPerceptron::default() }, 1);
     let joint = refused(&hinge.with_multiclass(Some(Scheme::Joint)));

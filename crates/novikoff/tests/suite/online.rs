@@ -3,7 +3,7 @@
 use novikoff::control::Unwatched;
 use novikoff::data::Row;
 use novikoff::online::rule::Aggressiveness;
-use novikoff::read::{Input, Options, Purpose, Reader};
+use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff::train::{ClassWeight, train_online};
 use novikoff::{Online, PassiveAggressive, Perceptron};
 use proptest::prelude::*;
@@ -71,8 +71,9 @@ proptest! {
                 format!("{}{entries}\n", LABELS[*label])
             })
             .collect();
+        let options = Options { format: Some(Format::Svmlight), ..Options::default() };
         let input = Input::Bytes { name: "rows".into(), bytes: text.into_bytes().into() };
-        let reader = || Reader::open_stream(&input, &Options::default(), &Purpose::Training).unwrap();
+        let reader = || Reader::open_stream(&input, &options, &Purpose::Training).unwrap();
         let mut online = Perceptron::averaged().online();
         learn(&mut online, &rows);
         let streamed = train_online(reader(), &Perceptron::averaged().into(), &mut Unwatched);

@@ -114,7 +114,7 @@ fn learners_that_cannot_learn_from_a_stream_say_so_with_a_hint() {
             train_online(stream(&svmlight(&separable(case.classes, 30, 1))), &case.settings, &mut Unwatched);
         assert_eq!(answer.is_err(), refused, "{case}");
         if let Err(error) = answer {
-            assert!(error.advice().is_some_and(|hint| hint.contains("--online")), "{case}: {error}");
+            assert!(error.advice().is_some_and(|hint| hint.contains("`online`")), "{case}: {error}");
         }
     }
 }

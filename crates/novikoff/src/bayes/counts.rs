@@ -12,8 +12,8 @@ use std::ops::Range;
 pub enum Vocabulary {
     /// All columns, including those of zeros.
     Columns,
-    /// The features that occur in some row. Used for hashed features: the result does not depend on the length
-    /// of the hashes, and features that never occurred have weight zero.
+    /// The features that occur in some row. Used for hashed features: the result does not depend on the
+    /// length of the hashes, and features that never occurred have weight zero.
     Met,
 }
 
@@ -109,8 +109,8 @@ impl Counts {
         }
     }
 
-    /// Counts a row, which must have no negative entry. [`Counts::reserve`] must have been called for its class
-    /// and features.
+    /// Counts a row, which must have no negative entry. [`Counts::reserve`] must have been called for its
+    /// class and features.
     pub fn add(&mut self, row: Row<'_>, class: u32, weight: f64) {
         let class = class as usize;
         let cells = &mut self.cells[class * self.room..][..self.features];

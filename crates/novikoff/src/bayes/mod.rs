@@ -14,8 +14,8 @@
 //! (McCallum and Nigam 1998; Rennie, Shih, Teevan and Karger 2003.) All three are linear in the row, or in
 //! its indicators `xⱼ > 0`: the result is [`Weights`](crate::model::Weights) like any other.
 //!
-//! [`Counts`] is a sufficient statistic, so training is one pass in any order, and can continue with more rows.
-//! [`Stream`] predicts each row before it counts it.
+//! [`Counts`] is a sufficient statistic, so training is one pass in any order, and can continue with more
+//! rows. [`Stream`] predicts each row before it counts it.
 
 mod counts;
 mod stream;

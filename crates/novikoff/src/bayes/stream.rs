@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 /// Learns from a stream, and predicts each row by those before it. Features and classes are those that have
 /// occurred so far.
 ///
-/// Only counts are stored. The logarithms for a row, at most one for each entry and class, are computed when it
-/// is predicted. Only the Bernoulli likelihood depends on absent features; `AbsentSum` maintains that sum.
+/// Only counts are stored. The logarithms for a row, at most one for each entry and class, are computed when
+/// it is predicted. Only the Bernoulli likelihood depends on absent features; `AbsentSum` maintains that sum.
 #[derive(Clone, Debug)]
 pub struct Stream {
     counts: Counts,
@@ -101,8 +101,8 @@ impl Stream {
         self.fixed.get_or_insert_default().push(log_prior);
     }
 
-    /// Predicts a row, then counts it. [`Stream::reserve`] must have been called for its features and class. A
-    /// row with a negative entry is an error, which has that entry.
+    /// Predicts a row, then counts it. [`Stream::reserve`] must have been called for its features and class.
+    /// A row with a negative entry is an error, which has that entry.
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
         if let Some(negative) = negative(row) {
             return Err(negative);

@@ -1,6 +1,7 @@
-//! The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm", 1999):
-//! one run of the perceptron for each kernel, and the test errors of its last weight vector, of a random one,
-//! of their average and of their votes, after any number of epochs; and other learners beside them.
+//! The comparison of Freund and Schapire ("Large margin classification using the perceptron algorithm",
+//! 1999): one run of the perceptron for each kernel, and the test errors of its last weight vector, of a
+//! random one, of their average and of their votes, after any number of epochs; and other learners beside
+//! them.
 //!
 //! `journal` records a run, `sweep` computes the errors of all variants in one pass over the journal, and
 //! [`ComparisonState`] stores an interrupted comparison.

@@ -1,9 +1,9 @@
-//! The errors of all variants of a run after any number of rounds, in one sweep over its mistakes: of the last
-//! weight vector, of the average, of the votes and of a random weight vector.
+//! The errors of all variants of a run after any number of rounds, in one sweep over its mistakes: of the
+//! last weight vector, of the average, of the votes and of a random weight vector.
 //!
-//! Each weight vector is the one before it plus a multiple of a row, so its scores are the earlier scores plus
-//! multiples of kernels with that row. Between two mistakes of an output its scores are constant, so its votes
-//! and sums are brought up to date only before they change (`settle`).
+//! Each weight vector is the one before it plus a multiple of a row, so its scores are the earlier scores
+//! plus multiples of kernels with that row. Between two mistakes of an output its scores are constant, so its
+//! votes and sums are brought up to date only before they change (`settle`).
 
 use super::journal::Journal;
 use crate::data::{Dataset, Matrix, Row};
@@ -65,8 +65,8 @@ pub(super) struct RecordedRun<'a> {
 }
 
 impl RecordedRun<'_> {
-    /// The errors on these rows after each of some rounds, which increase. `goes_on` is called with the number
-    /// of rows done; if it returns false, the sweep stops and returns `None`.
+    /// The errors on these rows after each of some rounds, which increase. `goes_on` is called with the
+    /// number of rows done; if it returns false, the sweep stops and returns `None`.
     pub(super) fn errors(
         &self,
         on: &Dataset,
@@ -168,7 +168,8 @@ impl KernelCache {
     }
 }
 
-/// The scores, sums and votes of a tile of rows during the sweep. For every output, all rows are side by side.
+/// The scores, sums and votes of a tile of rows during the sweep. For every output, all rows are side by
+/// side.
 struct Sweep<'a> {
     scheme: Scheme,
     outputs: usize,

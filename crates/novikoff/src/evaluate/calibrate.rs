@@ -1,5 +1,5 @@
-//! Calibration: fitting probabilities to scores of rows that the model was not trained on. Platt's sigmoid (Lin,
-//! Lin and Weng 2007) and isotonic regression (pooling adjacent violators).
+//! Calibration: fitting probabilities to scores of rows that the model was not trained on. Platt's sigmoid
+//! (Lin, Lin and Weng 2007) and isotonic regression (pooling adjacent violators).
 
 use crate::error::{Error, Result};
 use crate::loss::sigmoid;

@@ -29,9 +29,9 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Assigns rows to folds. Folds differ by at most one row in size, and by at most one in the rows of any class.
-    /// Where there are targets, of any `count` rows that are neighbours in size (from the smallest up) every
-    /// fold gets one. The same seed deals the same way.
+    /// Assigns rows to folds. Folds differ by at most one row in size, and by at most one in the rows of any
+    /// class. Where there are targets, of any `count` rows that are neighbours in size (from the smallest up)
+    /// every fold gets one. The same seed deals the same way.
     ///
     /// ```
     /// use novikoff::evaluate::{Folds, Strata};

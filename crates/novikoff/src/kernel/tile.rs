@@ -1,5 +1,5 @@
-//! Many kernels at once: a tile stores rows transposed, so that one pass over another row computes its kernels
-//! with all of them.
+//! Many kernels at once: a tile stores rows transposed, so that one pass over another row computes its
+//! kernels with all of them.
 //!
 //! For every feature that occurs in the tile, its values in all rows are stored side by side; each entry of
 //! the other row adds its value times those. One instruction works on eight rows, sums stay in registers, and
@@ -35,8 +35,8 @@ pub struct Tile {
     arch: Arch,
 }
 
-/// Values of all rows of the tile, side by side. Few rows are stored in narrow lanes, as empty lanes take time,
-/// too.
+/// Values of all rows of the tile, side by side. Few rows are stored in narrow lanes, as empty lanes take
+/// time, too.
 #[derive(Debug)]
 enum Lanes {
     Wide32(Vec<[f32; 128]>),
@@ -157,8 +157,8 @@ fn transpose<T: Float, const K: usize>(
     }
 }
 
-/// [`Tile::compare`] as a function that is compiled for each generation of processors. (A closure would do, if
-/// it were always inlined.)
+/// [`Tile::compare`] as a function that is compiled for each generation of processors. (A closure would do,
+/// if it were always inlined.)
 struct Compare<'a, T, const K: usize> {
     row: Row<'a>,
     norm_sq: f64,

@@ -1,4 +1,5 @@
-//! From the mistakes of an online run to models: the last weight vector, the average of all, or all with votes.
+//! From the mistakes of an online run to models: the last weight vector, the average of all, or all with
+//! votes.
 
 use super::{Expansion, Mistake, Voted};
 use crate::data::Matrix;
@@ -32,8 +33,8 @@ pub enum WeightVector {
 }
 
 impl Run<'_> {
-    /// The rows of the mistakes, each once, in the order of their first mistakes; and the mistakes, which refer
-    /// to these rows.
+    /// The rows of the mistakes, each once, in the order of their first mistakes; and the mistakes, which
+    /// refer to these rows.
     pub fn support(&self) -> (Vec<usize>, Vec<Mistake>) {
         let mut slots = vec![u32::MAX; self.rows.rows()];
         let mut kept = Vec::new();

@@ -1,8 +1,9 @@
-//! The voted perceptron (Freund and Schapire 1999, figure 1): every weight vector of a run votes, with as many
-//! votes as the rounds it survived.
+//! The voted perceptron (Freund and Schapire 1999, figure 1): every weight vector of a run votes, with as
+//! many votes as the rounds it survived.
 //!
-//! The vectors are not stored. Each is the one before it plus a multiple of a mistake's row, so one sweep over
-//! the mistakes computes all scores of a row `x`: `s ← s + step·(K(xᵢ, x) + bias²)`, counting votes after each.
+//! The vectors are not stored. Each is the one before it plus a multiple of a mistake's row, so one sweep
+//! over the mistakes computes all scores of a row `x`: `s ← s + step·(K(xᵢ, x) + bias²)`, counting votes
+//! after each.
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{self, Kernel, Precision, Tile};
@@ -66,8 +67,8 @@ impl Voted {
         self.mistakes.len() * (self.rows.stored() / self.rows.rows().max(1) + self.outputs())
     }
 
-    /// A bound, by Cauchy and Schwarz, on every vector's score of a row of a mistake; infinite if partial sums
-    /// overflow.
+    /// A bound, by Cauchy and Schwarz, on every vector's score of a row of a mistake; infinite if partial
+    /// sums overflow.
     pub fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();

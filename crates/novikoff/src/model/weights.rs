@@ -111,8 +111,8 @@ impl Weights {
     }
 }
 
-/// Lengthens a vector with zeros. Newly allocated memory is zeroed by the system and costs nothing until it is
-/// written: of millions of hashed features most never occur.
+/// Lengthens a vector with zeros. Newly allocated memory is zeroed by the system and costs nothing until it
+/// is written: of millions of hashed features most never occur.
 pub(crate) fn grow_zeroed(values: &mut Vec<f64>, length: usize) {
     if length <= values.capacity() {
         values.resize(length, 0.0);

@@ -1,7 +1,8 @@
-//! From binary to multiclass classification: schemes, the order of classes, and the class that scores predict.
+//! From binary to multiclass classification: schemes, the order of classes, and the class that scores
+//! predict.
 //!
-//! Classes are numbered in the order of [`class_order`]; of two, class 1 is the positive one. Where scores tie,
-//! the last class wins: for two classes that is "`+1` where `s ≥ 0`", so k = 2 is no special case.
+//! Classes are numbered in the order of [`class_order`]; of two, class 1 is the positive one. Where scores
+//! tie, the last class wins: for two classes that is "`+1` where `s ≥ 0`", so k = 2 is no special case.
 
 use crate::data::Labels;
 use serde::{Deserialize, Serialize};

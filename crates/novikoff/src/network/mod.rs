@@ -1,5 +1,6 @@
-//! A multilayer perceptron with one hidden layer, trained by mini-batch gradient descent with Adam (Kingma and
-//! Ba 2015) on the losses of the linear learners: `min over W, V  mean of c·ℓ(y, V·f(W·x + b) + d) + ½λ‖(W, V)‖²`.
+//! A multilayer perceptron with one hidden layer, trained by mini-batch gradient descent with Adam (Kingma
+//! and Ba 2015) on the losses of the linear learners: `min over W, V  mean of c·ℓ(y, V·f(W·x + b) + d) +
+//! ½λ‖(W, V)‖²`.
 //!
 //! The objective is not convex, so a fit has no certificate.
 
@@ -67,8 +68,8 @@ pub struct Trained {
     pub epoch: usize,
 }
 
-/// Trains on rows whose columns are multiplied by `scales`, one for each column. Some row must have a positive
-/// weight. `validate` computes the error of a scorer on validation rows, if there are any.
+/// Trains on rows whose columns are multiplied by `scales`, one for each column. Some row must have a
+/// positive weight. `validate` computes the error of a scorer on validation rows, if there are any.
 pub fn train(
     plan: &Plan,
     rows: &Matrix,
@@ -217,8 +218,8 @@ impl<'a> Training<'a> {
     }
 }
 
-/// The initial weights: uniform with variance 2/(inputs + outputs) (Glorot and Bengio 2010). Only columns that
-/// occur in some row count as inputs; the others have weight zero. (Scaling the weights so that a hidden
+/// The initial weights: uniform with variance 2/(inputs + outputs) (Glorot and Bengio 2010). Only columns
+/// that occur in some row count as inputs; the others have weight zero. (Scaling the weights so that a hidden
 /// unit's sum has a mean square of 2 on the rows was tried: on documents it doubled the error.)
 fn initial_layers(
     plan: &Plan,

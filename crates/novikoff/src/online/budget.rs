@@ -1,11 +1,11 @@
 //! Online learning with a kernel on a budget: at most so many support rows, whatever the stream's length.
 //!
-//! The weights are `w = Σ cᵢ·φ(xᵢ)` over the support rows. When the budget is full, a new mistake replaces the
-//! row that contributes least, by `Σ|c|·√K(x, x)` over the outputs; of several such rows, the oldest. (Budgets
-//! are from Crammer, Kandola and Singer 2003, who remove rows by their margin.) So the weights follow the
-//! stream, and memory and the time for a row stay bounded. There is no averaged form: a removed row would take
-//! its share of the average with it (on `mnist` such an average erred on 57 % of the test rows, the last
-//! weights on 21 %).
+//! The weights are `w = Σ cᵢ·φ(xᵢ)` over the support rows. When the budget is full, a new mistake replaces
+//! the row that contributes least, by `Σ|c|·√K(x, x)` over the outputs; of several such rows, the oldest.
+//! (Budgets are from Crammer, Kandola and Singer 2003, who remove rows by their margin.) So the weights
+//! follow the stream, and memory and the time for a row stay bounded. There is no averaged form: a removed
+//! row would take its share of the average with it (on `mnist` such an average erred on 57 % of the test
+//! rows, the last weights on 21 %).
 
 use super::correct::{Example, Update, correct};
 use super::linear::RowOutcome;

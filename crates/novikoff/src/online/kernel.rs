@@ -1,10 +1,10 @@
 //! Online learning with a kernel (Freund and Schapire 1999): the weights are `w = Σ cᵢ·φ(xᵢ)` over
 //! the rows of mistakes, and scores are `s(x) = Σ cᵢ·(K(xᵢ, x) + bias²)`.
 //!
-//! Rows are visited in blocks. First the kernels of all rows of a block with all mistakes so far are computed,
-//! on all cores, a tile of rows at a time; then the rows are visited one by one, and each new mistake adds its
-//! kernels with the rest of the block. So every row's scores are those of sequential learning, whatever the
-//! block size and the number of threads.
+//! Rows are visited in blocks. First the kernels of all rows of a block with all mistakes so far are
+//! computed, on all cores, a tile of rows at a time; then the rows are visited one by one, and each new
+//! mistake adds its kernels with the rest of the block. So every row's scores are those of sequential
+//! learning, whatever the block size and the number of threads.
 
 use super::correct::{Example, Update, correct};
 use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};

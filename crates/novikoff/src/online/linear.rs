@@ -1,8 +1,8 @@
 //! The online learner of linear weights: predict a row, then learn from its label.
 //!
-//! On each row the rule ([`super::rule`]) turns the margin into a step τ, and `w ← w + τ·y·x`. What is returned
-//! is the last weight vector (Rosenblatt 1958), the average of all of them, or all of them with votes (Freund
-//! and Schapire 1999, "Large margin classification using the perceptron algorithm", figure 1).
+//! On each row the rule ([`super::rule`]) turns the margin into a step τ, and `w ← w + τ·y·x`. What is
+//! returned is the last weight vector (Rosenblatt 1958), the average of all of them, or all of them with
+//! votes (Freund and Schapire 1999, "Large margin classification using the perceptron algorithm", figure 1).
 
 use super::correct::{Example, Update, correct, correct_two};
 use super::quantized::{ApproximateScore, QUANTIZED_FROM, QuantizedWeights};
@@ -36,8 +36,8 @@ pub struct RowOutcome {
 
 /// A learner of linear weights by one rule.
 ///
-/// The average is computed lazily. An update `δ` made after `t` rounds is part of all later weight vectors, so
-/// after `T` rounds their sum is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition per update, and one
+/// The average is computed lazily. An update `δ` made after `t` rounds is part of all later weight vectors,
+/// so after `T` rounds their sum is `Σ (T − t)·δ = T·w − Σ t·δ`: one more sparse addition per update, and one
 /// dense pass at the end.
 #[derive(Clone, Debug)]
 pub struct LinearLearner<R> {
@@ -56,9 +56,9 @@ pub struct LinearLearner<R> {
     own: Option<OwnFeature>,
 }
 
-/// Freund and Schapire's Δ trick for inseparable rows (1999, theorem 2): row i gets an additional feature that
-/// is Δ in that row and 0 in all others. With it any rows are separable; it has no effect on unseen rows. The
-/// weights of these features are stored by row, outputs side by side.
+/// Freund and Schapire's Δ trick for inseparable rows (1999, theorem 2): row i gets an additional feature
+/// that is Δ in that row and 0 in all others. With it any rows are separable; it has no effect on unseen
+/// rows. The weights of these features are stored by row, outputs side by side.
 #[derive(Clone, Debug)]
 struct OwnFeature {
     value: f64,
@@ -108,8 +108,8 @@ impl<R: Rule> LinearLearner<R> {
         }
     }
 
-    /// Gives each of so many rows a feature of its own, with the value Δ (Freund and Schapire 1999, theorem 2).
-    /// Rows are told apart by their ids.
+    /// Gives each of so many rows a feature of its own, with the value Δ (Freund and Schapire 1999, theorem
+    /// 2). Rows are told apart by their ids.
     #[must_use]
     pub fn with_own_feature(mut self, value: f64, rows: usize) -> Self {
         self.own = Some(OwnFeature { value, weights: vec![0.0; rows * self.scores.len()] });

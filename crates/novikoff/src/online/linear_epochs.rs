@@ -14,8 +14,8 @@ use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
 use std::thread;
 
-/// Trains linear weights in epochs. `validate` computes the error of a scorer on validation rows, if there are
-/// any.
+/// Trains linear weights in epochs. `validate` computes the error of a scorer on validation rows, if there
+/// are any.
 pub fn train<R: Rule>(
     plan: &Plan<R>,
     data: TrainingRows<'_>,

@@ -1,5 +1,5 @@
-//! Online learning, one row at a time: perceptron, averaged and voted perceptron, passive-aggressive; in epochs
-//! over rows in memory, or in one pass over a stream.
+//! Online learning, one row at a time: perceptron, averaged and voted perceptron, passive-aggressive; in
+//! epochs over rows in memory, or in one pass over a stream.
 //!
 //! [`rule`] has the update rules. [`LinearLearner`] applies them to weights of features, `KernelLearner` and
 //! [`BudgetLearner`] to sums of rows.

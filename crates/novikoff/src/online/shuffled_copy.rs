@@ -1,8 +1,8 @@
 //! Copies of the rows in shuffled order, made by a second thread.
 //!
 //! Shuffled rows are not where the processor prefetches, and short rows are learned from faster than random
-//! access delivers them. Copied into the order of their visits, they arrive at the speed of a sequential read,
-//! and the learning thread neither shuffles nor waits.
+//! access delivers them. Copied into the order of their visits, they arrive at the speed of a sequential
+//! read, and the learning thread neither shuffles nor waits.
 
 use super::epochs::TrainingRows;
 use super::order::{Sequence, WINDOW};

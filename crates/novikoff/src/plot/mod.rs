@@ -1,11 +1,12 @@
 //! Plots: numbers and names in, SVG out.
 //!
 //! Every picture is a description ([`Points`], [`Chart`], [`Losses`], …) with a `draw` that never fails:
-//! non-finite numbers are left out, and an empty picture says so in words. Names may be any text; see [`tidy`].
+//! non-finite numbers are left out, and an empty picture says so in words. Names may be any text; see
+//! [`tidy`].
 //!
-//! A picture is 360 units wide, which is about 330 pixels on a phone: its text stays readable there. Shapes have
-//! CSS classes with a colour for light and one for dark pages ([`stylesheet`]); what differs in colour differs
-//! in shape or dashes, too.
+//! A picture is 360 units wide, which is about 330 pixels on a phone: its text stays readable there. Shapes
+//! have CSS classes with a colour for light and one for dark pages ([`stylesheet`]); what differs in colour
+//! differs in shape or dashes, too.
 
 mod axis;
 mod bars;

@@ -180,7 +180,7 @@ fn imports_between_modules_point_one_way() {
 #[test]
 fn an_import_that_points_the_wrong_way_is_seen() {
     let line = |file: &str, code: &str| Line { file: file.into(), number: 7, code: bare(code) };
-    let wrong_imports = |line: &Line| super::architecture::wrong_imports(line, &LIBRARY);
+    let wrong_imports = |line: &Line| wrong_imports(line, &LIBRARY);
     assert_eq!(
         wrong_imports(&line("data/row.rs", "use crate::model::Weights;")),
         ["data/row.rs:7: data imports model"]

@@ -209,18 +209,26 @@ mod tests {
                 .map(|(k, x)| vec![base * (1.0 + f64::from(*k) * 2f64.powi(-30)), x * 1e-9]).collect();
             for matrix in [dense(&table), sparse(&table)] {
                 let Some(found) = Conditioned::of(&matrix, BOTH) else { continue };
-                let shift = found.shifts.first().map_or(0.0, |(_, shift)| *shift);
+                let shift_of = |column: u32| {
+                    found.shifts.iter().find(|(j, _)| *j == column).map_or(0.0, |(_, shift)| *shift)
+                };
                 for (i, row) in table.iter().enumerate() {
                     let mut there = [0.0; 2];
                     found.rows().row(i).for_each_nonzero(|j, x| there[j as usize] = x);
-                    prop_assert_eq!(there[0] / found.factors[0] + shift, row[0]);
-                    prop_assert_eq!(there[1] / found.factors[1], row[1]);
+                    for column in 0..2 {
+                        let factor = found.factors.get(column).copied().unwrap_or(1.0);
+                        prop_assert_eq!(there[column] / factor + shift_of(column as u32), row[column]);
+                    }
                 }
                 let point = Point { weights: weights.clone(), bias: 0.25 };
                 let there = found.forth(&found.back(&point));
                 prop_assert_eq!(&there.weights, &point.weights);
                 // The bias of the rows as they were has the digits of the shift.
-                let digits = f64::EPSILON * (shift * weights[0] * found.factors[0]).abs();
+                let moved = |column: usize| {
+                    let factor = found.factors.get(column).copied().unwrap_or(1.0);
+                    (shift_of(column as u32) * weights[column] * factor).abs()
+                };
+                let digits = f64::EPSILON * (moved(0) + moved(1));
                 prop_assert!((there.bias - point.bias).abs() <= 2.0 * digits + 1e-15, "{there:?} {point:?}");
             }
         }

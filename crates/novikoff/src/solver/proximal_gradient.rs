@@ -50,7 +50,8 @@ use crate::risk::{Point, Problem, duality_gap};
 /// let control = Control { tolerance: 1e-9, steps: 1000, seed: 0, output, trace: false, watch: &watch };
 /// let solution = ProximalGradient.solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
-/// assert!((solution.point.weights[0] - 2.5).abs() < 1e-6 && solution.point.weights[1] == 0.0);
+/// // A relative gap of 1e-9 at an objective of 2.75 leaves (w − 2.5)² at most 2.75e-9.
+/// assert!((solution.point.weights[0] - 2.5).abs() < 1e-4 && solution.point.weights[1] == 0.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProximalGradient;

@@ -268,7 +268,7 @@ Examples:
 pub struct Tune {
     #[command(flatten)]
     pub train: Train,
-    /// Parts that the rows are dealt out into, each to be held back once.
+    /// Folds of cross-validation, each held out once.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
     pub folds: usize,
     /// The values of λ to try [default: those of costs from 0.001 to 1000, two a decade].
@@ -310,7 +310,7 @@ pub struct Compare {
     pub documents: Documents,
     #[command(flatten)]
     pub output_form: OutputForm,
-    /// Labelled rows to test on [default: a fifth of DATA, held back by the seed].
+    /// Labelled rows to test on [default: a fifth of DATA, held out by the seed].
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
     /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train`

@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
 
-/// Rows that are held back where there is no file to test on.
-const HELD_BACK: f64 = 0.2;
+/// Share of rows that are held out where there is no file to test on.
+const HELD_OUT: f64 = 0.2;
 
 /// Runs the command.
 pub fn run(arguments: &Compare) -> Result<Ending> {
@@ -93,7 +93,7 @@ where
 {
     let reader = Reader::open(input, options, &Purpose::Training)?;
     let Some(path) = &arguments.test else {
-        let (data, test) = reader.read_split(HELD_BACK, arguments.seed, watch)?;
+        let (data, test) = reader.read_split(HELD_OUT, arguments.seed, watch)?;
         warn(&input.name(), &data.report);
         return Ok((data, test));
     };

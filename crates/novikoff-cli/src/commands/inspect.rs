@@ -26,7 +26,7 @@ pub fn run(arguments: &Inspect) -> Result<Ending> {
 /// What an output's weights add up to.
 fn output_text(model: &Model, output: usize) -> String {
     output_label(model, output)
-        .map_or_else(|| "the number predicted".to_owned(), |label| format!("speaks for {label}"))
+        .map_or_else(|| "the number predicted".to_owned(), |label| format!("evidence for {label}"))
 }
 
 /// How probabilities come about, in words.
@@ -97,7 +97,7 @@ fn text_schema(text: &TextSchema) -> String {
         Counting::Binary => "there or not".into(),
         Counting::Sublinear => "counted sublinearly".into(),
     });
-    parts.extend(recipe.idf.then(|| "the rarer the heavier".to_owned()));
+    parts.extend(recipe.idf.then(|| "weighted by idf".to_owned()));
     parts.extend(recipe.unit_length.then(|| "rows of length 1".to_owned()));
     if !recipe.stop_words.is_empty() {
         parts.push(format!("without {}", counted(recipe.stop_words.len() as u64, "stop word")));

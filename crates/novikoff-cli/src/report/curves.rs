@@ -68,7 +68,7 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     );
     let text = format!(
         "Each row of an epoch is predicted, then learned from: the first line counts what was predicted wrongly then. Where it falls while the \
-         error on rows held back rises, the model learns its rows by heart. The model returned is that of epoch {}.",
+         error on held-out rows rises, the model overfits. The model returned is that of epoch {}.",
         history.map_or(0, |history| history.best)
     );
     let (x, y) = (Scale::even("epoch"), Scale::even("error, %").reaching(&[0.0]));

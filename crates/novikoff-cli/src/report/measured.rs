@@ -42,7 +42,7 @@ const CURVES: usize = 5;
 const BINS: usize = 10;
 
 impl<'a> Measured<'a> {
-    /// The test rows if there are some, else those held back, else those learned from.
+    /// The test rows if there are some, else held-out ones, else those learned from.
     pub fn new(evidence: &Evidence<'a>) -> Result<Option<Self>> {
         let (rows, seed, model) = (evidence.rows, evidence.fit.learner.shared().seed, &evidence.fit.model);
         let (data, what) = match (&rows.test, &rows.validation, &rows.data) {

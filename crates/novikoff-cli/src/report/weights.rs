@@ -87,7 +87,7 @@ pub fn images(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         String::new()
     };
     let text = format!(
-        "The weight of each pixel where the pixel stands: blue speaks for the class, orange against it, the ground is zero; each image has \
+        "The weight of each pixel where the pixel stands: blue is evidence for the class, orange against it, the ground is zero; each image has \
          its own scale.{less}"
     );
     let mut table = vec![line(["image", "least weight", "largest weight"])];

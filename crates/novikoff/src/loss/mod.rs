@@ -262,6 +262,43 @@ impl LossName {
     }
 }
 
+/// Runs `$body` with `$loss` bound to the loss of this name, as a type: loops over rows are compiled for each.
+macro_rules! with_loss {
+    ($name:expr, $loss:ident => $body:expr) => {
+        match $name {
+            $crate::loss::LossName::Hinge => {
+                let $loss = $crate::loss::Hinge;
+                $body
+            }
+            $crate::loss::LossName::SquaredHinge => {
+                let $loss = $crate::loss::SquaredHinge;
+                $body
+            }
+            $crate::loss::LossName::Logistic => {
+                let $loss = $crate::loss::Logistic;
+                $body
+            }
+            $crate::loss::LossName::Exponential => {
+                let $loss = $crate::loss::Exponential;
+                $body
+            }
+            $crate::loss::LossName::Squared => {
+                let $loss = $crate::loss::Squared;
+                $body
+            }
+            $crate::loss::LossName::Absolute => {
+                let $loss = $crate::loss::Absolute;
+                $body
+            }
+            $crate::loss::LossName::HingeAtZero => {
+                let $loss = $crate::loss::HingeAtZero;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_loss;
+
 /// The loss that everybody means and nobody can minimise: 1 where a label is predicted wrongly.
 ///
 /// ```

@@ -1,46 +1,8 @@
 //! The training objective of a network: a loss of each row's scores and its class or target.
 
-use crate::loss::{
-    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
-};
+use crate::loss::{Loss, LossName, with_loss};
 use crate::multiclass::{Scheme, decide_single};
 use crate::penalty::Bias;
-
-/// Runs `$body` with `$loss` bound to the loss of this name.
-macro_rules! by_name {
-    ($name:expr, $loss:ident => $body:expr) => {
-        match $name {
-            LossName::Hinge => {
-                let $loss = Hinge;
-                $body
-            }
-            LossName::SquaredHinge => {
-                let $loss = SquaredHinge;
-                $body
-            }
-            LossName::Logistic => {
-                let $loss = Logistic;
-                $body
-            }
-            LossName::Exponential => {
-                let $loss = Exponential;
-                $body
-            }
-            LossName::Squared => {
-                let $loss = Squared;
-                $body
-            }
-            LossName::Absolute => {
-                let $loss = Absolute;
-                $body
-            }
-            LossName::HingeAtZero => {
-                let $loss = HingeAtZero;
-                $body
-            }
-        }
-    };
-}
 
 /// Derivatives are clipped to this, so that sums of their squares are finite in single precision.
 const STEEPEST: f64 = 1e6;
@@ -132,7 +94,7 @@ impl Objective {
     /// The loss of row `i` at these scores.
     #[cfg(test)]
     pub(super) fn value(&self, i: usize, scores: &[f64]) -> f64 {
-        let of = |y: f64, s: f64| by_name!(self.loss, loss => loss.value(y, s));
+        let of = |y: f64, s: f64| with_loss!(self.loss, loss => loss.value(y, s));
         let sign = |positive: bool| if positive { 1.0 } else { -1.0 };
         match &self.targets {
             Targets::Numbers(targets) => of(targets.values[i], scores[0]),
@@ -163,5 +125,5 @@ fn scaled(times: f64, slope: f64) -> f32 {
 }
 
 fn slope(loss: LossName, y: f64, s: f64) -> f64 {
-    by_name!(loss, loss => loss.slope(y, s))
+    with_loss!(loss, loss => loss.slope(y, s))
 }

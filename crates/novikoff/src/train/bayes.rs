@@ -55,7 +55,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     })
 }
 
-/// The error on the rows held back for each smoothing.
+/// The error on the held-out rows for each smoothing.
 pub(super) fn held_out_errors(
     training: &Dataset,
     held: &Dataset,
@@ -119,7 +119,7 @@ impl<'a> CountedStream<'a> {
 }
 
 impl Streaming for CountedStream<'_> {
-    fn welcome(&mut self, label: &str) -> Result<()> {
+    fn add_class(&mut self, label: &str) -> Result<()> {
         match &self.bayes.priors {
             Priors::Learned => {}
             // All alike: which number it is does not matter before all classes are known.
@@ -129,7 +129,7 @@ impl Streaming for CountedStream<'_> {
         Ok(())
     }
 
-    fn expect(&mut self, features: usize, classes: usize) {
+    fn reserve(&mut self, features: usize, classes: usize) {
         self.stream.reserve(features, classes);
     }
 

@@ -45,7 +45,7 @@ impl<'a, R: Rule> KernelStream<'a, R> {
 }
 
 impl<R: Rule> Streaming for KernelStream<'_, R> {
-    fn expect(&mut self, features: usize, classes: usize) {
+    fn reserve(&mut self, features: usize, classes: usize) {
         self.stored.reserve(features, classes);
     }
 

@@ -1,4 +1,4 @@
-//! What learns: a type for each family of learners, with the settings that it has and no other.
+//! Learners: a type for each family, with its own settings and no others.
 
 use crate::bayes::{Likelihood, Priors};
 use crate::data::Scale;

@@ -72,17 +72,17 @@ impl<L: Streaming> MappedStream<L> {
 }
 
 impl<L: Streaming> Streaming for MappedStream<L> {
-    fn welcome(&mut self, label: &str) -> Result<()> {
-        self.learner.welcome(label)
+    fn add_class(&mut self, label: &str) -> Result<()> {
+        self.learner.add_class(label)
     }
 
-    fn expect(&mut self, features: usize, classes: usize) {
+    fn reserve(&mut self, features: usize, classes: usize) {
         if self.trouble.is_ok() {
             self.trouble =
                 self.mapper.grow(features).and_then(|()| check_size(self.mapper.features(), classes));
         }
         if self.trouble.is_ok() {
-            self.learner.expect(self.mapper.features(), classes);
+            self.learner.reserve(self.mapper.features(), classes);
         }
     }
 

@@ -18,7 +18,7 @@ use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation};
-use crate::loss::{Absolute, Exponential, Hinge, HingeAtZero, Logistic, LossName, Squared, SquaredHinge};
+use crate::loss::{LossName, with_loss};
 use crate::model::{About, Calibration, Model, Scorer, Task as Predicts, Weights};
 use crate::multiclass::Scheme;
 use crate::online::Stopped;
@@ -31,42 +31,6 @@ use report::{Minimised, describe, report};
 use serde_json::{Value, json};
 use solve::{Method, OutputResult, Solved, Task};
 use std::collections::BTreeMap;
-
-/// Runs `$body` with `$loss` bound to the loss of this name, as a type.
-macro_rules! with_loss {
-    ($name:expr, $loss:ident => $body:expr) => {
-        match $name {
-            LossName::Hinge => {
-                let $loss = Hinge;
-                $body
-            }
-            LossName::SquaredHinge => {
-                let $loss = SquaredHinge;
-                $body
-            }
-            LossName::Logistic => {
-                let $loss = Logistic;
-                $body
-            }
-            LossName::Exponential => {
-                let $loss = Exponential;
-                $body
-            }
-            LossName::Squared => {
-                let $loss = Squared;
-                $body
-            }
-            LossName::Absolute => {
-                let $loss = Absolute;
-                $body
-            }
-            LossName::HingeAtZero => {
-                let $loss = HingeAtZero;
-                $body
-            }
-        }
-    };
-}
 
 /// Trains a batch learner with a named loss on rows in memory.
 pub(super) fn train_risk(

@@ -12,19 +12,19 @@ use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::Rule;
 use crate::online::{Order, Stopped, Stream, Streamed};
-use crate::read::Reader;
+use crate::read::{Chunk, Reader, Summary};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What learns from rows as they come.
+/// A learner of the rows of a stream.
 pub(super) trait Streaming: Sized {
-    /// A label has turned up: the next class is its.
-    fn welcome(&mut self, _label: &str) -> Result<()> {
+    /// Adds the class of a label that occurs for the first time.
+    fn add_class(&mut self, _label: &str) -> Result<()> {
         Ok(())
     }
 
-    /// Prepares for rows of so many features and classes.
-    fn expect(&mut self, features: usize, classes: usize);
+    /// Reserves weights for rows of so many features and classes.
+    fn reserve(&mut self, features: usize, classes: usize);
 
     /// Predicts a row, then learns from its class.
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()>;
@@ -63,7 +63,7 @@ impl<'a, R: Rule> Corrected<'a, R> {
 }
 
 impl<R: Rule> Streaming for Corrected<'_, R> {
-    fn expect(&mut self, features: usize, classes: usize) {
+    fn reserve(&mut self, features: usize, classes: usize) {
         self.stream.reserve(features, classes.max(2));
     }
 
@@ -96,8 +96,9 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
     }
 }
 
+/// Learns from every row of a stream, in the order in which they come.
 pub(super) fn train_stream(
-    mut streaming: impl Streaming,
+    streaming: impl Streaming,
     reader: Reader,
     learner: &Learner,
     observer: &mut dyn Observer,
@@ -106,84 +107,124 @@ pub(super) fn train_stream(
     refuse_balanced(shared)?;
     let given = match &shared.class_weight {
         ClassWeight::Given(given) => given.as_slice(),
-        _ => &[],
+        ClassWeight::Equal | ClassWeight::Balanced => &[],
     };
-    let mut class_weights = Vec::new();
-    let mut weightless = true;
-    let mut fingerprint = Fingerprint::default();
-    let mut next_report = 1u64;
-    let mut features = 0;
-    let end = reader.for_each(observer, |chunk, observer| {
-        features = chunk.rows.indices.iter().fold(features, |most, &j| most.max(j as usize + 1));
-        check_size(features, chunk.labels.len())?;
-        for label in &chunk.labels.names()[class_weights.len()..] {
-            class_weights.push(given_weight(given, label));
-            streaming.welcome(label)?;
-        }
-        let mut flow = Flow::Continue;
-        for r in 0..chunk.rows.len() {
-            let (row, weight, class) = (chunk.rows.row(r), chunk.rows.weight(r), chunk.rows.labels[r]);
-            fingerprint.row(row, Some(class), weight);
-            let weight = weight * class_weights[class as usize];
-            // A class is there from its first row on, however the stream comes in parts.
-            streaming.expect(features, class as usize + 1);
-            streaming.learn(row, class, weight)?;
-            weightless &= weight == 0.0;
-            let (rows, errors, mistakes) = streaming.tally();
-            if rows == next_report {
-                next_report *= 2;
-                if observer.observe(Progress::Stream { rows, errors, mistakes }) == Flow::Stop {
-                    flow = Flow::Stop;
-                }
-            }
-        }
-        Ok(flow)
-    })?;
+    let mut pass = Pass::new(streaming, given);
+    let end = reader.for_each(observer, |chunk, observer| pass.learn(&chunk, observer))?;
     if end.flow == Flow::Stop && end.labels.len() < 2 {
         return Err(Error::interrupted());
     }
     check_class_weights(given, &end.labels)?;
-    if weightless {
-        return Err(self::weightless());
+    if pass.is_weightless {
+        return Err(weightless());
     }
-    let classes = Classes::new(&end.labels, shared)?;
-    let (rows, wrong, _) = streaming.tally();
-    let features = end.features.unwrap_or(features).max(features);
-    check_size(features, classes.labels.len())?;
-    let learned = streaming.finish(&classes, features)?;
-    let progressive_error = wrong as f64 / rows.max(1) as f64;
-    let stopped = if end.flow == Flow::Stop { Stopped::Interrupted } else { Stopped::EndOfStream };
-    let results = BTreeMap::from([
+    pass.finish(end, learner)
+}
+
+/// One pass over a stream.
+struct Pass<'a, S> {
+    streaming: S,
+    given: &'a [(String, f64)],
+    /// The weight of each class so far.
+    class_weights: Vec<f64>,
+    features: usize,
+    fingerprint: Fingerprint,
+    is_weightless: bool,
+    /// The number of rows at which the observer is told of progress next.
+    next_report: u64,
+}
+
+impl<'a, S: Streaming> Pass<'a, S> {
+    fn new(streaming: S, given: &'a [(String, f64)]) -> Self {
+        Self {
+            streaming,
+            given,
+            class_weights: Vec::new(),
+            features: 0,
+            fingerprint: Fingerprint::default(),
+            is_weightless: true,
+            next_report: 1,
+        }
+    }
+
+    /// Learns from the rows of a chunk.
+    fn learn(&mut self, chunk: &Chunk<'_>, observer: &mut dyn Observer) -> Result<Flow> {
+        self.features = chunk.rows.indices.iter().fold(self.features, |most, &j| most.max(j as usize + 1));
+        check_size(self.features, chunk.labels.len())?;
+        for label in &chunk.labels.names()[self.class_weights.len()..] {
+            self.class_weights.push(given_weight(self.given, label));
+            self.streaming.add_class(label)?;
+        }
+        let mut flow = Flow::Continue;
+        for r in 0..chunk.rows.len() {
+            let (row, weight, class) = (chunk.rows.row(r), chunk.rows.weight(r), chunk.rows.labels[r]);
+            self.fingerprint.row(row, Some(class), weight);
+            let weight = weight * self.class_weights[class as usize];
+            // A class exists from its first row on, however the stream is cut into chunks.
+            self.streaming.reserve(self.features, class as usize + 1);
+            self.streaming.learn(row, class, weight)?;
+            self.is_weightless &= weight == 0.0;
+            if self.report(observer) == Flow::Stop {
+                flow = Flow::Stop;
+            }
+        }
+        Ok(flow)
+    }
+
+    /// Tells the observer of progress whenever the number of rows has doubled.
+    fn report(&mut self, observer: &mut dyn Observer) -> Flow {
+        let (rows, errors, mistakes) = self.streaming.tally();
+        if rows != self.next_report {
+            return Flow::Continue;
+        }
+        self.next_report *= 2;
+        observer.observe(Progress::Stream { rows, errors, mistakes })
+    }
+
+    /// The model of all rows, and what is known of it.
+    fn finish(self, end: Summary, learner: &Learner) -> Result<Fit> {
+        let classes = Classes::new(&end.labels, learner.shared())?;
+        let (rows, wrong, _) = self.streaming.tally();
+        let features = end.features.unwrap_or(self.features).max(self.features);
+        check_size(features, classes.labels.len())?;
+        let learned = self.streaming.finish(&classes, features)?;
+        let details = StreamDetails {
+            mistakes: learned.mistakes,
+            updates: learned.updates,
+            progressive_error: wrong as f64 / rows.max(1) as f64,
+            report: end.report,
+        };
+        let stopped = if end.flow == Flow::Stop { Stopped::Interrupted } else { Stopped::EndOfStream };
+        let about = About {
+            learner: learner.name().to_owned(),
+            settings: learned.settings,
+            seed: learner.shared().seed,
+            features: features as u64,
+            rows,
+            data_hash: self.fingerprint.finish(features, &end.labels, &end.schema),
+            results: results(&details, stopped),
+        };
+        let Learned { scorer, probabilities, scheme, .. } = learned;
+        Ok(Fit {
+            model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
+            learner: learner.clone(),
+            scheme,
+            stopped,
+            train_error: None,
+            details: Details::Stream(Box::new(details)),
+        })
+    }
+}
+
+/// What a model says of its stream.
+fn results(details: &StreamDetails, stopped: Stopped) -> BTreeMap<String, Value> {
+    BTreeMap::from([
         ("epochs".to_owned(), json!(1)),
-        ("mistakes".to_owned(), json!(learned.mistakes)),
-        ("updates".to_owned(), json!(learned.updates)),
-        ("progressive_error".to_owned(), json!(progressive_error)),
+        ("mistakes".to_owned(), json!(details.mistakes)),
+        ("updates".to_owned(), json!(details.updates)),
+        ("progressive_error".to_owned(), json!(details.progressive_error)),
         ("stopped".to_owned(), json!(stopped)),
-    ]);
-    let about = About {
-        learner: learner.name().to_owned(),
-        settings: learned.settings,
-        seed: shared.seed,
-        features: features as u64,
-        rows,
-        data_hash: fingerprint.finish(features, &end.labels, &end.schema),
-        results,
-    };
-    let Learned { scorer, probabilities, .. } = learned;
-    let details = StreamDetails {
-        mistakes: learned.mistakes,
-        updates: learned.updates,
-        progressive_error,
-        report: end.report,
-    };
-    Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
-        learner: learner.clone(),
-        scheme: learned.scheme,
-        stopped,
-        train_error: None,
-        details: Details::Stream(Box::new(details)),
-    })
+    ])
 }
 
 pub(super) fn refuse_balanced(shared: &Shared) -> Result<()> {

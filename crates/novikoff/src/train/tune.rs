@@ -25,7 +25,7 @@ pub enum Parameter {
 pub struct Tried {
     /// What was tried.
     pub value: f64,
-    /// The mean over folds of the error on the rows held back; for regression the mean squared error.
+    /// The mean over folds of the error on the held-out rows; for regression the mean squared error.
     pub error: f64,
     /// The standard error of that mean.
     pub spread: f64,

@@ -59,7 +59,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn load(file: &str, threads: usize) -> Result<Dataset> {
+fn load(file: &str, threads: usize) -> Result<Dataset<'static>> {
     let options = Options { threads, ..Options::default() };
     Ok(Reader::open(&Input::named(file), &options, &Purpose::Training)?.read(&mut Unwatched)?)
 }
@@ -134,7 +134,7 @@ fn epochs(file: &str, epochs: usize, repeat: usize) -> Result<Value> {
         "features": data.rows.columns(),
         "classes": data.names.len(),
         "epochs": trained.trace.len(),
-        "stopped": trained.stopped,
+        "stopped": trained.termination,
         "mistakes": trained.mistakes,
     });
     Ok(with_seconds(answer, seconds))

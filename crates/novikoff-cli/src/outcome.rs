@@ -24,9 +24,9 @@ pub struct Outcome {
 /// The rows at hand when all is done, for pictures; streams have none.
 #[derive(Default)]
 pub struct Rows {
-    pub data: Option<Dataset>,
-    pub validation: Option<Dataset>,
-    pub test: Option<Dataset>,
+    pub data: Option<Dataset<'static>>,
+    pub validation: Option<Dataset<'static>>,
+    pub test: Option<Dataset<'static>>,
 }
 
 /// How the interval around a margin closed: rounds so far, and its ends.

@@ -11,7 +11,7 @@ fn main() -> novikoff::Result<()> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/breast_cancer.csv");
     let (train, test) = Dataset::read(path)?.split(0.3, 1);
     let fit = LogisticRegression::new().scale(novikoff::data::Scale::MaxAbs).fit(&train)?;
-    println!("{} rows, {} columns: {:?}", train.len(), train.rows.columns(), fit.stopped);
+    println!("{} rows, {} columns: {:?}", train.len(), train.rows.columns(), fit.termination);
 
     let error = evaluate(&fit.model, &test)?.error().unwrap_or(1.0);
     println!("test error: {:.1} %", 100.0 * error);

@@ -1,6 +1,7 @@
 //! How long work is watched and stopped: the one hook for progress bars, Ctrl-C, deadlines and foreign
 //! runtimes. The library itself never prints.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,6 +96,34 @@ pub enum Flow {
     Continue,
     /// Finish now, with what there is.
     Stop,
+}
+
+/// Why training, or a solver, stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Termination {
+    /// An epoch made no mistake and no update: the rows are separated.
+    Separated,
+    /// The maximum number of epochs was reached.
+    OutOfEpochs,
+    /// The validation error stopped falling.
+    ValidationError,
+    /// The stream ended.
+    EndOfStream,
+    /// All rows were counted, which takes one pass.
+    Counted,
+    /// The duality gap, or the criterion that replaces it, is within the tolerance.
+    Converged,
+    /// All solvers of a fit have stopped, and no bound shows that it is within the tolerance.
+    NotConverged,
+    /// A solver has made the maximum number of steps.
+    OutOfSteps,
+    /// No step of a solver improved anything: this is as far as floating-point numbers go.
+    Stalled,
+    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer weights.
+    Diverging,
+    /// The observer asked to stop.
+    Interrupted,
 }
 
 /// Told of progress; may ask to stop. Called often: answer quickly.

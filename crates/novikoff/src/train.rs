@@ -33,13 +33,12 @@ pub use online::Online;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use tune::{Parameter, Tried, Tuned, tune};
 
-use crate::control::{Observer, Unwatched};
+use crate::control::{Observer, Termination, Unwatched};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, CalibrationMethod, Folds, Strata};
 use crate::kernel::Kernel;
 use crate::model::{Calibration, Model, Task};
-use crate::online::Stopped;
 use crate::read::Reader;
 use budget::KernelStream;
 pub(crate) use classes::{Classes, check_size, effective_weights, refuse_targets};
@@ -58,7 +57,7 @@ use tune::tune_as_given;
 /// use novikoff::{control::Unwatched, data::generate::Recipe, train::{LearnerName, train}};
 /// let data = Recipe { rows: 200, margin: 0.2, ..Recipe::default() }.generate();
 /// let fit = train(&data, None, &LearnerName::Perceptron.learner(), &mut Unwatched)?;
-/// assert_eq!(fit.stopped, novikoff::online::Stopped::Separated);
+/// assert_eq!(fit.termination, novikoff::control::Termination::Separated);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn train(
@@ -81,7 +80,7 @@ fn train_as_given(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let mut fit = train_uncalibrated(data, validation, learner, observer)?;
-    if let (Some(method), false) = (learner.shared().calibrate, fit.stopped == Stopped::Interrupted) {
+    if let (Some(method), false) = (learner.shared().calibrate, fit.termination == Termination::Interrupted) {
         fit.model.probabilities = Some(calibrated(method, data, learner, &fit.model)?);
     }
     Ok(fit)

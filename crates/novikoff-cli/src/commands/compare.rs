@@ -87,7 +87,7 @@ fn read<F>(
     options: &Options,
     input: &Input,
     watch: &mut Watch<F>,
-) -> Result<(Dataset, Dataset)>
+) -> Result<(Dataset<'static>, Dataset<'static>)>
 where
     Watch<F>: novikoff::control::Observer,
 {

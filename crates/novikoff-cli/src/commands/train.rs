@@ -13,10 +13,9 @@ use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
-use novikoff::control::{Observer, Progress};
+use novikoff::control::{Observer, Progress, Termination};
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};
-use novikoff::online::Stopped;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Fit, Learner, train, train_online};
 use novikoff::{Error, Result, model};
@@ -36,7 +35,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     if let Some(path) = &arguments.trace {
         model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
     }
-    let interrupted = outcome.fit.stopped == Stopped::Interrupted;
+    let interrupted = outcome.fit.termination == Termination::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {
         let (measured, test) = measure(&outcome.fit, path, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
@@ -130,7 +129,7 @@ fn read_and_hold_out(
     learner: &Learner,
     reader: Reader,
     watch: &mut dyn Observer,
-) -> Result<(Dataset, Option<Dataset>)> {
+) -> Result<(Dataset<'static>, Option<Dataset<'static>>)> {
     let Some(wanted) = &arguments.validation else { return Ok((reader.read(watch)?, None)) };
     match wanted.parse::<f64>() {
         Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
@@ -207,7 +206,7 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
 }
 
 /// How the model does on rows of a file, and these rows.
-pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<(Evaluation, Dataset)> {
+pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<(Evaluation, Dataset<'static>)> {
     let input = Input::named(path);
     let mut watch = Watch::new();
     let data =

@@ -102,7 +102,7 @@ fn measure_and_draw(
     train: &Train,
     options: &Options,
     mut outcome: Outcome,
-    data: Dataset,
+    data: Dataset<'static>,
 ) -> Result<Outcome> {
     let mut rows = Rows { data: Some(data), ..Rows::default() };
     if let Some(path) = &train.test {

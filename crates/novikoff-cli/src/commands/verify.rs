@@ -84,7 +84,7 @@ fn read(
     input: &Input,
     purpose: &Purpose<'_>,
     observer: &mut dyn Observer,
-) -> Result<Dataset> {
+) -> Result<Dataset<'static>> {
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     Reader::open(input, &options, purpose)?.read(observer)
 }
@@ -107,7 +107,7 @@ fn load_and_read(
     arguments: &Verify,
     input: &Input,
     watch: &mut dyn Observer,
-) -> Result<(Certificate, Option<Named>, Dataset)> {
+) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {

@@ -13,7 +13,7 @@ use novikoff::{Error, Result};
 
 /// All that is known of the margin between two sides.
 pub struct Evidence<'a> {
-    pub data: &'a Dataset,
+    pub data: &'a Dataset<'a>,
     pub sides: &'a Sides,
     pub found: &'a Margin,
     pub closing: &'a Closing,

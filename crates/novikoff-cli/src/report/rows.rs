@@ -13,7 +13,7 @@ const DRAWN: usize = 1500;
 
 /// A hyperplane between two sides, and the rows around it.
 pub struct View<'a> {
-    pub data: &'a Dataset,
+    pub data: &'a Dataset<'a>,
     /// The rows of both sides, with +1 or −1 each.
     pub signs: Vec<(usize, f64)>,
     /// The names of the negative and the positive side.
@@ -44,7 +44,7 @@ struct Shown {
     rows: Vec<usize>,
     signs: Vec<f64>,
     scores: Vec<f64>,
-    matrix: Matrix,
+    matrix: Matrix<'static>,
 }
 
 /// Where rows stand in the picture.

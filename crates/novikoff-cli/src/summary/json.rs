@@ -122,7 +122,7 @@ fn solution(fit: &Fit) -> Value {
         "dual": risk.map(|risk| risk.dual),
         "relative_gap": risk.map(|risk| risk.relative_gap),
         "gradient": risk.map(|risk| risk.gradient),
-        "stopped": fit.stopped,
+        "stopped": fit.termination,
         "obstacle": risk.and_then(|risk| risk.obstacle.as_deref()).map(with_options),
     })
 }

@@ -7,12 +7,12 @@ use crate::flags::with_options;
 use crate::outcome::Outcome;
 use crate::render::{Lines, count, counted, number, number_down, number_up, percent, seconds};
 use novikoff::bayes::{Likelihood, Priors};
+use novikoff::control::Termination;
 use novikoff::data::Scale;
 use novikoff::evaluate::Evaluation;
 use novikoff::kernel::Kernel;
 use novikoff::model::{Scorer, Task};
 use novikoff::multiclass::Scheme;
-use novikoff::online::Stopped;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
@@ -136,28 +136,32 @@ fn stopped_text(outcome: &Outcome) -> String {
     let time = seconds(outcome.train_seconds);
     let epochs = fit.history().map_or(&[][..], |history| &history.epochs);
     let (number, counted_epochs) = (epochs.len(), counted(epochs.len() as u64, "epoch"));
-    match fit.stopped {
-        Stopped::Separated if has_own_feature(&fit.learner) => {
+    match fit.termination {
+        Termination::Separated if has_own_feature(&fit.learner) => {
             format!("epoch {number} made no mistake, with a feature of every row's own ({time})")
         }
-        Stopped::Separated => format!("separated: epoch {number} made no mistake ({time})"),
-        Stopped::OutOfEpochs if matches!(fit.learner, Learner::Network(_)) => {
+        Termination::Separated => format!("separated: epoch {number} made no mistake ({time})"),
+        Termination::OutOfEpochs if matches!(fit.learner, Learner::Network(_)) => {
             format!("{counted_epochs} ({time})")
         }
-        Stopped::OutOfEpochs => {
+        Termination::OutOfEpochs => {
             let last = counted(epochs.last().map_or(0, |epoch| epoch.mistakes), "mistake");
             format!("ran out of epochs: number {number} still made {last} ({time})")
         }
-        Stopped::ValidationError => {
+        Termination::ValidationError => {
             format!("the validation error stopped falling: {counted_epochs} ({time})")
         }
-        Stopped::EndOfStream => format!("end of the stream ({time})"),
-        Stopped::Counted => format!("all rows are counted ({time})"),
-        Stopped::Converged | Stopped::NotConverged => time,
-        Stopped::Interrupted if epochs.is_empty() => {
+        Termination::EndOfStream => format!("end of the stream ({time})"),
+        Termination::Counted => format!("all rows are counted ({time})"),
+        Termination::Converged
+        | Termination::NotConverged
+        | Termination::OutOfSteps
+        | Termination::Stalled
+        | Termination::Diverging => time,
+        Termination::Interrupted if epochs.is_empty() => {
             format!("interrupted after part of the stream ({time})")
         }
-        Stopped::Interrupted => format!("interrupted after {counted_epochs} ({time})"),
+        Termination::Interrupted => format!("interrupted after {counted_epochs} ({time})"),
     }
 }
 
@@ -281,7 +285,7 @@ fn add_risk(lines: &mut Lines, found: &RiskFit, own: &Risk, outcome: &Outcome) {
     };
     let (how, after) = (convergence_text(outcome), steps_text(found, outcome));
     lines.add("stopped", format!("{how}: {reached} {after}"));
-    if let (Some(obstacle), false) = (&found.obstacle, outcome.fit.stopped == Stopped::Interrupted) {
+    if let (Some(obstacle), false) = (&found.obstacle, outcome.fit.termination == Termination::Interrupted) {
         let obstacle = with_options(obstacle);
         lines.add("", format!("{} was asked for; {obstacle}", scientific(own.tolerance)));
     }
@@ -307,9 +311,9 @@ fn add_max_margin(lines: &mut Lines, found: &RiskFit, (lower, upper): (f64, f64)
 }
 
 fn convergence_text(outcome: &Outcome) -> &'static str {
-    match outcome.fit.stopped {
-        Stopped::Converged => "converged",
-        Stopped::Interrupted => "interrupted",
+    match outcome.fit.termination {
+        Termination::Converged => "converged",
+        Termination::Interrupted => "interrupted",
         _ => "NOT converged",
     }
 }
@@ -389,8 +393,8 @@ fn add_files(lines: &mut Lines, arguments: &Train, fit: &Fit) {
     if let Some(path) = &arguments.certificate {
         lines.add("certificate", path.display().to_string());
     }
-    let interrupted = match fit.stopped {
-        Stopped::Interrupted => " (interrupted: the best so far is kept)",
+    let interrupted = match fit.termination {
+        Termination::Interrupted => " (interrupted: the best so far is kept)",
         _ => "",
     };
     match &arguments.output {

@@ -34,7 +34,7 @@ impl Naive {
         Self { rows, classes, weights, count }
     }
 
-    fn matrix(&self, layout: Layout) -> Matrix {
+    fn matrix(&self, layout: Layout) -> Matrix<'static> {
         let mut builder = Builder::new(layout);
         for row in &self.rows {
             let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).collect();

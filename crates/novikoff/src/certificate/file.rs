@@ -362,7 +362,7 @@ impl Certificate {
     }
 
     /// The rows that claims are about.
-    fn mapped<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, String> {
+    fn mapped<'a>(&self, data: &'a Dataset<'a>) -> Result<Cow<'a, Dataset<'a>>, String> {
         let Some(map) = self.map else { return Ok(Cow::Borrowed(data)) };
         let mapped = Mapper::new(map, data.rows.columns()).and_then(|mapper| data.mapped(&mapper));
         mapped.map(Cow::Owned).map_err(|error| error.what().to_owned())

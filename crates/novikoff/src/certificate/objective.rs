@@ -246,7 +246,7 @@ fn total(data: &Dataset) -> f64 {
 /// An objective and its rows.
 struct Given<'a> {
     objective: &'a Objective,
-    data: &'a Dataset,
+    data: &'a Dataset<'a>,
     counts: &'a [f64],
     total: f64,
     within: Option<f64>,

@@ -252,7 +252,7 @@ pub(super) fn length_of(all: &[f64], counted: &[f64]) -> Result<Between, Unprove
 #[derive(Clone, Copy)]
 pub struct SignedRows<'a> {
     /// The rows.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// +1, −1, or 0 for rows that do not count.
     pub signs: &'a [f64],
     /// Free: a bias that costs nothing. Penalised: a coordinate of 1 in every row, that lengthens rows and

@@ -12,14 +12,14 @@ mod sweep;
 
 pub use state::ComparisonState;
 
-use crate::control::{Flow, Observer, Progress, Watch};
+use crate::control::{Flow, Observer, Progress, Termination, Watch};
 use crate::data::{Dataset, Scale};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::{Kernel, Precision, norms_sq};
 use crate::multiclass::Scheme;
 use crate::online::rule;
-use crate::online::{Hypothesis, Plan, Stopped, TrainingRows};
+use crate::online::{Hypothesis, Plan, TrainingRows};
 use crate::train::{self, Classes, Learner, LearnerName, Perceptron};
 use journal::Journal;
 use serde::{Deserialize, Serialize};
@@ -157,8 +157,8 @@ pub fn compare(
 
 /// The rows, with classes and weights prepared for training.
 struct Problem<'a> {
-    data: &'a Dataset,
-    test: &'a Dataset,
+    data: &'a Dataset<'a>,
+    test: &'a Dataset<'a>,
     comparison: &'a Comparison,
     plan: Plan<rule::Perceptron>,
     classes: Vec<u32>,
@@ -169,7 +169,7 @@ struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    fn new(data: &'a Dataset, test: &'a Dataset, comparison: &'a Comparison) -> Result<Self> {
+    fn new(data: &'a Dataset<'a>, test: &'a Dataset<'a>, comparison: &'a Comparison) -> Result<Self> {
         if data.is_empty() || test.is_empty() {
             return Err(Error::input("a comparison needs rows to learn from and rows to test on"));
         }
@@ -289,7 +289,7 @@ impl<'a> Problem<'a> {
     fn other(&self, name: LearnerName, observer: &mut dyn Observer) -> Result<Option<Entry>> {
         let started = Instant::now();
         let fit = train::train(self.data, None, &self.learner(name), observer)?;
-        if fit.stopped == Stopped::Interrupted {
+        if fit.termination == Termination::Interrupted {
             return Ok(None);
         }
         let seconds = started.elapsed().as_secs_f64();

@@ -60,7 +60,7 @@ pub(super) struct RecordedRun<'a> {
     pub(super) kernel: Kernel,
     pub(super) precision: Precision,
     pub(super) bias_sq: f64,
-    pub(super) rows: &'a Matrix,
+    pub(super) rows: &'a Matrix<'a>,
     pub(super) journal: &'a Journal,
 }
 

@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// The matrix.
-    pub(crate) fn finish(mut self, Assembled { builder, in_slots }: Assembled) -> Matrix {
+    pub(crate) fn finish(mut self, Assembled { builder, in_slots }: Assembled) -> Matrix<'static> {
         if in_slots == 0 {
             return builder.finish();
         }

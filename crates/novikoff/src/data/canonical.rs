@@ -201,7 +201,7 @@ fn sorted(value: Value) -> String {
     sort(value).to_string()
 }
 
-impl Dataset {
+impl Dataset<'_> {
     /// Where these rows come from, if no map has made them.
     pub fn origin(&self) -> Origin<'_> {
         Origin { schema: &self.schema, columns: self.rows.columns(), map: None }
@@ -351,7 +351,7 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    fn data(rows: &[Vec<f64>], labels: &[u32], names: [&str; 2], layout: Layout) -> Dataset {
+    fn data(rows: &[Vec<f64>], labels: &[u32], names: [&str; 2], layout: Layout) -> Dataset<'static> {
         let mut builder = Builder::new(layout);
         for row in rows {
             // Stored zeros in the sparse layout: they must not count.

@@ -11,7 +11,7 @@ const MOST_SPANS: usize = 16;
 const SAMPLE_ROWS: usize = 64;
 const SAMPLE: usize = 4096;
 
-impl Matrix {
+impl Matrix<'_> {
     /// A value for each column, which starts as `empty` and is updated by every entry of the column that is
     /// not zero, in the order of the rows. `of_row` makes the update of a row's entries, given the column's
     /// number, its value so far and the entry: what all entries of a row need is computed once.

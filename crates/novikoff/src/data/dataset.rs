@@ -6,11 +6,12 @@ use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::random::Random;
 
-/// Rows with their labels.
+/// Rows with their labels. The rows may be borrowed, as those of [`Dataset::from_dense`] and [`Dataset::from_csr`]
+/// are; `Dataset<'static>` owns them.
 #[derive(Clone, Debug)]
-pub struct Dataset {
+pub struct Dataset<'a> {
     /// The rows.
-    pub rows: Matrix,
+    pub rows: Matrix<'a>,
     /// The number of each row's label in `names`; empty if the data has no labels.
     pub labels: Vec<u32>,
     /// The labels' names, in the order of first appearance (or of the model that the data was read for).
@@ -46,7 +47,13 @@ pub struct Report {
     pub remarks: Vec<String>,
 }
 
-impl Dataset {
+impl Dataset<'_> {
+    /// The same data set, with the rows in memory of their own.
+    pub fn into_owned(self) -> Dataset<'static> {
+        let Dataset { rows, labels, names, row_weights, schema, report } = self;
+        Dataset { rows: rows.into_owned(), labels, names, row_weights, schema, report }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.rows()
@@ -129,7 +136,7 @@ impl Dataset {
     }
 
     /// The rows named, in that order, as a data set of their own.
-    pub fn select(&self, rows: &[usize]) -> Dataset {
+    pub fn select(&self, rows: &[usize]) -> Dataset<'static> {
         let pick =
             |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
         Dataset {
@@ -148,7 +155,7 @@ impl Dataset {
 
     /// A seeded split: the second part holds `fraction` of the rows (at least one, and at least one is left).
     /// Both parts keep the order of the data.
-    pub fn split(&self, fraction: f64, seed: u64) -> (Dataset, Dataset) {
+    pub fn split(&self, fraction: f64, seed: u64) -> (Dataset<'static>, Dataset<'static>) {
         let total = self.len();
         let held = ((total as f64 * fraction).round() as usize).clamp(1.min(total), total.saturating_sub(1));
         let mut order: Vec<usize> = (0..total).collect();

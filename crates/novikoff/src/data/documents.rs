@@ -133,7 +133,7 @@ fn frequencies(counts: &Matrix, first: u32, terms: usize) -> Vec<u32> {
 
 impl TermWeights {
     /// The values of documents whose counts were numbered as those learned from.
-    pub(crate) fn weigh(&self, counts: &Matrix) -> Matrix {
+    pub(crate) fn weigh(&self, counts: &Matrix) -> Matrix<'static> {
         let all = !self.numbers.contains(&LEFT_OUT);
         let kept = |i: usize| {
             if all {
@@ -147,10 +147,10 @@ impl TermWeights {
         let mut starts = vec![0; counts.rows() + 1];
         (1..).zip(&lengths).for_each(|(end, length)| starts[end] = starts[end - 1] + length);
         let (indices, values) = match self.fill::<f32>(counts, &starts) {
-            (indices, Some(values)) => (indices, Values::F32(values)),
+            (indices, Some(values)) => (indices, Values::from(values)),
             _ => {
                 let (indices, values) = self.fill::<f64>(counts, &starts);
-                (indices, Values::F64(values.unwrap_or_default()))
+                (indices, Values::from(values.unwrap_or_default()))
             }
         };
         // Rows are sorted, and their numbers are those of features: the parts fit together.

@@ -40,7 +40,7 @@ impl Recipe {
     /// let data = Recipe { rows: 50, features: 3, ..Recipe::default() }.generate();
     /// assert_eq!((data.len(), data.rows.columns()), (50, 3));
     /// ```
-    pub fn generate(&self) -> Dataset {
+    pub fn generate(&self) -> Dataset<'static> {
         self.generate_with_separator().0
     }
 
@@ -48,7 +48,7 @@ impl Recipe {
     ///
     /// # Panics
     /// If a field is outside its range.
-    pub fn generate_with_separator(&self) -> (Dataset, Vec<f64>) {
+    pub fn generate_with_separator(&self) -> (Dataset<'static>, Vec<f64>) {
         assert!(self.features > 0, "at least one feature");
         assert!(self.margin > 0.0 && self.margin < 1.0, "margin in (0, 1)");
         assert!(self.density > 0.0 && self.density <= 1.0, "density in (0, 1]");

@@ -12,9 +12,9 @@ const ROWS: usize = 4096;
 /// Entries that may be stored: 3 GB, and what learns from them may take as much again.
 const MOST_ENTRIES: usize = 1 << 28;
 
-impl Matrix {
+impl Matrix<'_> {
     /// These rows, mapped.
-    pub fn mapped(&self, mapper: &Mapper) -> Result<Matrix> {
+    pub fn mapped(&self, mapper: &Mapper) -> Result<Matrix<'static>> {
         let map = mapper.map();
         let entries =
             (0..self.rows()).fold(0usize, |sum, i| sum.saturating_add(map.entries(self.row(i).nonzeros())));
@@ -47,10 +47,10 @@ impl Matrix {
     }
 }
 
-impl Dataset {
+impl Dataset<'_> {
     /// The same data with its rows mapped. Features are numbered from 1: what they are called is for the map
     /// to say.
-    pub fn mapped(&self, mapper: &Mapper) -> Result<Dataset> {
+    pub fn mapped(&self, mapper: &Mapper) -> Result<Dataset<'static>> {
         Ok(Dataset {
             rows: self.rows.mapped(mapper)?,
             labels: self.labels.clone(),

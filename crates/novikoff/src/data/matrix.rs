@@ -6,54 +6,113 @@ mod transform;
 pub(crate) use builder::CompressedRows;
 pub use builder::{Builder, Layout};
 
-use super::{Float, Row};
+use super::{Float, Row, fits_f32};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 
-/// Values in the narrowest type that holds all of them exactly.
+/// Values of one precision, owned or borrowed. A vector, a slice and an array become such by `into`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Values {
+pub enum Values<'a> {
     /// Single precision.
-    F32(Vec<f32>),
+    F32(Cow<'a, [f32]>),
     /// Double precision.
-    F64(Vec<f64>),
+    F64(Cow<'a, [f64]>),
 }
 
-impl Values {
-    fn len(&self) -> usize {
+/// Every form in which values of one precision are handed over.
+macro_rules! values_from {
+    ($float:ident, $precision:ident) => {
+        impl From<Vec<$float>> for Values<'_> {
+            fn from(values: Vec<$float>) -> Self {
+                Values::$precision(values.into())
+            }
+        }
+
+        impl<'a> From<&'a [$float]> for Values<'a> {
+            fn from(values: &'a [$float]) -> Self {
+                Values::$precision(values.into())
+            }
+        }
+
+        impl<'a> From<&'a Vec<$float>> for Values<'a> {
+            fn from(values: &'a Vec<$float>) -> Self {
+                Values::$precision(values.into())
+            }
+        }
+
+        impl<'a, const N: usize> From<&'a [$float; N]> for Values<'a> {
+            fn from(values: &'a [$float; N]) -> Self {
+                Values::$precision(values.into())
+            }
+        }
+    };
+}
+
+values_from!(f32, F32);
+values_from!(f64, F64);
+
+impl Values<'_> {
+    /// The same values, owned.
+    pub(crate) fn into_owned(self) -> Values<'static> {
+        match self {
+            Values::F32(v) => Values::from(v.into_owned()),
+            Values::F64(v) => Values::from(v.into_owned()),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
         match self {
             Values::F32(v) => v.len(),
             Values::F64(v) => v.len(),
         }
     }
 
-    /// One value for each row instead of one for each entry, if that loses nothing.
-    fn one_per_row(&self, starts: &[usize]) -> Option<Values> {
+    /// The place and value of the first that is infinite or NaN.
+    pub(super) fn first_non_finite(&self) -> Option<(usize, f64)> {
         match self {
-            Values::F32(v) => one_per_row(starts, v).map(Values::F32),
-            Values::F64(v) => one_per_row(starts, v).map(Values::F64),
+            Values::F32(v) => v.iter().position(|x| !x.is_finite()).map(|at| (at, v[at].into())),
+            Values::F64(v) => v.iter().position(|x| !x.is_finite()).map(|at| (at, v[at])),
+        }
+    }
+
+    /// The same values in single precision, if it holds all of them exactly.
+    pub(super) fn narrowed(self) -> Self {
+        match self {
+            Values::F64(v) if v.iter().all(|&x| fits_f32(x)) => {
+                Values::from(v.iter().map(|&x| x as f32).collect::<Vec<_>>())
+            }
+            as_given => as_given,
+        }
+    }
+
+    /// One value for each row instead of one for each entry, if that loses nothing.
+    fn one_per_row(&self, starts: &[usize]) -> Option<Values<'static>> {
+        match self {
+            Values::F32(v) => one_per_row(starts, v).map(Values::from),
+            Values::F64(v) => one_per_row(starts, v).map(Values::from),
         }
     }
 }
 
-/// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices.
+/// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices. The memory may be borrowed.
 ///
 /// Two are equal if they have the same layout, precision and entries.
 #[derive(Clone, Debug)]
-pub struct Matrix {
+pub struct Matrix<'a> {
     rows: usize,
     columns: usize,
     /// `None`: dense.
-    sparse: Option<Sparse>,
-    values: Values,
+    sparse: Option<Sparse<'a>>,
+    values: Values<'a>,
 }
 
 /// The places of the entries of sparse rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Sparse {
+pub(crate) struct Sparse<'a> {
     /// Where each row starts in `indices`, and the end of the last.
-    pub(crate) starts: Vec<usize>,
-    pub(crate) indices: Vec<u32>,
+    pub(crate) starts: Cow<'a, [usize]>,
+    pub(crate) indices: Cow<'a, [u32]>,
     pub(crate) values_per: ValuesPer,
 }
 
@@ -69,9 +128,9 @@ pub(crate) enum ValuesPer {
     Entry,
 }
 
-impl Sparse {
+impl Sparse<'_> {
     fn new() -> Self {
-        Self { starts: vec![0], indices: Vec::new(), values_per: ValuesPer::Row }
+        Self { starts: vec![0].into(), indices: Vec::new().into(), values_per: ValuesPer::Row }
     }
 
     /// Where the entries of row `i` are.
@@ -125,23 +184,24 @@ pub(crate) fn dense_row<V>(values: &[V], i: usize, rows: usize, columns: usize) 
     &values[i * columns..(i + 1) * columns]
 }
 
-impl Matrix {
+impl<'a> Matrix<'a> {
     /// A sparse matrix: row `r` is `starts[r]..starts[r + 1]` of `indices` and `values`, with indices that
     /// increase strictly and lie below `columns`. The error says what is wrong with them.
     ///
     /// ```
     /// use novikoff::data::matrix::{Matrix, Values};
-    /// let values = Values::F32(vec![1.0, 2.0, 3.0]);
-    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3], vec![0, 4, 1], values.clone()).unwrap();
+    /// let values = Values::from(&[1.0_f32, 2.0, 3.0]);
+    /// let matrix = Matrix::from_compressed(5, &[0, 2, 3], &[0, 4, 1], values.clone()).unwrap();
     /// assert_eq!((matrix.rows(), matrix.columns(), matrix.row(0).norm_sq()), (2, 5, 5.0));
-    /// assert!(Matrix::from_compressed(4, vec![0, 2, 3], vec![0, 4, 1], values).is_err());
+    /// assert!(Matrix::from_compressed(4, &[0, 2, 3], &[0, 4, 1], values).is_err());
     /// ```
     pub fn from_compressed(
         columns: usize,
-        starts: Vec<usize>,
-        indices: Vec<u32>,
-        values: Values,
+        starts: impl Into<Cow<'a, [usize]>>,
+        indices: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Values<'a>>,
     ) -> Result<Self, String> {
+        let (starts, indices, values) = (starts.into(), indices.into(), values.into());
         if indices.len() != values.len() {
             return Err(format!("{} indices for {} values", indices.len(), values.len()));
         }
@@ -160,12 +220,18 @@ impl Matrix {
         Ok(Self::from_entries(columns, starts, indices, values))
     }
 
+    /// Dense rows, one after the other, of as many columns each as divide the number of values.
+    pub(super) fn from_rows(columns: usize, values: Values<'a>) -> Self {
+        let rows = values.len().checked_div(columns).unwrap_or(0);
+        Self { rows, columns, sparse: None, values }
+    }
+
     /// A sparse matrix with a value for each entry, whose indices are known to be right.
     pub(crate) fn from_entries(
         columns: usize,
-        starts: Vec<usize>,
-        indices: Vec<u32>,
-        values: Values,
+        starts: Cow<'a, [usize]>,
+        indices: Cow<'a, [u32]>,
+        values: Values<'a>,
     ) -> Self {
         match values.one_per_row(&starts) {
             Some(values) => {
@@ -178,13 +244,13 @@ impl Matrix {
     }
 
     /// A sparse matrix of this storage.
-    pub(crate) fn from_storage(columns: usize, sparse: Sparse, values: Values) -> Self {
+    pub(crate) fn from_storage(columns: usize, sparse: Sparse<'a>, values: Values<'a>) -> Self {
         Self { rows: sparse.starts.len() - 1, columns, sparse: Some(sparse), values }
     }
 
     /// The places of sparse entries (`None` for dense rows), and the values.
     #[inline(always)]
-    pub(crate) fn storage(&self) -> (Option<&Sparse>, &Values) {
+    pub(crate) fn storage(&self) -> (Option<&Sparse<'a>>, &Values<'a>) {
         (self.sparse.as_ref(), &self.values)
     }
 
@@ -260,6 +326,16 @@ impl Matrix {
         }
     }
 
+    /// The same rows in memory of their own.
+    pub fn into_owned(self) -> Matrix<'static> {
+        let sparse = self.sparse.map(|s| Sparse {
+            starts: Cow::Owned(s.starts.into_owned()),
+            indices: Cow::Owned(s.indices.into_owned()),
+            values_per: s.values_per,
+        });
+        Matrix { rows: self.rows, columns: self.columns, sparse, values: self.values.into_owned() }
+    }
+
     /// Whether row `i` has the same stored values as row `i` of another matrix.
     fn has_values_of(&self, other: &Matrix, i: usize) -> bool {
         let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -269,7 +345,7 @@ impl Matrix {
     }
 }
 
-impl PartialEq for Matrix {
+impl PartialEq for Matrix<'_> {
     fn eq(&self, other: &Self) -> bool {
         let same_places = match (&self.sparse, &other.sparse) {
             (Some(own), Some(others)) => own.starts == others.starts && own.indices == others.indices,
@@ -285,7 +361,6 @@ impl PartialEq for Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::fits_f32;
 
     /// The stored entries of a row.
     fn entries(matrix: &Matrix, row: usize) -> Vec<(u32, f64)> {
@@ -294,7 +369,7 @@ mod tests {
         entries
     }
 
-    fn sparse(rows: &[(&[u32], &[f64])]) -> Matrix {
+    fn sparse(rows: &[(&[u32], &[f64])]) -> Matrix<'static> {
         let mut builder = Builder::new(Layout::Sparse);
         rows.iter().for_each(|(indices, values)| builder.push(indices, values));
         builder.finish()
@@ -357,9 +432,9 @@ mod tests {
             at_once.append(CompressedRows { starts: &starts, indices: &indices, values: &values, single });
             assert_eq!(at_once.finish(), matrix, "appended at once");
             let values = if matrix.is_single() {
-                Values::F32(values.iter().map(|&x| x as f32).collect())
+                Values::from(values.iter().map(|&x| x as f32).collect::<Vec<_>>())
             } else {
-                Values::F64(values)
+                Values::from(values)
             };
             assert_eq!(
                 Matrix::from_compressed(matrix.columns(), starts, indices, values).unwrap(),
@@ -413,7 +488,7 @@ mod tests {
     #[test]
     fn compressed_parts_that_do_not_fit_together_are_refused() {
         let make = |starts: &[usize], indices: &[u32], values: &[f64]| {
-            Matrix::from_compressed(3, starts.to_vec(), indices.to_vec(), Values::F64(values.to_vec()))
+            Matrix::from_compressed(3, starts.to_vec(), indices.to_vec(), values.to_vec())
         };
         assert_eq!(make(&[0], &[], &[]).unwrap().rows(), 0);
         for (starts, indices) in [

@@ -13,6 +13,7 @@ pub mod matrix;
 mod memory;
 mod row;
 mod scale;
+mod views;
 
 pub use canonical::Fingerprint;
 pub(crate) use canonical::little_endian;

@@ -269,7 +269,7 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
+    fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
         let mut builder = Builder::new(layout);
         for row in rows {
             let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).collect();

@@ -199,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A model of one feature and so many outputs, and rows `1:x`.
-    fn one_feature(names: &[&str], outputs: usize, xs: &[f64]) -> (Model, Dataset) {
+    fn one_feature(names: &[&str], outputs: usize, xs: &[f64]) -> (Model, Dataset<'static>) {
         let mut weights = Weights::zero(1, outputs);
         weights.values.iter_mut().enumerate().for_each(|(output, w)| *w = 1.0 + output as f64);
         let about = About { features: 1, ..About::default() };

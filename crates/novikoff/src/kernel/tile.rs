@@ -215,7 +215,7 @@ mod tests {
     use crate::data::matrix::{Builder, Layout};
     use proptest::prelude::*;
 
-    fn matrix(rows: &[Vec<f64>]) -> Matrix {
+    fn matrix(rows: &[Vec<f64>]) -> Matrix<'static> {
         let mut builder = Builder::new(Layout::Sparse);
         for row in rows {
             let entries: Vec<(u32, f64)> =

@@ -14,7 +14,7 @@ pub struct Expansion {
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
     /// The support rows.
-    pub rows: Matrix,
+    pub rows: Matrix<'static>,
     /// Number of weight vectors.
     pub outputs: usize,
     /// `rows × outputs` coefficients, those of a row side by side.

@@ -126,7 +126,7 @@ impl Model {
     }
 
     /// Reads rows to be labelled, as the model's training rows were read.
-    pub fn read(&self, path: impl AsRef<Path>) -> Result<Dataset> {
+    pub fn read(&self, path: impl AsRef<Path>) -> Result<Dataset<'static>> {
         Dataset::read_for(path, &self.for_prediction())
     }
 

@@ -16,7 +16,7 @@ pub struct Run<'a> {
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
     /// All rows; mistakes refer to them by number.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// The mistakes, in order.
     pub mistakes: &'a [Mistake],
     /// The number of rounds.

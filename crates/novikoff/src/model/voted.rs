@@ -49,7 +49,7 @@ pub struct Voted {
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
     /// The rows of the mistakes, each once.
-    pub rows: Matrix,
+    pub rows: Matrix<'static>,
     /// The mistakes in order; `row` is an index into `rows`.
     pub mistakes: Vec<Mistake>,
     /// Rounds in all.

@@ -13,10 +13,10 @@ mod tests;
 
 pub use targets::{Objective, ScaledTargets, Targets};
 
-use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::Matrix;
 use crate::model::{Activation, LANES, Network, Scorer, entries_of, panels};
-use crate::online::{Order, Stopped};
+use crate::online::Order;
 use crate::penalty::Bias;
 use crate::random::Random;
 use adam::Moments;
@@ -60,8 +60,8 @@ const STEP_DECAY: f64 = 0.95;
 pub struct Trained {
     /// The network.
     pub scorer: Scorer,
-    /// Why training stopped.
-    pub stopped: Stopped,
+    /// Why training termination.
+    pub termination: Termination,
     /// A summary of each epoch.
     pub trace: Vec<Epoch>,
     /// The epoch whose model this is.
@@ -85,7 +85,7 @@ pub fn train(
     let mut training = Training::new(plan, rows, scales, objective, &counted, &mut random);
     let mut trace = Vec::<Epoch>::new();
     let mut best = None::<(f64, usize, Scorer)>;
-    let mut stopped = Stopped::OutOfEpochs;
+    let mut termination = Termination::OutOfEpochs;
     for epoch in 1..=plan.epochs {
         if plan.order == Order::Shuffled {
             random.shuffle(&mut counted);
@@ -102,11 +102,11 @@ pub fn train(
         sums.seconds = started.elapsed().as_secs_f64();
         trace.push(sums);
         if observer.observe(Progress::Epoch(sums)) == Flow::Stop || flow == Flow::Stop {
-            stopped = Stopped::Interrupted;
+            termination = Termination::Interrupted;
             break;
         }
         if best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
-            stopped = Stopped::ValidationError;
+            termination = Termination::ValidationError;
             break;
         }
     }
@@ -114,13 +114,13 @@ pub fn train(
         Some((_, epoch, scorer)) => (epoch, scorer),
         None => (trace.len(), training.scorer()),
     };
-    Trained { scorer, stopped, trace, epoch }
+    Trained { scorer, termination, trace, epoch }
 }
 
 /// A network during training.
 struct Training<'a> {
     plan: &'a Plan,
-    rows: &'a Matrix,
+    rows: &'a Matrix<'a>,
     scales: &'a [f64],
     objective: &'a Objective,
     layers: Layers,
@@ -132,7 +132,7 @@ struct Training<'a> {
 impl<'a> Training<'a> {
     fn new(
         plan: &'a Plan,
-        rows: &'a Matrix,
+        rows: &'a Matrix<'a>,
         scales: &'a [f64],
         objective: &'a Objective,
         counted: &[u32],

@@ -4,13 +4,13 @@
 use super::linear::{Hypothesis, RowOutcome};
 use super::order::{Order, Sequence};
 use super::visit::{prefetch, prefetch_rows};
-use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 use crate::random::Random;
-use serde::{Deserialize, Serialize};
+
 use std::hint::black_box;
 use std::ops::Range;
 use std::time::Instant;
@@ -41,33 +41,11 @@ pub struct Plan<R> {
     pub own_feature: Option<f64>,
 }
 
-/// Why training stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stopped {
-    /// An epoch made no mistake and no update: the rows are separated.
-    Separated,
-    /// The maximum number of epochs was reached.
-    OutOfEpochs,
-    /// The validation error stopped falling.
-    ValidationError,
-    /// The stream ended.
-    EndOfStream,
-    /// All rows were counted, which takes one pass.
-    Counted,
-    /// The observer asked to stop.
-    Interrupted,
-    /// The duality gap, or the criterion that replaces it, is within the tolerance.
-    Converged,
-    /// It is not.
-    NotConverged,
-}
-
 /// The rows to train on, with classes numbered as the model numbers them.
 #[derive(Clone, Copy)]
 pub struct TrainingRows<'a> {
     /// The rows.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// The class of each.
     pub classes: &'a [u32],
     /// The weight of each; empty if all are 1.
@@ -106,8 +84,8 @@ pub struct Trained {
     /// The last weights, where the scorer has others and either the last epoch made no mistake or the scorer
     /// votes.
     pub last: Option<Weights>,
-    /// Why training stopped.
-    pub stopped: Stopped,
+    /// Why training termination.
+    pub termination: Termination,
     /// A summary of each epoch.
     pub trace: Vec<Epoch>,
     /// The epoch whose model this is.
@@ -119,10 +97,10 @@ pub struct Trained {
 }
 
 impl Trained {
-    pub(super) fn new(scorer: Scorer, stopped: Stopped, trace: Vec<Epoch>, epoch: usize) -> Self {
+    pub(super) fn new(scorer: Scorer, termination: Termination, trace: Vec<Epoch>, epoch: usize) -> Self {
         let mistakes = trace.iter().map(|e| e.mistakes).sum();
         let updates = trace.iter().map(|e| e.updates).sum();
-        Self { scorer, last: None, stopped, trace, epoch, mistakes, updates }
+        Self { scorer, last: None, termination, trace, epoch, mistakes, updates }
     }
 }
 
@@ -154,7 +132,7 @@ pub(super) trait EpochLearner {
 
 /// A run of epochs.
 pub(super) struct EpochRun<S> {
-    pub(super) stopped: Stopped,
+    pub(super) termination: Termination,
     pub(super) trace: Vec<Epoch>,
     /// The smallest validation error, its epoch and its snapshot, if there are validation rows.
     pub(super) best: Option<(f64, usize, S)>,
@@ -174,7 +152,7 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
     let started = Instant::now();
     let mut random = Random::new(plan.seed);
     let mut sequence = Sequence::new(data.rows.rows());
-    let mut run = EpochRun { stopped: Stopped::OutOfEpochs, trace: Vec::new(), best: None };
+    let mut run = EpochRun { termination: Termination::OutOfEpochs, trace: Vec::new(), best: None };
     for epoch in 1..=plan.epochs {
         if plan.order == Order::Shuffled && learner.needs_order() {
             sequence.shuffle(&mut random);
@@ -191,15 +169,15 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
         summary.seconds = started.elapsed().as_secs_f64();
         run.trace.push(summary);
         if observer.observe(Progress::Epoch(summary)) == Flow::Stop || flow == Flow::Stop {
-            run.stopped = Stopped::Interrupted;
+            run.termination = Termination::Interrupted;
             break;
         }
         if summary.updates == 0 && summary.mistakes == 0 {
-            run.stopped = Stopped::Separated;
+            run.termination = Termination::Separated;
             break;
         }
         if run.best.as_ref().is_some_and(|(_, best, _)| epoch - best >= plan.patience) {
-            run.stopped = Stopped::ValidationError;
+            run.termination = Termination::ValidationError;
             break;
         }
     }

@@ -29,7 +29,7 @@ pub(crate) struct KernelLearner<'a, R> {
     kernel: Kernel,
     precision: Precision,
     bias: f64,
-    rows: &'a Matrix,
+    rows: &'a Matrix<'a>,
     norms_sq: Vec<f64>,
     /// The support rows, in the order of their first mistakes.
     support: Vec<u32>,
@@ -93,7 +93,7 @@ impl ScoredTile {
 
 /// The current weights: support rows and their coefficients.
 struct Expanded<'a> {
-    rows: &'a Matrix,
+    rows: &'a Matrix<'a>,
     norms_sq: &'a [f64],
     support: &'a [u32],
     coefficients: &'a [f64],
@@ -103,7 +103,7 @@ struct Expanded<'a> {
 
 impl<'a, R: Rule> KernelLearner<'a, R> {
     /// A learner of zero weights.
-    pub(crate) fn new(plan: &Plan<R>, kernel: Kernel, rows: &'a Matrix) -> Self {
+    pub(crate) fn new(plan: &Plan<R>, kernel: Kernel, rows: &'a Matrix<'a>) -> Self {
         let norms_sq = norms_sq(rows);
         let precision = Precision::suited(kernel, rows, norms_sq.iter().copied().fold(0.0, f64::max));
         let outputs = plan.scheme.outputs(plan.classes);
@@ -292,11 +292,11 @@ pub fn train_kernel<R: Rule>(
     observer: &mut dyn Observer,
 ) -> (Trained, u64) {
     let mut learner = KernelLearner::new(plan, kernel, data.rows);
-    let EpochRun { stopped, trace, best } = run_epochs(plan, data, &mut learner, validate, observer);
+    let EpochRun { termination, trace, best } = run_epochs(plan, data, &mut learner, validate, observer);
     let (epoch, snapshot) = match best {
         Some((_, epoch, snapshot)) => (epoch, snapshot),
         None => (trace.len(), learner.snapshot()),
     };
     let scorer = learner.scorer(&snapshot, data.rows);
-    (Trained::new(scorer, stopped, trace, epoch), learner.comparisons)
+    (Trained::new(scorer, termination, trace, epoch), learner.comparisons)
 }

@@ -1,14 +1,12 @@
 //! Epochs of a linear learner: over the rows in place, or over shuffled copies that a second thread makes.
 
-use super::epochs::{
-    EpochLearner, EpochRun, Plan, Stopped, Tally, Trained, TrainingRows, Validate, run_epochs,
-};
+use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
 use super::linear::{Hypothesis, LinearLearner};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
 use super::shuffled_copy::ShuffledCopies;
 use super::visit::{Visitor, visit_all, visit_rows};
-use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::{Matrix, Vector};
 use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
@@ -34,7 +32,7 @@ pub fn train<R: Rule>(
         learner = learner.with_own_feature(delta, data.rows.rows());
     }
     let is_copied = copies_rows(plan, data.rows, &learner);
-    let (learner, EpochRun { stopped, trace, best }) = thread::scope(|scope| {
+    let (learner, EpochRun { termination, trace, best }) = thread::scope(|scope| {
         let copies =
             if is_copied { ShuffledCopies::spawn(scope, data, plan.seed, plan.epochs) } else { None };
         let mut learner = LinearEpochs { learner, plan, copies };
@@ -45,10 +43,10 @@ pub fn train<R: Rule>(
     });
     let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
     let is_last = plan.hypothesis == Hypothesis::Last && epoch == trace.len();
-    let is_wanted = stopped == Stopped::Separated || plan.hypothesis == Hypothesis::Votes;
+    let is_wanted = termination == Termination::Separated || plan.hypothesis == Hypothesis::Votes;
     let last = (is_wanted && !is_last).then(|| learner.learner.weights().clone());
     let scorer = learner.into_scorer(best.map(|(_, _, snapshot)| snapshot), data.rows);
-    Trained { last, ..Trained::new(scorer, stopped, trace, epoch) }
+    Trained { last, ..Trained::new(scorer, termination, trace, epoch) }
 }
 
 /// Whether a second thread copies the rows in shuffled order: for short rows, which are learned from faster
@@ -145,7 +143,7 @@ impl<R: Rule> LinearEpochs<'_, R> {
 
 impl<R> Plan<R> {
     /// A run of linear weights with these mistakes.
-    fn run<'a>(&self, rows: &'a Matrix, mistakes: &'a [Mistake], rounds: f64) -> Run<'a> {
+    fn run<'a>(&self, rows: &'a Matrix<'a>, mistakes: &'a [Mistake], rounds: f64) -> Run<'a> {
         let (kernel, precision) = (Kernel::Linear, Precision::Double);
         Run { kernel, precision, bias: self.bias.coordinate(), rows, mistakes, rounds }
     }

@@ -18,7 +18,7 @@ mod stream;
 mod visit;
 
 pub use budget::BudgetLearner;
-pub use epochs::{Plan, Stopped, Trained, TrainingRows, Validate};
+pub use epochs::{Plan, Trained, TrainingRows, Validate};
 pub(crate) use kernel::KernelLearner;
 pub use kernel::train_kernel;
 pub use linear::{Hypothesis, LinearLearner, RowOutcome};

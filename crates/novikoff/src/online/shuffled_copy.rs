@@ -16,7 +16,7 @@ use std::thread::{self, Scope};
 pub(super) struct ShuffledCopy {
     /// The number of each row in the data.
     pub(super) ids: Vec<u32>,
-    rows: Matrix,
+    rows: Matrix<'static>,
     classes: Vec<u32>,
     weights: Vec<f64>,
     /// Whether the epoch ends with this window.
@@ -133,7 +133,7 @@ mod tests {
     use crate::data::matrix::{Builder, Layout};
 
     /// Rows in every storage format.
-    fn matrices(random: &mut Random, rows: usize) -> Vec<Matrix> {
+    fn matrices(random: &mut Random, rows: usize) -> Vec<Matrix<'static>> {
         let mut all = Vec::new();
         for form in 0..6 {
             let (columns, exact) = (7, form % 2 == 0);

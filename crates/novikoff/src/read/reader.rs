@@ -537,7 +537,7 @@ impl Reader {
     }
 
     /// Reads the whole data set.
-    pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset> {
+    pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
         let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let mut data = self.read_rows(observer)?;
@@ -557,7 +557,7 @@ impl Reader {
         fraction: f64,
         seed: u64,
         observer: &mut dyn Observer,
-    ) -> Result<(Dataset, Dataset)> {
+    ) -> Result<(Dataset<'static>, Dataset<'static>)> {
         let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let data = self.read_rows(observer)?;
@@ -576,7 +576,7 @@ impl Reader {
     }
 
     /// Reads the whole data set; documents for training as counts.
-    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<Dataset> {
+    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
         // The size of a compressed file does not tell the size of its contents.
         let total = self.input.source.total().filter(|_| !self.input.source.is_compressed());
         let mut numbering = std::mem::take(&mut self.numbering);

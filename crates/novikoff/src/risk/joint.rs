@@ -18,7 +18,7 @@ const CHUNK: usize = 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Joint<'a> {
     /// The rows.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// The class of each.
     pub classes: &'a [u32],
     /// How many classes there are.

@@ -27,7 +27,7 @@ use crate::penalty::{Bias, Penalty};
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a, L, P> {
     /// The rows.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// The target of each: +1 or −1 for classes.
     pub targets: &'a [f64],
     /// How much each row counts; empty if each counts once.

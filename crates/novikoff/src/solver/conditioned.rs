@@ -39,7 +39,7 @@ impl Allowed {
 
 /// The rows with their columns as `(x − shift)·factor`, every one of them exact.
 pub struct Conditioned {
-    rows: Matrix,
+    rows: Matrix<'static>,
     /// Columns that are shifted, in ascending order, and by how much.
     shifts: Vec<(u32, f64)>,
     /// Powers of two; empty where columns are left in their units.
@@ -59,7 +59,7 @@ impl Conditioned {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &Matrix {
+    pub fn rows(&self) -> &Matrix<'_> {
         &self.rows
     }
 
@@ -151,7 +151,7 @@ fn power_below(x: f64) -> f64 {
 }
 
 /// The rows with their columns shifted and scaled; `None` if that would round a number.
-fn changed(rows: &Matrix, shifts: &[(u32, f64)], factors: &[f64]) -> Option<Matrix> {
+fn changed(rows: &Matrix, shifts: &[(u32, f64)], factors: &[f64]) -> Option<Matrix<'static>> {
     let columns = rows.columns();
     let mut offsets = vec![0.0; columns];
     shifts.iter().for_each(|(j, shift)| offsets[*j as usize] = *shift);

@@ -10,7 +10,7 @@ use crate::risk::{Point, Problem};
 
 pub const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
 
-pub fn dense(rows: &[Vec<f64>]) -> Matrix {
+pub fn dense(rows: &[Vec<f64>]) -> Matrix<'static> {
     let columns = rows.first().map_or(0, Vec::len);
     let mut builder = Builder::new(Layout::Dense { columns });
     let indices: Vec<u32> = (0..columns as u32).collect();
@@ -18,7 +18,7 @@ pub fn dense(rows: &[Vec<f64>]) -> Matrix {
     builder.finish()
 }
 
-pub fn sparse(rows: &[Vec<f64>]) -> Matrix {
+pub fn sparse(rows: &[Vec<f64>]) -> Matrix<'static> {
     let mut builder = Builder::new(Layout::Sparse);
     for row in rows {
         let (indices, values): (Vec<u32>, Vec<f64>) =
@@ -31,7 +31,7 @@ pub fn sparse(rows: &[Vec<f64>]) -> Matrix {
 }
 
 pub fn problem<'a, L: Loss>(
-    rows: &'a Matrix,
+    rows: &'a Matrix<'a>,
     targets: &'a [f64],
     loss: L,
     lambda: f64,

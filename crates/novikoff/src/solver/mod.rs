@@ -41,6 +41,7 @@ mod simplex;
 mod stochastic_gradient;
 mod subsample;
 
+pub use crate::control::Termination;
 pub use augmented_lagrangian::Augmented;
 pub use boosting::Boosting;
 pub use coordinate::{Coordinate, largest_l1};
@@ -163,22 +164,6 @@ impl Certified {
         let (scores, gap) = scores_and_gap(problem, point, duals);
         Self { scores, gap, duals: None }
     }
-}
-
-/// Why a solver stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Termination {
-    /// Its own criterion is met.
-    Converged,
-    /// It has made [`Control::steps`] steps.
-    OutOfSteps,
-    /// No step improved anything: this is as far as floating-point numbers go.
-    Stalled,
-    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer
-    /// weights.
-    Diverging,
-    /// The observer asked to stop.
-    Interrupted,
 }
 
 #[cfg(test)]

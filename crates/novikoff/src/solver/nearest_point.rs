@@ -18,7 +18,7 @@ use rayon::prelude::*;
 #[derive(Clone, Copy)]
 pub struct Signed<'a> {
     /// The rows.
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     /// +1 or −1 for each; 0 for rows that do not count.
     pub signs: &'a [f64],
     /// The bias's coordinate, or zero.

@@ -17,7 +17,7 @@ const LEAST_ROWS: usize = 512;
 
 /// Every eighth row, with its target and its weight.
 pub(super) struct Subsample {
-    rows: Matrix,
+    rows: Matrix<'static>,
     targets: Vec<f64>,
     row_weights: Vec<f64>,
     total: f64,

@@ -7,13 +7,13 @@ use super::fit::{CountDetails, Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
 use super::stream::{Learned, Streaming};
 use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
+use crate::control::Termination;
 use crate::data::{Dataset, Labels, Row};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::features::Schema;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
-use crate::online::Stopped;
 use crate::read::Reader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     let validation_error =
         validation.map(|held| evaluate::error(&scorer, held, &classes.rank_all(&held.labels)));
     let mut results = BTreeMap::from([
-        ("stopped".to_owned(), json!(Stopped::Counted)),
+        ("stopped".to_owned(), json!(Termination::Counted)),
         ("train_error".to_owned(), json!(train_error)),
     ]);
     results.extend(validation_error.map(|error| ("validation_error".to_owned(), json!(error))));
@@ -49,7 +49,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
         model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
         learner: bayes.clone().into(),
         scheme,
-        stopped: Stopped::Counted,
+        termination: Termination::Counted,
         train_error: Some(train_error),
         details: Details::Counts(CountDetails { validation_error }),
     })

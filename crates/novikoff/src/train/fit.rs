@@ -4,11 +4,10 @@ use super::geometry::Geometry;
 use super::learner::Learner;
 use super::mistakes::Promise;
 use super::risk::RiskFit;
-use crate::control::Epoch;
+use crate::control::{Epoch, Termination};
 use crate::data::Report;
 use crate::model::{Model, Weights};
 use crate::multiclass::Scheme;
-use crate::online::Stopped;
 
 /// A model and how its training went.
 #[derive(Clone, Debug)]
@@ -20,7 +19,7 @@ pub struct Fit {
     /// How classes were reduced to scores.
     pub scheme: Scheme,
     /// Why training ended.
-    pub stopped: Stopped,
+    pub termination: Termination,
     /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than the
     /// training (voted on many rows), or where the rows are gone (streams).
     pub train_error: Option<f64>,

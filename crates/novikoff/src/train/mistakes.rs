@@ -5,11 +5,12 @@ use super::geometry::{Stands, overflow};
 use super::learner::Learner;
 use super::run::Corrections;
 use crate::certificate::mistakes::Margins;
+use crate::control::Termination;
 use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
-use crate::online::{Hypothesis, Stopped, Trained, TrainingRows};
+use crate::online::{Hypothesis, Trained, TrainingRows};
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -78,7 +79,7 @@ pub(super) fn account(
     let last = trained.last.as_ref().map(stands).transpose()?;
     let geometry = own.as_ref().map(Stands::geometry);
     // With a feature of their own, rows may be separated by that alone.
-    let separated = trained.stopped == Stopped::Separated && corrections.own_feature.is_none();
+    let separated = trained.termination == Termination::Separated && corrections.own_feature.is_none();
     let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
     let margin_upper = margin_upper(trained, batch, scheme, learner);
     // The theorems speak of steps of one size, from zero.

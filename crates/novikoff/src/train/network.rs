@@ -166,7 +166,7 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
 type Measure<'a> = Box<dyn Fn(&Scorer) -> f64 + 'a>;
 
 /// How wrong a scorer is on rows: the share of classes, or of the numbers' variance.
-fn measure<'a>(held: &'a Dataset, classes: Option<&Classes>) -> Result<Measure<'a>> {
+fn measure<'a>(held: &'a Dataset<'a>, classes: Option<&Classes>) -> Result<Measure<'a>> {
     if let Some(classes) = classes {
         let ranked = classes.rank_all(&held.labels);
         return Ok(Box::new(move |scorer| evaluate::error(scorer, held, &ranked)));
@@ -188,13 +188,13 @@ fn finish(
     plan: &Plan,
     settings: &MultilayerPerceptron,
 ) -> Result<Fit> {
-    let Trained { scorer, stopped, trace, epoch } = trained;
+    let Trained { scorer, termination, trace, epoch } = trained;
     let train_error =
         classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
     let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
     let updates = trace.iter().map(|epoch| epoch.updates).sum();
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let results = results(&history, stopped, train_error);
+    let results = results(&history, termination, train_error);
     let about = About {
         learner: LearnerName::Network.name().to_owned(),
         settings: describe(settings, plan, classes.as_ref().map(|_| scheme)),
@@ -211,7 +211,7 @@ fn finish(
         model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities },
         learner: settings.clone().into(),
         scheme,
-        stopped,
+        termination,
         train_error,
         details: Details::Network(history),
     })

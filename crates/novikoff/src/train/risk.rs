@@ -14,14 +14,13 @@ use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
 use super::learner::{Criterion, Risk};
 use crate::certificate::proof::Direction;
-use crate::control::{Observer, Watch};
+use crate::control::{Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Scale};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation};
 use crate::loss::{LossName, with_loss};
 use crate::model::{About, Calibration, Model, Scorer, Task as Predicts, Weights};
 use crate::multiclass::Scheme;
-use crate::online::Stopped;
 use crate::penalty::{ElasticNet, L2};
 use crate::risk::Gap;
 use crate::solver::{REACH, WarmStart};
@@ -76,8 +75,8 @@ fn train_named<L: Named>(
         true => scores_by_row(&solved.results, goal.outputs, data.len()),
         false => None,
     };
-    let stopped = if watch.stopped() { Some(Stopped::Interrupted) } else { None };
-    finish(Training { minimised, solved, goal, scores, stopped, data_hash }, data, validation, settings)
+    let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
+    finish(Training { minimised, solved, goal, scores, termination, data_hash }, data, validation, settings)
 }
 
 /// Minimises a named loss with the penalty of the settings.
@@ -116,13 +115,13 @@ struct Training {
     /// The rows' scores, where they are at hand.
     scores: Option<Vec<f64>>,
     /// Why training ended, if not by the solver.
-    stopped: Option<Stopped>,
+    termination: Option<Termination>,
     data_hash: String,
 }
 
 /// Measures the model and describes it.
 fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, settings: &Risk) -> Result<Fit> {
-    let Training { minimised, solved, goal, scores, stopped, data_hash } = training;
+    let Training { minimised, solved, goal, scores, termination, data_hash } = training;
     let Solved { weights, results, starts } = solved;
     let scorer = Scorer::Linear(weights);
     let train_error = goal.classes.as_ref().map(|_| match scores {
@@ -136,10 +135,10 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         _ => None,
     };
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
-    let stopped = match (stopped, &risk.obstacle) {
-        (Some(stopped), _) => stopped,
-        (None, None) => Stopped::Converged,
-        (None, Some(_)) => Stopped::NotConverged,
+    let termination = match (termination, &risk.obstacle) {
+        (Some(termination), _) => termination,
+        (None, None) => Termination::Converged,
+        (None, Some(_)) => Termination::NotConverged,
     };
     let about = About {
         learner: settings.criterion.name().to_owned(),
@@ -148,7 +147,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
         data_hash,
-        results: about_results(&risk, stopped, train_error),
+        results: about_results(&risk, termination, train_error),
     };
     // Of these losses one is a likelihood: its scores are log odds.
     let likelihood = if goal.scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
@@ -164,17 +163,21 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         model,
         learner: settings.clone().into(),
         scheme: goal.scheme,
-        stopped,
+        termination,
         train_error,
         details: Details::Risk(Box::new(risk)),
     })
 }
 
 /// What a model says of its training.
-fn about_results(risk: &RiskFit, stopped: Stopped, train_error: Option<f64>) -> BTreeMap<String, Value> {
+fn about_results(
+    risk: &RiskFit,
+    termination: Termination,
+    train_error: Option<f64>,
+) -> BTreeMap<String, Value> {
     let mut results = BTreeMap::from([
         ("steps".to_owned(), json!(risk.steps)),
-        ("stopped".to_owned(), json!(stopped)),
+        ("stopped".to_owned(), json!(termination)),
         ("objective".to_owned(), json!(risk.objective)),
     ]);
     let optional = [
@@ -240,7 +243,7 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 /// Rows with their columns brought to one size, if that was asked for.
 struct Scaling {
     factors: Vec<f64>,
-    scaled: Option<Matrix>,
+    scaled: Option<Matrix<'static>>,
 }
 
 impl Scaling {
@@ -253,15 +256,15 @@ impl Scaling {
         Self { factors, scaled }
     }
 
-    fn rows<'a>(&'a self, data: &'a Dataset) -> &'a Matrix {
+    fn rows<'a>(&'a self, data: &'a Dataset<'a>) -> &'a Matrix<'a> {
         self.scaled.as_ref().unwrap_or(&data.rows)
     }
 }
 
 /// Rows to learn from with one penalty after the other, and rows to measure on.
 pub(super) struct Path<'a> {
-    pub(super) training: Dataset,
-    pub(super) held: Dataset,
+    pub(super) training: Dataset<'static>,
+    pub(super) held: Dataset<'static>,
     /// From the strongest to the weakest.
     pub(super) lambdas: &'a [f64],
 }

@@ -6,6 +6,7 @@ use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::account;
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
+use crate::control::Termination;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
@@ -170,9 +171,9 @@ pub(super) fn train_run<R: Rule>(
     let account = account(&mut trained, batch, scheme, corrections, learner)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
-    let Trained { scorer, stopped, trace, epoch, mistakes, updates, .. } = trained;
+    let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let mut results = results(&history, stopped, train_error);
+    let mut results = results(&history, termination, train_error);
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
     let about = About {
         learner: learner.name().to_owned(),
@@ -188,16 +189,16 @@ pub(super) fn train_run<R: Rule>(
         model: Model { about, labels: classes.labels, schema, scorer, probabilities: None },
         learner: learner.clone(),
         scheme,
-        stopped,
+        termination,
         train_error,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
     })
 }
 
 /// Rows to watch the error on, with classes numbered as the model will number them.
-type Validation<'a> = Option<(&'a Dataset, Vec<u32>)>;
+type Validation<'a> = Option<(&'a Dataset<'a>, Vec<u32>)>;
 
-fn validated<'a>(validation: Option<&'a Dataset>, classes: &Classes) -> Validation<'a> {
+fn validated<'a>(validation: Option<&'a Dataset<'a>>, classes: &Classes) -> Validation<'a> {
     validation.map(|data| (data, classes.rank_all(&data.labels)))
 }
 
@@ -232,7 +233,7 @@ fn epochs<R: Rule>(
 /// What a model says of epochs.
 pub(super) fn results(
     history: &History,
-    stopped: online::Stopped,
+    termination: Termination,
     train_error: Option<f64>,
 ) -> BTreeMap<String, Value> {
     let mut results = BTreeMap::from([
@@ -240,7 +241,7 @@ pub(super) fn results(
         ("epoch".to_owned(), json!(history.best)),
         ("mistakes".to_owned(), json!(history.mistakes)),
         ("updates".to_owned(), json!(history.updates)),
-        ("stopped".to_owned(), json!(stopped)),
+        ("stopped".to_owned(), json!(termination)),
     ]);
     results.extend(train_error.map(|error| ("train_error".to_owned(), json!(error))));
     results.extend(history.validation_error().map(|error| ("validation_error".to_owned(), json!(error))));

@@ -5,13 +5,13 @@ use super::fit::{Details, Fit, StreamDetails};
 use super::geometry::overflow;
 use super::learner::{ClassWeight, Learner, Shared};
 use super::run::Corrections;
-use crate::control::{Flow, Observer, Progress};
+use crate::control::{Flow, Observer, Progress, Termination};
 use crate::data::{Fingerprint, Row};
 use crate::error::{Error, Result};
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::Rule;
-use crate::online::{Order, Stopped, Stream, Streamed};
+use crate::online::{Order, Stream, Streamed};
 use crate::read::{Chunk, Reader, Summary};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -194,7 +194,8 @@ impl<'a, S: Streaming> Pass<'a, S> {
             progressive_error: wrong as f64 / rows.max(1) as f64,
             report: end.report,
         };
-        let stopped = if end.flow == Flow::Stop { Stopped::Interrupted } else { Stopped::EndOfStream };
+        let termination =
+            if end.flow == Flow::Stop { Termination::Interrupted } else { Termination::EndOfStream };
         let about = About {
             learner: learner.name().to_owned(),
             settings: learned.settings,
@@ -202,14 +203,14 @@ impl<'a, S: Streaming> Pass<'a, S> {
             features: features as u64,
             rows,
             data_hash: self.fingerprint.finish(features, &end.labels, &end.schema),
-            results: results(&details, stopped),
+            results: results(&details, termination),
         };
         let Learned { scorer, probabilities, scheme, .. } = learned;
         Ok(Fit {
             model: Model { about, labels: classes.labels, schema: end.schema, scorer, probabilities },
             learner: learner.clone(),
             scheme,
-            stopped,
+            termination,
             train_error: None,
             details: Details::Stream(Box::new(details)),
         })
@@ -217,13 +218,13 @@ impl<'a, S: Streaming> Pass<'a, S> {
 }
 
 /// What a model says of its stream.
-fn results(details: &StreamDetails, stopped: Stopped) -> BTreeMap<String, Value> {
+fn results(details: &StreamDetails, termination: Termination) -> BTreeMap<String, Value> {
     BTreeMap::from([
         ("epochs".to_owned(), json!(1)),
         ("mistakes".to_owned(), json!(details.mistakes)),
         ("updates".to_owned(), json!(details.updates)),
         ("progressive_error".to_owned(), json!(details.progressive_error)),
-        ("stopped".to_owned(), json!(stopped)),
+        ("stopped".to_owned(), json!(termination)),
     ])
 }
 

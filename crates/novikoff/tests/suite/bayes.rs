@@ -22,7 +22,7 @@ fn options(format: Format, hash_bits: Option<u8>) -> Options {
     Options { format: Some(format), hash_bits, ..Options::default() }
 }
 
-fn read(text: &str, format: Format, hash_bits: Option<u8>) -> Dataset {
+fn read(text: &str, format: Format, hash_bits: Option<u8>) -> Dataset<'static> {
     Reader::open(&input(text), &options(format, hash_bits), &Purpose::Training)
         .unwrap()
         .read(&mut Unwatched)

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::objective::{Objective, Target};
 use novikoff::certificate::proof::Direction;
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Scale};
@@ -15,7 +15,6 @@ use novikoff::features::Schema;
 use novikoff::loss::LossName;
 use novikoff::model::{Model, Scorer, checksum, to_bytes};
 use novikoff::multiclass::Scheme;
-use novikoff::online::Stopped;
 use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
@@ -27,7 +26,14 @@ use serde_json::Value;
 
 /// Rows around a centre per class, that overlap by as much as `noise` says; targets are numbers if there is
 /// one class.
-fn rows(count: usize, features: usize, classes: usize, noise: f64, seed: u64, weighted: bool) -> Dataset {
+fn rows(
+    count: usize,
+    features: usize,
+    classes: usize,
+    noise: f64,
+    seed: u64,
+    weighted: bool,
+) -> Dataset<'static> {
     let mut random = Random::new(seed);
     let mut builder = Builder::new(Layout::Dense { columns: features });
     let indices: Vec<u32> = (0..features as u32).collect();
@@ -132,7 +138,7 @@ const LEARNERS: [LearnerName; 7] = [
 
 #[derive(Clone, Debug)]
 struct Case {
-    data: Dataset,
+    data: Dataset<'static>,
     settings: Learner,
 }
 
@@ -205,7 +211,7 @@ proptest! {
             apart += value - least.unwrap();
             sum += value;
         }
-        if fit.stopped == Stopped::Converged {
+        if fit.termination == Termination::Converged {
             // Folding scales back into the weights, and rounding outwards, cost next to nothing.
             prop_assert!(apart <= 1.1e-6 * sum + 1e-9, "{settings:?}: {apart} of {sum}");
         }
@@ -408,7 +414,7 @@ fn bounds_that_runs_reach_are_not_rounded_below_them() {
 }
 
 /// Three rows, `+` where true.
-fn signed(rows: &[[f64; 3]; 3], signs: &[bool; 3]) -> Dataset {
+fn signed(rows: &[[f64; 3]; 3], signs: &[bool; 3]) -> Dataset<'static> {
     let mut builder = Builder::new(Layout::Dense { columns: 3 });
     rows.iter().for_each(|row| builder.push(&[0, 1, 2], row));
     Dataset {
@@ -577,7 +583,7 @@ proptest! {
         let offered = fitted(&plain, &settings.clone().with_own_feature(Some(own)));
         let explicit = fitted(&wide, &settings);
         prop_assert_eq!(offered.history().unwrap().mistakes, explicit.history().unwrap().mistakes);
-        prop_assert_eq!(offered.stopped, Stopped::Separated);
+        prop_assert_eq!(offered.termination, Termination::Separated);
         if let (Scorer::Linear(a), Scorer::Linear(b)) = (&offered.model.scorer, &explicit.model.scorer) {
             prop_assert_eq!(&a.values[..], &b.values[..2]);
             prop_assert_eq!(&a.bias, &b.bias);

@@ -16,7 +16,7 @@ use novikoff::train::{LearnerName, Perceptron};
 use proptest::prelude::*;
 
 /// Rows of small integers around a corner for each class, and some of them anywhere.
-fn rows(classes: usize, count: usize, features: usize, seed: u64) -> Dataset {
+fn rows(classes: usize, count: usize, features: usize, seed: u64) -> Dataset<'static> {
     let mut random = Random::new(seed);
     let mut builder = Builder::new(Layout::Sparse);
     let indices: Vec<u32> = (0..features as u32).collect();

@@ -2,18 +2,17 @@
 //! dual above a minimum.
 
 use crate::with::With;
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
 use novikoff::features::Schema;
 use novikoff::loss::{Absolute, Exponential, Hinge, Loss, LossName, Squared, SquaredHinge};
 use novikoff::multiclass::Scheme;
-use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
 use novikoff::train::{Fit, LearnerName, Risk, RiskFit, SolverName, Strength, train};
 
-fn dataset(rows: &[Vec<f64>], targets: &[f64]) -> Dataset {
+fn dataset(rows: &[Vec<f64>], targets: &[f64]) -> Dataset<'static> {
     let mut builder = Builder::new(Layout::Dense { columns: rows[0].len() });
     let indices: Vec<u32> = (0..rows[0].len() as u32).collect();
     rows.iter().for_each(|row| builder.push(&indices, row));
@@ -64,7 +63,7 @@ fn a_tiny_column_is_fitted_by_least_absolute_deviations() {
         let (rows, targets): (Vec<_>, Vec<_>) =
             (1..6).map(|i| (vec![f64::from(i) * scale], f64::from(i))).unzip();
         let fit = fit(LearnerName::LeastAbsolute, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
-        assert_eq!(fit.stopped, Stopped::Converged, "{scale}");
+        assert_eq!(fit.termination, Termination::Converged, "{scale}");
         assert!(risk(&fit).objective < 1e-12 && risk(&fit).dual.unwrap() < 1e-12, "{scale} {:?}", risk(&fit));
     }
 }
@@ -75,15 +74,21 @@ fn times_and_millionths_do_not_pass_for_arrival() {
     let small: Vec<Vec<f64>> = (0..10).map(|i| vec![f64::from(i) * 1e-6]).collect();
     for rows in [&far, &small] {
         let newton = fit(LearnerName::Logistic, 0.0, SolverName::Newton, Bias::Free, rows, &targets);
-        assert_eq!(newton.stopped, Stopped::Converged);
+        assert_eq!(newton.termination, Termination::Converged);
         let least = risk(&newton).objective;
         assert!(least < 0.55 && risk(&newton).steps > 1, "{:?}", risk(&newton));
         let gradient = fit(LearnerName::Logistic, 0.0, SolverName::Gradient, Bias::Free, rows, &targets);
-        assert!(gradient.stopped != Stopped::Converged || risk(&gradient).objective <= least * (1.0 + 1e-4));
+        assert!(
+            gradient.termination != Termination::Converged
+                || risk(&gradient).objective <= least * (1.0 + 1e-4)
+        );
         let boosting = fit(LearnerName::Boosting, 0.0, SolverName::Auto, Bias::Free, rows, &targets);
         let best = risk(&fit(LearnerName::Exponential, 0.0, SolverName::Newton, Bias::Free, rows, &targets))
             .objective;
-        assert!(boosting.stopped != Stopped::Converged || risk(&boosting).objective <= best * (1.0 + 1e-4));
+        assert!(
+            boosting.termination != Termination::Converged
+                || risk(&boosting).objective <= best * (1.0 + 1e-4)
+        );
     }
 }
 
@@ -95,8 +100,8 @@ fn classes_learned_jointly_find_the_minimum_in_any_units() {
         let rows: Vec<Vec<f64>> = (0..12).map(|i| vec![f64::from(i) * scale + shift]).collect();
         let fit = fit(LearnerName::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
         assert_eq!(
-            (fit.stopped, fit.scheme),
-            (Stopped::Converged, Scheme::Joint),
+            (fit.termination, fit.scheme),
+            (Termination::Converged, Scheme::Joint),
             "{scale} {shift} {:?}",
             risk(&fit)
         );
@@ -116,17 +121,17 @@ fn separable_rows_have_no_minimum_and_are_said_to_have_none() {
         (LearnerName::Logistic, SolverName::Gradient),
     ] {
         let fit = fit(learner, 0.0, solver, Bias::None, &rows, &targets);
-        assert_eq!(fit.stopped, Stopped::NotConverged, "{learner:?} {solver:?}");
+        assert_eq!(fit.termination, Termination::NotConverged, "{learner:?} {solver:?}");
         let why = risk(&fit).obstacle.as_deref().unwrap();
         assert!(why.contains("separable") && why.contains("`lambda`"), "{why}");
     }
     let three = [0.0, 0.0, 1.0, 2.0, 2.0];
     let joint = fit(LearnerName::Logistic, 0.0, SolverName::Auto, Bias::Free, &rows, &three);
-    assert_eq!(joint.stopped, Stopped::NotConverged);
+    assert_eq!(joint.termination, Termination::NotConverged);
     assert!(risk(&joint).obstacle.as_deref().unwrap().contains("separable"));
     // A squared hinge is zero from a margin of 1 on: there is a minimum.
     let hinge = fit(LearnerName::SquaredSvm, 0.0, SolverName::Newton, Bias::None, &rows, &targets);
-    assert_eq!((hinge.stopped, risk(&hinge).objective), (Stopped::Converged, 0.0));
+    assert_eq!((hinge.termination, risk(&hinge).objective), (Termination::Converged, 0.0));
 }
 
 #[test]
@@ -143,7 +148,7 @@ fn newton_knows_the_minimum_when_it_is_there() {
             };
             let settings = learner.learner().with_risk(risk);
             let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
-            assert_eq!(fit.stopped, Stopped::Converged, "{learner:?} {lambda} {:?}", fit.risk());
+            assert_eq!(fit.termination, Termination::Converged, "{learner:?} {lambda} {:?}", fit.risk());
         }
     }
 }
@@ -167,7 +172,7 @@ fn several_classes_converge_when_their_gap_says_so() {
             let settings = learner.learner().with_risk(risk).with_multiclass(Some(Scheme::OneVsRest));
             let fit = train(&dataset(&rows, &targets), None, &settings, &mut Unwatched).unwrap();
             let close = fit.risk().unwrap().relative_gap.unwrap() <= 1e-2;
-            assert_eq!(fit.stopped == Stopped::Converged, close, "{learner:?} after {steps} steps");
+            assert_eq!(fit.termination == Termination::Converged, close, "{learner:?} after {steps} steps");
         }
     }
 }
@@ -418,7 +423,7 @@ fn converged_is_said_only_of_minima() {
                     let weights = fit.model.scorer.weights().unwrap();
                     let own = task.objective(&weights.values, weights.bias[0]);
                     let found = fit.risk().unwrap();
-                    let converged = fit.stopped == Stopped::Converged;
+                    let converged = fit.termination == Termination::Converged;
                     assert!((own - found.objective).abs() <= 1e-6 * own + 1e-9, "{what}: {own} is {found:?}");
                     // A ball that holds the weights of the other minimum.
                     let near = l2 + l1 > 0.0 || length <= 0.5 * REACH;
@@ -491,7 +496,11 @@ fn rows_of_enormous_values_are_part_of_the_objective() {
         });
         let own = losses.sum::<f64>() / 7.0 + 0.05 * weights.iter().map(|w| w * w).sum::<f64>();
         assert!((risk(&fit).objective - own).abs() <= 1e-6 * own, "{solver:?}: {own} {:?}", risk(&fit));
-        assert!(fit.stopped != Stopped::Converged || own < 0.958, "{solver:?}: {own} {:?}", risk(&fit));
+        assert!(
+            fit.termination != Termination::Converged || own < 0.958,
+            "{solver:?}: {own} {:?}",
+            risk(&fit)
+        );
     }
 }
 
@@ -507,10 +516,10 @@ fn an_objective_that_underflows_is_no_minimum() {
         (0.0, SolverName::Newton),
     ] {
         let fit = fit(LearnerName::LeastSquares, lambda, solver, Bias::Free, &rows, &targets);
-        assert_eq!(fit.stopped, Stopped::NotConverged, "{lambda} {solver:?} {:?}", risk(&fit));
+        assert_eq!(fit.termination, Termination::NotConverged, "{lambda} {solver:?} {:?}", risk(&fit));
     }
     let met = fit(LearnerName::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &[0.0; 3]);
-    assert_eq!(met.stopped, Stopped::Converged);
+    assert_eq!(met.termination, Termination::Converged);
 }
 
 /// Rows on a line, far from zero: the largest margin is half of the distance of the classes.
@@ -526,11 +535,11 @@ fn margins_are_bounded_in_spite_of_rounding() {
         let (lower, upper) = fit.risk().unwrap().margin.unwrap();
         assert!(lower <= widest && widest <= upper, "{at}: {lower} {widest} {upper}");
         assert!(
-            fit.stopped != Stopped::Converged || widest - lower <= tolerance * widest,
+            fit.termination != Termination::Converged || widest - lower <= tolerance * widest,
             "{at}: {lower} {widest}"
         );
         assert!(
-            tolerance < 1e-4 || at > 1e4 || fit.stopped == Stopped::Converged,
+            tolerance < 1e-4 || at > 1e4 || fit.termination == Termination::Converged,
             "{at} {tolerance} {lower} {upper}"
         );
     }

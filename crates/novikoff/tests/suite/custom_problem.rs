@@ -255,7 +255,7 @@ impl<L: Loss, P: Penalty> Solver<L, P> for CoordinateSearch {
     }
 }
 
-fn matrix(rows: &[[f64; 2]]) -> Matrix {
+fn matrix(rows: &[[f64; 2]]) -> Matrix<'static> {
     let mut builder = Builder::new(Layout::Dense { columns: 2 });
     rows.iter().for_each(|row| builder.push(&[0, 1], row));
     builder.finish()

@@ -8,13 +8,13 @@ use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff_checker::Rows;
 use serde_json::{Value, json};
 
-pub fn read(text: &str) -> Dataset {
+pub fn read(text: &str) -> Dataset<'static> {
     let input = Input::Bytes { name: "rows".into(), bytes: text.as_bytes().to_vec().into() };
     let options = Options { format: Some(Format::Svmlight), ..Options::default() };
     Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
 }
 
-pub fn weighted(text: &str, weights: &[f64]) -> Dataset {
+pub fn weighted(text: &str, weights: &[f64]) -> Dataset<'static> {
     Dataset { row_weights: weights.to_vec(), ..read(text) }
 }
 
@@ -65,7 +65,7 @@ pub const LOSSES: [&str; 7] =
     ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
 
 impl Case {
-    fn data(&self) -> Dataset {
+    fn data(&self) -> Dataset<'static> {
         let text: String = self
             .rows
             .iter()

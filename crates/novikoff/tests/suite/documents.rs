@@ -22,7 +22,7 @@ fn options(format: Format, recipe: &TextRecipe) -> Options {
     Options { format: Some(format), recipe: recipe.clone(), threads: 2, ..Options::default() }
 }
 
-fn read(text: &str, recipe: &TextRecipe) -> Dataset {
+fn read(text: &str, recipe: &TextRecipe) -> Dataset<'static> {
     Reader::open(&input(text), &options(Format::Text, recipe), &Purpose::Training)
         .unwrap()
         .read(&mut Unwatched)

@@ -11,7 +11,6 @@ use novikoff::loss::{
     Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
 };
 use novikoff::model::{Scorer, Weights, to_bytes};
-use novikoff::online::Stopped;
 use novikoff::penalty::{Bias, L2};
 use novikoff::risk::{Joint, Point, Problem, duality_gap, joint_gap};
 use novikoff::solver::{
@@ -20,7 +19,7 @@ use novikoff::solver::{
 use novikoff::train::{Learner, LearnerName, Risk, Strength, train, tune};
 use proptest::prelude::*;
 
-fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
+fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
     let mut builder = Builder::new(layout);
     for row in rows {
         let entries = row.iter().enumerate().filter(|(_, x)| layout != Layout::Sparse || **x != 0.0);
@@ -202,7 +201,7 @@ proptest! {
     }
 }
 
-fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Dataset {
+fn dataset(rows: &[Vec<f64>], labels: &[usize], row_weights: Vec<f64>) -> Dataset<'static> {
     let names = Labels::new(["a", "b", "c"].iter().take(1 + labels.iter().max().copied().unwrap_or(0)));
     Dataset {
         rows: matrix(rows, Layout::Dense { columns: rows[0].len() }),
@@ -299,9 +298,9 @@ proptest! {
             };
             prop_assert!(weights(&fit.model.scorer).iter().all(|w| w.is_finite()));
             let risk = fit.risk().unwrap();
-            match fit.stopped {
-                Stopped::Converged => prop_assert!(risk.obstacle.is_none()),
-                Stopped::NotConverged => prop_assert!(risk.obstacle.is_some()),
+            match fit.termination {
+                Termination::Converged => prop_assert!(risk.obstacle.is_none()),
+                Termination::NotConverged => prop_assert!(risk.obstacle.is_some()),
                 other => prop_assert!(false, "{other:?}"),
             }
             // At scales that are not extreme, all but the limit without a penalty must get there.
@@ -309,7 +308,7 @@ proptest! {
             // One weight at a time creeps where columns are collinear.
             let creeps = learner == LearnerName::Boosting && kind <= 1;
             if usual && learner != LearnerName::MaxMargin && !creeps {
-                prop_assert_eq!(fit.stopped, Stopped::Converged, "{:?} kind {}: {:?}", learner, kind, risk.obstacle);
+                prop_assert_eq!(fit.termination, Termination::Converged, "{:?} kind {}: {:?}", learner, kind, risk.obstacle);
             }
             if let (Some(dual), true) = (risk.dual, learner != LearnerName::MaxMargin) {
                 prop_assert!(dual <= risk.objective * (1.0 + 1e-9) + 1e-12);
@@ -335,7 +334,7 @@ fn the_largest_margin_of_two_points_is_half_their_distance() {
 fn rows_that_cannot_be_separated_are_said_to_be() {
     let data = dataset(&[vec![1.0], vec![1.0], vec![2.0], vec![-1.0]], &[0, 1, 1, 0], Vec::new());
     let fit = train(&data, None, &settings(LearnerName::MaxMargin), &mut Unwatched).unwrap();
-    assert_eq!(fit.stopped, Stopped::NotConverged);
+    assert_eq!(fit.termination, Termination::NotConverged);
     let risk = fit.risk().unwrap();
     assert!(risk.obstacle.as_ref().unwrap().contains("none was found that separates the rows"));
     assert!(risk.margin.unwrap().1 < 1e-6);
@@ -453,13 +452,13 @@ fn a_solver_that_is_stopped_returns_what_it_has() {
             if seen > 1 { Flow::Stop } else { Flow::Continue }
         })
         .unwrap();
-        assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
+        assert_eq!(fit.termination, Termination::Interrupted, "{learner:?}");
         to_bytes(&fit.model).unwrap();
     }
 }
 
 /// Rows enough for a solver to begin with some of them.
-fn many_rows(seed: u64, noise: f64) -> Dataset {
+fn many_rows(seed: u64, noise: f64) -> Dataset<'static> {
     Recipe { rows: 6000, features: 12, density: 0.5, margin: 0.05, noise, seed }.generate()
 }
 
@@ -508,7 +507,7 @@ proptest! {
 fn a_solver_that_is_stopped_among_some_rows_returns_what_it_has() {
     for learner in [LearnerName::Svm, LearnerName::SquaredSvm, LearnerName::Logistic] {
         let fit = train(&many_rows(1, 0.1), None, &settings(learner), &mut |_| Flow::Stop).unwrap();
-        assert_eq!(fit.stopped, Stopped::Interrupted, "{learner:?}");
+        assert_eq!(fit.termination, Termination::Interrupted, "{learner:?}");
         let Scorer::Linear(weights) = &fit.model.scorer else { panic!("not linear") };
         assert_eq!(weights.values.len(), 12);
         to_bytes(&fit.model).unwrap();

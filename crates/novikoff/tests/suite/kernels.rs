@@ -3,14 +3,14 @@
 //!
 //! Rows are of small integers and kernels are polynomial wherever sums must come out to the bit.
 
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Matrix, Row};
 use novikoff::kernel::{Kernel, norms_sq};
 use novikoff::model::{Expansion, Scorer, Scratch};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use novikoff::online::{BudgetLearner, Hypothesis, Order, Plan, Stopped, TrainingRows, train, train_kernel};
+use novikoff::online::{BudgetLearner, Hypothesis, Order, Plan, TrainingRows, train, train_kernel};
 use novikoff::penalty::Bias;
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ fn scattered(most: usize) -> impl Strategy<Value = Rows> {
     })
 }
 
-fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
+fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
     let mut builder = Builder::new(layout);
     for row in rows {
         let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).collect();
@@ -343,8 +343,8 @@ fn agree<R: Rule>(plan: &Plan<R>, batch: TrainingRows<'_>, tolerance: f64) -> Re
     let (kernel, _) = train_kernel(plan, Kernel::Linear, batch, None, &mut Unwatched);
     if tolerance == 0.0 {
         prop_assert_eq!(
-            (kernel.mistakes, kernel.updates, kernel.stopped),
-            (weights.mistakes, weights.updates, weights.stopped)
+            (kernel.mistakes, kernel.updates, kernel.termination),
+            (weights.mistakes, weights.updates, weights.termination)
         );
     } else {
         prop_assume!(kernel.updates == weights.updates);
@@ -365,10 +365,10 @@ fn exclusive_or_is_separated_by_a_polynomial_and_not_by_a_line() {
     let all = matrix(&[vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]], Layout::Sparse);
     let batch = TrainingRows { rows: &all, classes: &[0, 1, 1, 0], weights: &[] };
     let plan = plan(Perceptron::default(), Scheme::Two, 2, Bias::Free, Hypothesis::Last, 500);
-    assert_eq!(train(&plan, batch, None, &mut Unwatched).stopped, Stopped::OutOfEpochs);
+    assert_eq!(train(&plan, batch, None, &mut Unwatched).termination, Termination::OutOfEpochs);
     for kernel in [Kernel::Polynomial(2), Kernel::Polynomial(3), Kernel::Rbf(1.0)] {
         let (trained, _) = train_kernel(&plan, kernel, batch, None, &mut Unwatched);
-        assert_eq!(trained.stopped, Stopped::Separated, "{kernel}");
+        assert_eq!(trained.termination, Termination::Separated, "{kernel}");
     }
 }
 

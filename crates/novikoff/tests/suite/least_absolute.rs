@@ -2,17 +2,16 @@
 
 use crate::with::With;
 use novikoff::certificate::file::Claim;
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
 use novikoff::features::Schema;
-use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
 use novikoff::train::{Learner, LearnerName, SolverName, train};
 use proptest::prelude::*;
 
-fn dataset(rows: &[Vec<f64>], targets: &[f64], row_weights: Vec<f64>) -> Dataset {
+fn dataset(rows: &[Vec<f64>], targets: &[f64], row_weights: Vec<f64>) -> Dataset<'static> {
     let mut builder = Builder::new(Layout::Dense { columns: rows[0].len() });
     let indices: Vec<u32> = (0..rows[0].len() as u32).collect();
     rows.iter().for_each(|row| builder.push(&indices, row));
@@ -100,7 +99,7 @@ proptest! {
             rows.iter().map(|row| row.iter().copied().chain((bias == Bias::Free).then_some(1.0)).collect()).collect();
         let expected = least(&wide, &targets, &weights);
         prop_assert!((risk.objective - expected).abs() <= 1e-10 * (expected + scale), "{} {}", risk.objective, expected);
-        prop_assert_eq!(fit.stopped, Stopped::Converged);
+        prop_assert_eq!(fit.termination, Termination::Converged);
         // The certificate says so too, but for rounding.
         let certificate = fit.certificate(&data).unwrap();
         prop_assert!(certificate.check(&data).iter().all(|claim| claim.holds));
@@ -126,7 +125,7 @@ fn thousands_of_rows_end_at_a_vertex() {
         rows.iter().map(|row| row.iter().sum::<f64>() + random.normal() / (0.01 + random.unit())).collect();
     let data = dataset(&rows, &targets, Vec::new());
     let fit = train(&data, None, &settings(Bias::Free), &mut Unwatched).unwrap();
-    assert_eq!(fit.stopped, Stopped::Converged);
+    assert_eq!(fit.termination, Termination::Converged);
     let gap = fit.risk().unwrap().relative_gap.unwrap();
     assert!(gap < 1e-6, "{gap}");
     let novikoff::model::Scorer::Linear(weights) = &fit.model.scorer else { panic!() };

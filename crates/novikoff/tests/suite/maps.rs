@@ -19,7 +19,7 @@ const POLY: Map = Map::Poly { degree: 2 };
 const FOURIER: Map = Map::Fourier { count: 60, gamma: 0.7, seed: 3 };
 
 /// Points within a circle and around it: no line separates them, a polynomial of degree 2 does.
-fn rings(count: usize) -> Dataset {
+fn rings(count: usize) -> Dataset<'static> {
     let mut random = Random::new(9);
     let mut builder = Builder::new(Layout::Dense { columns: 2 });
     let mut names = Labels::default();

@@ -13,7 +13,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use novikoff::train::{Learner, LearnerName, MultilayerPerceptron, train};
 
-fn dataset(layout: Layout, rows: &[Vec<f64>], labels: &[String]) -> Dataset {
+fn dataset(layout: Layout, rows: &[Vec<f64>], labels: &[String]) -> Dataset<'static> {
     let mut builder = Builder::new(layout);
     for row in rows {
         let entries = || row.iter().enumerate().filter(|(_, x)| **x != 0.0);
@@ -37,7 +37,7 @@ fn dataset(layout: Layout, rows: &[Vec<f64>], labels: &[String]) -> Dataset {
 }
 
 /// Points in the four quarters of a square; those of opposite quarters have one label.
-fn quarters(count: usize, layout: Layout, size: f64) -> Dataset {
+fn quarters(count: usize, layout: Layout, size: f64) -> Dataset<'static> {
     let mut random = Random::new(5);
     let mut coordinate = || (0.2 + random.unit()) * if random.below(2) == 0 { size } else { -size };
     let rows: Vec<Vec<f64>> = (0..count).map(|_| vec![coordinate(), coordinate()]).collect();

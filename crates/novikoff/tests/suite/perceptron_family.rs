@@ -3,16 +3,14 @@
 //!
 //! Rows are of small integers wherever sums must come out to the bit, whatever their order.
 
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Matrix, Row};
 use novikoff::model::{Scorer, Scratch};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::rule::{Aggressiveness, Length, PassiveAggressive, Perceptron, Rule, Tie};
-use novikoff::online::{
-    Hypothesis, LinearLearner, Order, Plan, Stopped, Stream, Trained, TrainingRows, train,
-};
+use novikoff::online::{Hypothesis, LinearLearner, Order, Plan, Stream, Trained, TrainingRows, train};
 use novikoff::penalty::Bias;
 use proptest::prelude::*;
 
@@ -46,7 +44,7 @@ fn tie() -> impl Strategy<Value = Tie> {
     prop_oneof![Just(Tie::Mistake), Just(Tie::Positive), Just(Tie::Negative)]
 }
 
-fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
+fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
     let mut builder = Builder::new(layout);
     for row in rows {
         let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).collect();
@@ -58,7 +56,7 @@ fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix {
     matrix
 }
 
-fn sparse(rows: &Rows) -> Matrix {
+fn sparse(rows: &Rows) -> Matrix<'static> {
     matrix(&rows.dense, Layout::Sparse)
 }
 
@@ -533,14 +531,14 @@ proptest! {
             run(&plan, &data.rows, &data.labels)
         };
         let plain = run_of(Length::AsGiven);
-        prop_assert_eq!(plain.stopped, Stopped::Separated);
+        prop_assert_eq!(plain.termination, Termination::Separated);
         prop_assert!(plain.mistakes as f64 <= (radius / margin).powi(2), "{} > {}", plain.mistakes, (radius / margin).powi(2));
         // P2: over x/‖x‖ the theorem reads 1/γ².
         let normalised = (0..data.len())
             .map(|i| data.rows.row(i).dot(&separator).abs() / data.rows.row(i).norm_sq().sqrt())
             .fold(f64::INFINITY, f64::min);
         let unit = run_of(Length::Unit);
-        prop_assert_eq!(unit.stopped, Stopped::Separated);
+        prop_assert_eq!(unit.termination, Termination::Separated);
         prop_assert!(unit.mistakes as f64 <= normalised.powi(-2) * (1.0 + 1e-9), "{} > {}", unit.mistakes, normalised.powi(-2));
     }
 

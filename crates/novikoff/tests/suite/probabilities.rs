@@ -9,7 +9,7 @@ use novikoff::evaluate::{
 use novikoff::model::{Calibration, Model, Scorer, from_bytes, to_bytes};
 use novikoff::train::{Fit, LearnerName, train};
 
-fn noisy(rows: usize, seed: u64) -> Dataset {
+fn noisy(rows: usize, seed: u64) -> Dataset<'static> {
     Recipe { rows, features: 5, margin: 0.01, noise: 0.15, seed, ..Recipe::default() }.generate()
 }
 
@@ -23,7 +23,7 @@ fn measured(model: &Model, data: &Dataset) -> Classification {
 }
 
 /// Three classes: which of the first three values is the largest, now and then another.
-fn three_classes(seed: u64) -> Dataset {
+fn three_classes(seed: u64) -> Dataset<'static> {
     let mut data = noisy(600, seed);
     let largest = |i: usize| {
         let mut values = [0.0; 3];

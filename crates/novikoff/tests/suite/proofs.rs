@@ -4,18 +4,17 @@
 use crate::with::With;
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::Sides;
-use novikoff::control::{Flow, Progress, Unwatched};
+use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
 use novikoff::features::Schema;
 use novikoff::margin::{Margin, Separable, Settings, margin};
-use novikoff::online::Stopped;
 use novikoff::penalty::Bias;
 use novikoff::train::{LearnerName, train};
 use proptest::prelude::*;
 
-fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset {
+fn dataset(rows: &[Vec<f64>], positive: &[bool]) -> Dataset<'static> {
     let mut builder = Builder::new(Layout::Dense { columns: rows[0].len() });
     let indices: Vec<u32> = (0..rows[0].len() as u32).collect();
     rows.iter().for_each(|row| builder.push(&indices, row));
@@ -224,7 +223,7 @@ proptest! {
         let found = bracket(&data, bias);
         let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000);
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
-        prop_assert_eq!(fit.stopped, Stopped::Separated);
+        prop_assert_eq!(fit.termination, Termination::Separated);
         prop_assert!(fit.history().unwrap().mistakes as f64 <= found.mistake_bound().1.floor(), "{} {:?}", fit.history().unwrap().mistakes, found.mistake_bound());
     }
 }

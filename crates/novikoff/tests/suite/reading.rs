@@ -53,7 +53,7 @@ fn file(kinds: &[Kind], seed: u64) -> (String, Vec<Vec<(u32, f64)>>) {
     (text, rows)
 }
 
-fn read(text: &str, threads: usize, observer: &mut dyn Observer) -> Result<Dataset> {
+fn read(text: &str, threads: usize, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
     let input = Input::Bytes { name: "rows".into(), bytes: text.as_bytes().into() };
     let options = Options { threads, ..Options::default() };
     Reader::open(&input, &options, &Purpose::Training)?.read(observer)

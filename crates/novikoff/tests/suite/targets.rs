@@ -7,7 +7,7 @@ use novikoff::read::{Input, Options, Purpose, Reader};
 use novikoff::{Error, Result};
 use proptest::prelude::*;
 
-fn read(name: &str, text: &str, options: &Options, purpose: &Purpose<'_>) -> Result<Dataset> {
+fn read(name: &str, text: &str, options: &Options, purpose: &Purpose<'_>) -> Result<Dataset<'static>> {
     let input = Input::Bytes { name: name.into(), bytes: text.as_bytes().into() };
     Reader::open(&input, options, purpose)?.read(&mut Unwatched)
 }

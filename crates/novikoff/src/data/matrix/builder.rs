@@ -35,18 +35,18 @@ impl CompressedRows<'_> {
     }
 }
 
-impl Sparse {
+impl Sparse<'_> {
     /// Adds the places of rows, and returns the number of columns that their entries need.
     fn append_starts(&mut self, starts: &[usize], indices: &[u32]) -> usize {
         let base = self.starts.last().copied().unwrap_or(0) - starts[0];
-        self.starts.extend(starts[1..].iter().map(|&s| base + s));
+        self.starts.to_mut().extend(starts[1..].iter().map(|&s| base + s));
         let nonempty = starts.windows(2).filter(|s| s[1] > s[0]);
         nonempty.map(|s| indices[s[1] - 1 - starts[0]] as usize + 1).max().unwrap_or(0)
     }
 
     /// Stores a value for each entry from now on. The values have the capacity of the indices.
     fn spread_values<V: Copy>(&mut self, values: &mut Vec<V>) {
-        let mut all = Vec::with_capacity(self.indices.capacity());
+        let mut all = Vec::with_capacity(self.indices.to_mut().capacity());
         for (span, &value) in self.starts.windows(2).zip(&*values) {
             all.resize(span[1], value);
         }
@@ -60,8 +60,8 @@ impl Sparse {
 pub struct Builder {
     rows: usize,
     columns: usize,
-    sparse: Option<Sparse>,
-    pub(super) values: Values,
+    sparse: Option<Sparse<'static>>,
+    pub(super) values: Values<'static>,
 }
 
 impl Builder {
@@ -71,7 +71,7 @@ impl Builder {
             Layout::Dense { columns } => (columns, None),
             Layout::Sparse => (0, Some(Sparse::new())),
         };
-        Self { rows: 0, columns, sparse, values: Values::F32(Vec::new()) }
+        Self { rows: 0, columns, sparse, values: Values::from(Vec::<f32>::new()) }
     }
 
     /// Adds one row. Indices must increase strictly and, in a dense matrix, lie below the number of columns.
@@ -83,20 +83,20 @@ impl Builder {
     /// Adds rows.
     pub(crate) fn append(&mut self, rows: CompressedRows<'_>) {
         if let (false, Values::F32(narrow)) = (rows.single, &mut self.values) {
-            self.values = Values::F64(narrow.iter().map(|&x| f64::from(x)).collect());
+            self.values = Values::from(narrow.iter().map(|&x| f64::from(x)).collect::<Vec<_>>());
         }
         match &mut self.values {
             Values::F32(values) => match &mut self.sparse {
-                Some(sparse) => append_values(sparse, values, rows, |x| x as f32),
-                None => append_dense(values, self.columns, rows, |x| x as f32),
+                Some(sparse) => append_values(sparse, values.to_mut(), rows, |x| x as f32),
+                None => append_dense(values.to_mut(), self.columns, rows, |x| x as f32),
             },
             Values::F64(values) => match &mut self.sparse {
-                Some(sparse) => append_values(sparse, values, rows, |x| x),
-                None => append_dense(values, self.columns, rows, |x| x),
+                Some(sparse) => append_values(sparse, values.to_mut(), rows, |x| x),
+                None => append_dense(values.to_mut(), self.columns, rows, |x| x),
             },
         }
         if let Some(sparse) = &mut self.sparse {
-            sparse.indices.extend_from_slice(rows.indices);
+            sparse.indices.to_mut().extend_from_slice(rows.indices);
             self.columns = self.columns.max(sparse.append_starts(rows.starts, rows.indices));
         }
         self.rows += rows.starts.len() - 1;
@@ -113,19 +113,19 @@ impl Builder {
         let Some(sparse) = &mut self.sparse else { return };
         if sparse.values_per == ValuesPer::Row {
             sparse.values_per = ValuesPer::Entry;
-            self.values = Values::F64(Vec::new());
+            self.values = Values::from(Vec::<f64>::new());
         }
         self.columns = self.columns.max(sparse.append_starts(rows.starts, rows.indices));
         self.rows += rows.starts.len() - 1;
     }
 
     /// The matrix, with these entries before those that this builder holds.
-    pub(crate) fn finish_after(mut self, mut indices: Vec<u32>, mut values: Vec<f64>) -> Matrix {
+    pub(crate) fn finish_after(mut self, mut indices: Vec<u32>, mut values: Vec<f64>) -> Matrix<'static> {
         if let (Some(sparse), Values::F64(late)) = (&mut self.sparse, &self.values) {
             indices.extend_from_slice(&sparse.indices);
             values.extend_from_slice(late);
-            sparse.indices = indices;
-            self.values = Values::F64(values);
+            sparse.indices = indices.into();
+            self.values = Values::from(values);
         }
         self.finish()
     }
@@ -133,15 +133,14 @@ impl Builder {
     /// Reserves memory for `factor` times the current contents at once: growing step by step would move
     /// everything each time. Unused memory costs address space only, and [`Builder::finish`] frees it.
     pub(crate) fn reserve(&mut self, factor: f64) {
-        let more = |length: usize| (length as f64 * (factor - 1.0).clamp(0.0, 1e9)) as usize;
-        // A failure does no harm: the vectors then grow as usual, and fail where they need the memory.
+        let more = (factor - 1.0).clamp(0.0, 1e9);
         match &mut self.values {
-            Values::F32(v) => drop(v.try_reserve_exact(more(v.len()))),
-            Values::F64(v) => drop(v.try_reserve_exact(more(v.len()))),
+            Values::F32(v) => reserve(v.to_mut(), more),
+            Values::F64(v) => reserve(v.to_mut(), more),
         }
         if let Some(s) = &mut self.sparse {
-            drop(s.starts.try_reserve_exact(more(s.starts.len())));
-            drop(s.indices.try_reserve_exact(more(s.indices.len())));
+            reserve(s.starts.to_mut(), more);
+            reserve(s.indices.to_mut(), more);
         }
     }
 
@@ -151,22 +150,28 @@ impl Builder {
     }
 
     /// The matrix, without unused memory.
-    pub fn finish(mut self) -> Matrix {
+    pub fn finish(mut self) -> Matrix<'static> {
         match &mut self.values {
-            Values::F32(v) => v.shrink_to_fit(),
-            Values::F64(v) => v.shrink_to_fit(),
+            Values::F32(v) => v.to_mut().shrink_to_fit(),
+            Values::F64(v) => v.to_mut().shrink_to_fit(),
         }
         if let Some(s) = &mut self.sparse {
-            s.starts.shrink_to_fit();
-            s.indices.shrink_to_fit();
+            s.starts.to_mut().shrink_to_fit();
+            s.indices.to_mut().shrink_to_fit();
         }
         Matrix { rows: self.rows, columns: self.columns, sparse: self.sparse, values: self.values }
     }
 }
 
+/// Reserves memory for `more` times the length on top of it. A failure does no harm: the vector then grows as usual,
+/// and fails where it needs the memory.
+fn reserve<T>(all: &mut Vec<T>, more: f64) {
+    drop(all.try_reserve_exact((all.len() as f64 * more) as usize));
+}
+
 /// Adds the values of sparse rows, whose indices are added after this.
 fn append_values<V: Copy>(
-    sparse: &mut Sparse,
+    sparse: &mut Sparse<'_>,
     all: &mut Vec<V>,
     rows: CompressedRows<'_>,
     narrow: impl Fn(f64) -> V,

@@ -5,18 +5,18 @@ use crate::data::fits_f32;
 use crate::data::scale::factor_of;
 use std::ops::Range;
 
-impl Values {
+impl Values<'_> {
     /// Replaces these values by some spans of others.
-    fn refill(&mut self, from: &Values, spans: impl Iterator<Item = Range<usize>>) {
+    fn refill(&mut self, from: &Values<'_>, spans: impl Iterator<Item = Range<usize>>) {
         match (&mut *self, from) {
-            (Values::F32(own), Values::F32(from)) => refill(own, from, spans),
-            (Values::F64(own), Values::F64(from)) => refill(own, from, spans),
+            (Values::F32(own), Values::F32(from)) => refill(own.to_mut(), from, spans),
+            (Values::F64(own), Values::F64(from)) => refill(own.to_mut(), from, spans),
             (own, from) => *own = from.spans(spans),
         }
     }
 
     /// Some spans of these values.
-    fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Self {
+    fn spans(&self, spans: impl Iterator<Item = Range<usize>>) -> Values<'static> {
         match self {
             Values::F32(v) => Values::F32(spans.flat_map(|span| &v[span]).copied().collect()),
             Values::F64(v) => Values::F64(spans.flat_map(|span| &v[span]).copied().collect()),
@@ -31,7 +31,7 @@ fn refill<T: Copy>(own: &mut Vec<T>, from: &[T], spans: impl Iterator<Item = Ran
 }
 
 /// Replaces `own` by the starts of these rows, one behind the other, and the end of the last.
-fn refill_starts(own: &mut Vec<usize>, from: &Sparse, rows: impl Iterator<Item = usize>) {
+fn refill_starts(own: &mut Vec<usize>, from: &Sparse<'_>, rows: impl Iterator<Item = usize>) {
     own.clear();
     own.push(0);
     let mut end = 0;
@@ -41,14 +41,14 @@ fn refill_starts(own: &mut Vec<usize>, from: &Sparse, rows: impl Iterator<Item =
     }));
 }
 
-impl Matrix {
+impl<'a> Matrix<'a> {
     /// The same rows with every column stored.
     #[must_use]
     pub fn into_dense(self) -> Self {
         let Some(sparse) = &self.sparse else { return self };
         let values = match &self.values {
-            Values::F32(v) => Values::F32(spread(sparse, self.columns, v)),
-            Values::F64(v) => Values::F64(spread(sparse, self.columns, v)),
+            Values::F32(v) => Values::from(spread(sparse, self.columns, v)),
+            Values::F64(v) => Values::from(spread(sparse, self.columns, v)),
         };
         Self { rows: self.rows, columns: self.columns, sparse: None, values }
     }
@@ -67,8 +67,8 @@ impl Matrix {
             return self.values.refill(&from.values, ids().map(span));
         };
         let own = self.sparse.get_or_insert_with(Sparse::new);
-        refill(&mut own.indices, &rows.indices, ids().map(|i| rows.span(i)));
-        refill_starts(&mut own.starts, rows, ids());
+        refill(own.indices.to_mut(), &rows.indices, ids().map(|i| rows.span(i)));
+        refill_starts(own.starts.to_mut(), rows, ids());
         own.values_per = rows.values_per;
         self.values.refill(&from.values, ids().map(|i| rows.value_span(i..i + 1)));
     }
@@ -77,32 +77,33 @@ impl Matrix {
     ///
     /// ```
     /// use novikoff::data::matrix::{Matrix, Values};
-    /// let values = Values::F32(vec![1.0, 2.0, 3.0, 4.0]);
-    /// let matrix = Matrix::from_compressed(5, vec![0, 2, 3, 4], vec![0, 4, 1, 2], values).unwrap();
+    /// let values = Values::from(&[1.0, 2.0, 3.0, 4.0]);
+    /// let matrix = Matrix::from_compressed(5, &[0, 2, 3, 4], &[0, 4, 1, 2], values).unwrap();
     /// assert_eq!(matrix.every(2), matrix.select([0, 2]));
     /// ```
     #[must_use]
-    pub fn every(&self, step: usize) -> Matrix {
+    pub fn every(&self, step: usize) -> Matrix<'static> {
         let taken = || (0..self.rows).step_by(step);
         let (rows, columns) = (taken().count(), self.columns);
         let Some(s) = &self.sparse else {
             let values = self.values.spans(taken().map(|i| i * columns..(i + 1) * columns));
-            return Self { rows, columns, sparse: None, values };
+            return Matrix { rows, columns, sparse: None, values };
         };
         let mut starts = Vec::new();
         refill_starts(&mut starts, s, taken());
         let mut indices = Vec::with_capacity(starts.last().copied().unwrap_or(0));
         refill(&mut indices, &s.indices, taken().map(|i| s.span(i)));
         let values = self.values.spans(taken().map(|i| s.value_span(i..i + 1)));
-        Self { rows, columns, sparse: Some(Sparse { starts, indices, values_per: s.values_per }), values }
+        let sparse = Sparse { starts: starts.into(), indices: indices.into(), values_per: s.values_per };
+        Matrix { rows, columns, sparse: Some(sparse), values }
     }
 
     /// These rows, in the given order, as a matrix of the same layout and precision.
-    pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Matrix {
+    pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Matrix<'static> {
         let layout = if self.is_dense() { Layout::Dense { columns: self.columns } } else { Layout::Sparse };
         let mut builder = Builder::new(layout);
         if !self.is_single() {
-            builder.values = Values::F64(Vec::new());
+            builder.values = Values::from(Vec::<f64>::new());
         }
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for i in rows {
@@ -121,7 +122,7 @@ impl Matrix {
 
     /// The same rows with every column `j` times `factors[j]`; columns beyond the factors stay as they are.
     #[must_use]
-    pub fn scaled(&self, factors: &[f64]) -> Self {
+    pub fn scaled(&self, factors: &[f64]) -> Matrix<'static> {
         let products = match &self.values {
             Values::F32(v) => self.products(v, factors),
             Values::F64(v) => self.products(v, factors),
@@ -129,11 +130,14 @@ impl Matrix {
         let values = if products.iter().all(|&x| fits_f32(x)) {
             Values::F32(products.into_iter().map(|x| x as f32).collect())
         } else {
-            Values::F64(products)
+            Values::from(products)
         };
         match &self.sparse {
-            Some(s) => Self::from_entries(self.columns, s.starts.clone(), s.indices.clone(), values),
-            None => Self { rows: self.rows, columns: self.columns, sparse: None, values },
+            Some(s) => {
+                let (starts, indices) = (s.starts.to_vec().into(), s.indices.to_vec().into());
+                Matrix::from_entries(self.columns, starts, indices, values)
+            }
+            None => Matrix { rows: self.rows, columns: self.columns, sparse: None, values },
         }
     }
 
@@ -154,7 +158,7 @@ impl Matrix {
 }
 
 /// The values of sparse rows with every column stored.
-fn spread<V: Copy + Default>(sparse: &Sparse, columns: usize, values: &[V]) -> Vec<V> {
+fn spread<V: Copy + Default>(sparse: &Sparse<'_>, columns: usize, values: &[V]) -> Vec<V> {
     let rows = sparse.starts.len() - 1;
     let mut all = vec![V::default(); rows * columns];
     for i in 0..rows {

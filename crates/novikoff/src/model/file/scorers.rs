@@ -173,7 +173,7 @@ fn read_linear(
 }
 
 /// The tensors of rows that a model is made of.
-fn row_tensors(rows: &Matrix) -> Vec<Tensor<'_>> {
+fn row_tensors<'a>(rows: &'a Matrix) -> Vec<Tensor<'a>> {
     let (starts, indices, values) = compressed(rows);
     vec![
         Tensor::list("row_starts", Numbers::U64(starts)),
@@ -266,14 +266,19 @@ fn read_kernel(
     Ok(Expansion { kernel, precision, bias, rows, outputs, coefficients })
 }
 
-fn read_rows(layout: Layout, tensors: &mut Tensors<'_>, columns: usize, file_bytes: usize) -> Result<Matrix> {
+fn read_rows(
+    layout: Layout,
+    tensors: &mut Tensors<'_>,
+    columns: usize,
+    file_bytes: usize,
+) -> Result<Matrix<'static>> {
     let starts = tensors.list::<u64>("row_starts")?;
     let starts: std::result::Result<Vec<usize>, _> = starts.into_iter().map(usize::try_from).collect();
     let starts = starts.map_err(|_| Error::input("the tensor `row_starts` has a start beyond all memory"))?;
     let indices = tensors.list::<u32>("row_indices")?;
     let (values, width) = match tensors.dtype("row_values") {
-        Some(Dtype::F32) => (Values::F32(tensors.list("row_values")?), size_of::<f32>()),
-        _ => (Values::F64(tensors.list("row_values")?), size_of::<f64>()),
+        Some(Dtype::F32) => (Values::from(tensors.list::<f32>("row_values")?), size_of::<f32>()),
+        _ => (Values::from(tensors.list::<f64>("row_values")?), size_of::<f64>()),
     };
     let rows = Matrix::from_compressed(columns, starts, indices, values)
         .map_err(|what| Error::input(format!("its rows do not fit together: {what}")))?;

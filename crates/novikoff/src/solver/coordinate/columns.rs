@@ -10,7 +10,7 @@ pub(super) struct Columns {
     /// `None`: dense. Otherwise where each column starts in the indices and values, and the end of the last;
     /// and the indices.
     sparse: Option<(Vec<usize>, Vec<u32>)>,
-    values: Values,
+    values: Values<'static>,
 }
 
 impl Columns {
@@ -18,15 +18,15 @@ impl Columns {
     pub(super) fn new(rows: &Matrix, ones: bool) -> Self {
         let (length, count) = (rows.rows(), rows.columns() + usize::from(ones));
         let (sparse, values) = match (rows.is_dense(), rows.is_single()) {
-            (true, true) => (None, Values::F32(turn_dense(rows, ones, |x| x as f32))),
-            (true, false) => (None, Values::F64(turn_dense(rows, ones, |x| x))),
+            (true, true) => (None, Values::from(turn_dense(rows, ones, |x| x as f32))),
+            (true, false) => (None, Values::from(turn_dense(rows, ones, |x| x))),
             (false, true) => {
                 let (places, values) = turn_sparse(rows, ones, |x| x as f32);
-                (Some(places), Values::F32(values))
+                (Some(places), Values::from(values))
             }
             (false, false) => {
                 let (places, values) = turn_sparse(rows, ones, |x| x);
-                (Some(places), Values::F64(values))
+                (Some(places), Values::from(values))
             }
         };
         Self { length, count, sparse, values }

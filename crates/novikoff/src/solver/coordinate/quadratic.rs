@@ -30,7 +30,7 @@ const MOST_AT_ONCE: usize = 1024;
 /// A quadratic model around a point, over a working set of columns. Vectors over the working set have an
 /// entry per column of it, in its order.
 pub(super) struct Quadratic<'a> {
-    pub rows: &'a Matrix,
+    pub rows: &'a Matrix<'a>,
     pub columns: &'a Columns,
     /// Which columns may move: ascending.
     pub working: &'a [usize],

@@ -44,7 +44,7 @@ impl Sample {
         Self { rows, targets, row_weights }
     }
 
-    fn matrix(&self, layout: Layout) -> Matrix {
+    fn matrix(&self, layout: Layout) -> Matrix<'static> {
         let mut builder = Builder::new(layout);
         for row in &self.rows {
             let kept: Vec<u32> = (0..row.len() as u32).filter(|j| row[*j as usize] != 0.0).collect();
@@ -56,17 +56,17 @@ impl Sample {
         matrix
     }
 
-    fn sparse(&self) -> Matrix {
+    fn sparse(&self) -> Matrix<'static> {
         self.matrix(Layout::Sparse)
     }
 
-    fn dense(&self) -> Matrix {
+    fn dense(&self) -> Matrix<'static> {
         self.matrix(Layout::Dense { columns: self.rows[0].len() })
     }
 
     fn problem<'a, L: SmoothLoss>(
         &'a self,
-        rows: &'a Matrix,
+        rows: &'a Matrix<'a>,
         loss: L,
         l2: f64,
         l1: f64,

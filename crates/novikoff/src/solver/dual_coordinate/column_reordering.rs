@@ -18,9 +18,9 @@ pub(super) struct ReorderedColumns {
     /// The number of each column in that order.
     numbers: Vec<u32>,
     /// The entries in columns that rows share.
-    pub(super) shared: Matrix,
+    pub(super) shared: Matrix<'static>,
     /// The other entries.
-    alone: Matrix,
+    alone: Matrix<'static>,
     /// The sum of their squares, row by row.
     pub(super) alone_sq: Vec<f64>,
 }

@@ -7,8 +7,15 @@ use std::iter::repeat;
 /// Sparse rows with column `j` as `numbers[j]`, in two matrices: the entries numbered below `ends[1]`, those
 /// below `ends[0]` first, and the other entries. Numbers must rise with their columns within each of these
 /// three kinds.
-pub(super) fn split_columns(rows: &Matrix, numbers: &[u32], ends: [u32; 2]) -> (Matrix, Matrix) {
-    let (Some(sparse), values) = rows.storage() else { return (rows.clone(), rows.clone()) };
+pub(super) fn split_columns(
+    rows: &Matrix,
+    numbers: &[u32],
+    ends: [u32; 2],
+) -> (Matrix<'static>, Matrix<'static>) {
+    let (Some(sparse), values) = rows.storage() else {
+        let dense = rows.clone().into_owned();
+        return (dense.clone(), dense);
+    };
     let split = Split { sparse, numbers, ends };
     let columns = [ends[1] as usize, numbers.len()];
     let [shared, others] = match values {
@@ -19,26 +26,28 @@ pub(super) fn split_columns(rows: &Matrix, numbers: &[u32], ends: [u32; 2]) -> (
         }
         Values::F32(v) => {
             let parts = split.all(|i| sparse.row_values(v, i));
-            parts.map(|part| (part.starts, part.indices, Some(Values::F32(part.values))))
+            parts.map(|part| (part.starts, part.indices, Some(Values::from(part.values))))
         }
         Values::F64(v) => {
             let parts = split.all(|i| sparse.row_values(v, i));
-            parts.map(|part| (part.starts, part.indices, Some(Values::F64(part.values))))
+            parts.map(|part| (part.starts, part.indices, Some(Values::from(part.values))))
         }
     };
-    let matrix = |columns: usize, (starts, indices, own): (Vec<usize>, Vec<u32>, Option<Values>)| match own {
-        Some(values) => Matrix::from_entries(columns, starts, indices, values),
-        None => {
-            let sparse = Sparse { starts, indices, values_per: ValuesPer::Row };
-            Matrix::from_storage(columns, sparse, values.clone())
-        }
-    };
+    let matrix =
+        |columns: usize, (starts, indices, own): (Vec<usize>, Vec<u32>, Option<Values<'static>>)| match own {
+            Some(values) => Matrix::from_entries(columns, starts.into(), indices.into(), values),
+            None => {
+                let sparse =
+                    Sparse { starts: starts.into(), indices: indices.into(), values_per: ValuesPer::Row };
+                Matrix::from_storage(columns, sparse, values.clone().into_owned())
+            }
+        };
     (matrix(columns[0], shared), matrix(columns[1], others))
 }
 
 /// Rows to be split, by the new number of each column.
 struct Split<'a> {
-    sparse: &'a Sparse,
+    sparse: &'a Sparse<'a>,
     numbers: &'a [u32],
     ends: [u32; 2],
 }
@@ -162,7 +171,7 @@ mod tests {
 
     #[test]
     fn frequent_columns_come_before_rare_ones() {
-        let values = |v: &[f32]| Values::F32(v.to_vec());
+        let values = |v: &[f32]| Values::from(v.to_vec());
         let matrix = |columns, starts: &[usize], indices: &[u32], v: &[f32]| {
             Matrix::from_compressed(columns, starts.to_vec(), indices.to_vec(), values(v)).unwrap()
         };

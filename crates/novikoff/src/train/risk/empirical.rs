@@ -7,13 +7,12 @@ use super::goal::Goal;
 use super::report::Minimised;
 use super::solve::{self, Columns, Method, Solved, Task};
 use super::{Training, finish, held_out_error, refuse_overflow, scores_by_row};
-use crate::control::{Observer, Unwatched, Watch};
+use crate::control::{Observer, Termination, Unwatched, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Folds, Strata};
 use crate::loss::{Loss, Targets};
 use crate::multiclass::Scheme;
-use crate::online::Stopped;
 use crate::penalty::{Bias, ElasticNet, Penalty};
 use crate::solver::Solver;
 
@@ -113,7 +112,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);
         refuse_overflow(&solved)?;
         let scores = scores_by_row(&solved.results, goal.outputs, data.len());
-        let stopped = watch.stopped().then_some(Stopped::Interrupted);
+        let termination = watch.stopped().then_some(Termination::Interrupted);
         let minimised = Minimised {
             loss: self.loss.name(),
             known_loss: self.known_loss(),
@@ -123,7 +122,12 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             why: None,
         };
         let data_hash = data.fingerprint();
-        finish(Training { minimised, solved, goal, scores, stopped, data_hash }, data, validation, &settings)
+        finish(
+            Training { minimised, solved, goal, scores, termination, data_hash },
+            data,
+            validation,
+            &settings,
+        )
     }
 
     /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows with the best.

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 /// Computes the gaps of solutions.
 pub(super) struct GapCheck<'a> {
     /// The rows that weights are for.
-    rows: &'a Matrix,
+    rows: &'a Matrix<'a>,
     /// The same rows with columns shifted or scaled exactly, where that makes rounding errors smaller.
     pub(super) conditioned: Option<Conditioned>,
     sizes: Sizes,
@@ -32,7 +32,7 @@ pub(super) enum Regularized {
 }
 
 impl<'a> GapCheck<'a> {
-    pub(super) fn new(rows: &'a Matrix, bias: Bias, regularized: Regularized, tolerance: f64) -> Self {
+    pub(super) fn new(rows: &'a Matrix<'a>, bias: Bias, regularized: Regularized, tolerance: f64) -> Self {
         let allowed = Allowed::by(bias, matches!(regularized, Regularized::Yes));
         let conditioned = Conditioned::of(rows, allowed);
         let sizes = Sizes::of(conditioned.as_ref().map_or(rows, Conditioned::rows));

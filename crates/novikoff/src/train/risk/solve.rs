@@ -56,7 +56,7 @@ pub(super) enum Columns {
 /// The rows of a problem, what is to be predicted, and who watches.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a, 'w> {
-    pub(super) rows: &'a Matrix,
+    pub(super) rows: &'a Matrix<'a>,
     pub(super) goal: &'a Goal,
     pub(super) settings: &'a Risk,
     /// Most steps of the solver.
@@ -79,7 +79,7 @@ impl<'a, 'w> Task<'a, 'w> {
 
     fn problem<'b, L, P>(
         &self,
-        rows: &'b Matrix,
+        rows: &'b Matrix<'b>,
         targets: &'b [f64],
         loss: L,
         penalty: P,

@@ -123,7 +123,7 @@ pub fn every_case() -> Vec<Case> {
 }
 
 /// Rows that the case can learn to tell apart: separable ones, or counts that leave no doubt.
-pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
+pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset<'static> {
     if case.settings.named().unwrap() == LearnerName::Bayes {
         counts(case.classes, rows, seed)
     } else {
@@ -132,7 +132,7 @@ pub fn rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
 }
 
 /// Rows that come once with every label.
-pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
+pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset<'static> {
     if case.settings.named().unwrap() != LearnerName::Bayes {
         return inseparable(case.classes, rows, seed);
     }
@@ -143,7 +143,7 @@ pub fn confusing_rows_for(case: &Case, rows: usize, seed: u64) -> Dataset {
 }
 
 /// Counts of which each class has one column that the others hardly have.
-pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset {
+pub fn counts(classes: usize, rows: usize, seed: u64) -> Dataset<'static> {
     let mut random = Random::new(seed);
     let names: &[&str] = if classes == 2 { &["-1", "1"] } else { &["0", "1", "2"] };
     let mut count =
@@ -165,7 +165,7 @@ pub fn linear_cases() -> Vec<Case> {
     cases().into_iter().filter(|case| !votes(case)).collect()
 }
 
-pub fn dataset(rows: &[Vec<f64>], labels: &[&str]) -> Dataset {
+pub fn dataset(rows: &[Vec<f64>], labels: &[&str]) -> Dataset<'static> {
     let columns = rows.first().map_or(0, Vec::len);
     let mut builder = Builder::new(Layout::Dense { columns });
     let indices: Vec<u32> = (0..columns as u32).collect();
@@ -180,7 +180,7 @@ pub fn dataset(rows: &[Vec<f64>], labels: &[&str]) -> Dataset {
 
 /// Separable rows, by a margin that takes a few epochs; every class is separable from all others, through the
 /// origin, too.
-pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset {
+pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset<'static> {
     if classes == 2 {
         return Recipe { rows, features: 6, margin: 0.15, seed, ..Recipe::default() }.generate();
     }
@@ -197,7 +197,7 @@ pub fn separable(classes: usize, rows: usize, seed: u64) -> Dataset {
 }
 
 /// Rows that no hyperplane separates: each comes once with every label.
-pub fn inseparable(classes: usize, rows: usize, seed: u64) -> Dataset {
+pub fn inseparable(classes: usize, rows: usize, seed: u64) -> Dataset<'static> {
     let mut random = Random::new(seed);
     let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
     let mut values = Vec::new();
@@ -225,8 +225,8 @@ pub fn truths(data: &Dataset) -> Vec<String> {
 }
 
 /// The same data under other names.
-pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset {
-    Dataset { names: Labels::new(names), ..data.clone() }
+pub fn renamed(data: &Dataset, names: &[&str]) -> Dataset<'static> {
+    Dataset { names: Labels::new(names), ..data.clone().into_owned() }
 }
 
 /// All numbers in a scorer.

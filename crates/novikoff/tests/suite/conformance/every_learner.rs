@@ -32,7 +32,7 @@ const WITHIN_GAP: f64 = 2e-3;
 const ROUNDING: f64 = 1e-12;
 
 /// Rows with a column more, or less, than the model was trained on.
-fn reshaped(data: &Dataset, columns: usize, value: f64) -> Dataset {
+fn reshaped(data: &Dataset, columns: usize, value: f64) -> Dataset<'static> {
     let mut rows = Vec::new();
     for i in 0..data.len() {
         let mut row = vec![value; columns.max(data.rows.columns())];

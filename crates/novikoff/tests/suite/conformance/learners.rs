@@ -74,7 +74,7 @@ impl Conforming {
     }
 
     /// Rows from which it can learn.
-    pub fn rows(&self, rows: usize, seed: u64) -> Dataset {
+    pub fn rows(&self, rows: usize, seed: u64) -> Dataset<'static> {
         match self.task {
             Task::Classes(classes) => separable(classes, rows, seed),
             Task::Counts(classes) => counts(classes, rows, seed),
@@ -88,7 +88,7 @@ impl Conforming {
 }
 
 /// Rows with a noisy linear function of their values as targets.
-fn numbers(rows: usize, seed: u64) -> Dataset {
+fn numbers(rows: usize, seed: u64) -> Dataset<'static> {
     let mut random = Random::new(seed);
     let values: Vec<Vec<f64>> = (0..rows).map(|_| (0..4).map(|_| random.normal()).collect()).collect();
     let target = |row: &Vec<f64>| 3.0 + row[0] - 2.0 * row[1] + 0.1 * random.normal();

@@ -5,12 +5,11 @@ use super::cases::{
     renamed, rows_for, separable, truths,
 };
 use crate::with::{Own, With};
-use novikoff::control::Unwatched;
+use novikoff::control::{Termination, Unwatched};
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::multiclass::Scheme;
-use novikoff::online::Stopped;
 use novikoff::online::rule::Length;
 use novikoff::train::{Fit, LearnerName, train};
 
@@ -19,7 +18,12 @@ fn every_learner_separates_separable_rows_and_says_so() {
     for case in cases() {
         let data = separable(case.classes, 120, 3);
         let fit = fit(&case, &data);
-        assert_eq!(fit.stopped, Stopped::Separated, "{case}: {:?}", fit.history().unwrap().epochs.last());
+        assert_eq!(
+            fit.termination,
+            Termination::Separated,
+            "{case}: {:?}",
+            fit.history().unwrap().epochs.last()
+        );
         assert_eq!(fit.scheme, case.scheme, "{case}");
         // The average, or the majority, of a run that ends in a separating vector need not separate by
         // itself.

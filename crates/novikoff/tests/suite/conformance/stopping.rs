@@ -2,9 +2,8 @@
 
 use super::cases::{Case, dataset, epoch_cases, every_case, fit, inseparable, numbers, rows_for, separable};
 use crate::with::With;
-use novikoff::control::{Flow, Progress, Unwatched};
+use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::model::{from_bytes, to_bytes};
-use novikoff::online::Stopped;
 use novikoff::train::{Learner, train};
 
 fn with(case: &Case, change: impl FnOnce(Learner) -> Learner) -> Case {
@@ -16,7 +15,11 @@ fn an_observer_that_stops_at_once_gets_a_usable_model() {
     for case in epoch_cases() {
         let data = inseparable(case.classes, 3000, 1);
         let fit = train(&data, None, &case.settings, &mut |_| Flow::Stop).unwrap();
-        assert_eq!((fit.stopped, fit.history().unwrap().epochs.len()), (Stopped::Interrupted, 1), "{case}");
+        assert_eq!(
+            (fit.termination, fit.history().unwrap().epochs.len()),
+            (Termination::Interrupted, 1),
+            "{case}"
+        );
         assert!(numbers(&fit.model.scorer).iter().all(|x| x.is_finite()), "{case}");
         assert!(fit.history().unwrap().mistakes < 3000 * case.classes as u64, "{case}: not the whole epoch");
         from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap();
@@ -33,9 +36,13 @@ fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
             if epochs == 2 { Flow::Stop } else { Flow::Continue }
         };
         let stopped = train(&data, None, &case.settings, &mut watch).unwrap();
-        assert_eq!((stopped.stopped, stopped.history().unwrap().best), (Stopped::Interrupted, 2), "{case}");
+        assert_eq!(
+            (stopped.termination, stopped.history().unwrap().best),
+            (Termination::Interrupted, 2),
+            "{case}"
+        );
         let two = fit(&with(&case, |s| s.with_epochs(2)), &data);
-        assert_eq!(two.stopped, Stopped::OutOfEpochs, "{case}");
+        assert_eq!(two.termination, Termination::OutOfEpochs, "{case}");
         assert_eq!(numbers(&stopped.model.scorer), numbers(&two.model.scorer), "{case}");
     }
 }
@@ -50,8 +57,8 @@ fn if_no_epoch_is_better_than_the_first_its_model_is_returned() {
             let case = with(&case, |s| s.with_patience(patience));
             let watched = train(&data, Some(&held), &case.settings, &mut Unwatched).unwrap();
             assert_eq!(
-                (watched.stopped, watched.history().unwrap().best),
-                (Stopped::ValidationError, 1),
+                (watched.termination, watched.history().unwrap().best),
+                (Termination::ValidationError, 1),
                 "{case}"
             );
             assert_eq!(watched.history().unwrap().epochs.len(), 1 + patience, "{case}");
@@ -81,7 +88,7 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
                 errors.iter().position(|&e| e == least),
                 "{case}: {errors:?}"
             );
-            if watched.stopped == Stopped::ValidationError {
+            if watched.termination == Termination::ValidationError {
                 assert_eq!(
                     watched.history().unwrap().epochs.len(),
                     watched.history().unwrap().best + 3,
@@ -101,8 +108,8 @@ fn epochs_are_counted_and_run_out() {
     for case in epoch_cases() {
         let fit = fit(&with(&case, |s| s.with_epochs(4)), &inseparable(case.classes, 30, 5));
         assert_eq!(
-            (fit.stopped, fit.history().unwrap().epochs.len(), fit.history().unwrap().best),
-            (Stopped::OutOfEpochs, 4, 4),
+            (fit.termination, fit.history().unwrap().epochs.len(), fit.history().unwrap().best),
+            (Termination::OutOfEpochs, 4, 4),
             "{case}"
         );
         assert_eq!(

@@ -2,12 +2,12 @@
 
 use super::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
 use crate::with::{Own, With};
-use novikoff::control::{Flow, Progress, Unwatched};
+use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::data::{Dataset, Labels};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::multiclass::{Scheme, best_except, decide};
+use novikoff::online::Order;
 use novikoff::online::rule::Length;
-use novikoff::online::{Order, Stopped};
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff::train::{ClassWeight, Learner, LearnerName, train, train_online};
 
@@ -17,7 +17,7 @@ fn stream(text: &str) -> Reader {
     Reader::open_stream(&input, &options, &Purpose::Training).unwrap()
 }
 
-fn in_memory(text: &str) -> Dataset {
+fn in_memory(text: &str) -> Dataset<'static> {
     stream(text).read(&mut Unwatched).unwrap()
 }
 
@@ -61,8 +61,8 @@ fn a_stream_that_is_counted_gives_the_model_of_its_rows_in_memory() {
             assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
             assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
             assert_eq!(
-                (streamed.stopped, stored.stopped),
-                (Stopped::EndOfStream, Stopped::Counted),
+                (streamed.termination, stored.termination),
+                (Termination::EndOfStream, Termination::Counted),
                 "{case}"
             );
             assert!(
@@ -100,7 +100,7 @@ fn a_stream_is_one_epoch_in_the_order_given() {
                 * streamed.model.about.rows as f64;
             assert!(wrong.abs() < 1.5, "{case}: {wrong}");
             assert_eq!(streamed.model.about.data_hash, stored.model.about.data_hash, "{case}");
-            assert_eq!(streamed.stopped, Stopped::EndOfStream, "{case}");
+            assert_eq!(streamed.termination, Termination::EndOfStream, "{case}");
         }
     }
 }
@@ -197,7 +197,7 @@ fn a_stream_that_is_stopped_leaves_a_usable_model() {
     for case in every_streamable() {
         let text = svmlight(&rows_for(&case, 20_000, 1));
         let fit = train_online(stream(&text), &case.settings, &mut |_| Flow::Stop).unwrap();
-        assert_eq!(fit.stopped, Stopped::Interrupted, "{case}");
+        assert_eq!(fit.termination, Termination::Interrupted, "{case}");
         assert!(fit.model.about.rows < 20_000, "{case}");
         from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap();
     }

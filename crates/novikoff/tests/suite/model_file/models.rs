@@ -44,7 +44,7 @@ pub fn linear(labels: &[&str], schema: Schema, weights: Weights) -> Model {
     Model { about, labels, schema, scorer, probabilities: None }
 }
 
-pub fn matrix(layout: Layout, columns: usize, rows: &[(&[u32], &[f64])]) -> Matrix {
+pub fn matrix(layout: Layout, columns: usize, rows: &[(&[u32], &[f64])]) -> Matrix<'static> {
     let mut builder = Builder::new(layout);
     for (indices, values) in rows {
         builder.push(indices, values);
@@ -229,7 +229,7 @@ pub fn random_value(random: &mut Random) -> f64 {
     }
 }
 
-pub fn random_matrix(random: &mut Random, columns: usize) -> Matrix {
+pub fn random_matrix(random: &mut Random, columns: usize) -> Matrix<'static> {
     let layout = if random.below(2) == 0 { Layout::Sparse } else { Layout::Dense { columns } };
     let single = random.below(2) == 0;
     let mut builder = Builder::new(layout);

@@ -13,6 +13,7 @@ mod documents;
 mod empirical_risk;
 mod examples;
 mod forgeries;
+mod interface;
 mod kernels;
 mod least_absolute;
 mod maps;

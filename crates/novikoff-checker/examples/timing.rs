@@ -34,23 +34,39 @@ fn main() {
     let names: Vec<String> = rows.label_names().to_vec();
     let sides = json!({"positive": names[..1], "negative": names[1..]});
     let weights: Vec<f64> = (0..rows.width()).map(|j| ((j * 7919) % 2003) as f64 / 20030.0 - 0.05).collect();
-    let direction = |sign: f64| json!({"weights": packed(&weights.iter().map(|w| sign * w).collect::<Vec<_>>()), "bias": 0.1});
+    let direction = |sign: f64| {
+        let weights: Vec<f64> = weights.iter().map(|w| sign * w).collect();
+        json!({"weights": packed(&weights), "bias": 0.1})
+    };
     let objective = |loss: &str, scale: Value, lambda: f64| {
-        json!({"near-optimal": {"objective": {"target": {"sides": sides}, "loss": loss, "lambda": lambda, "l1": 0, "bias": "free", "scale": scale},
-            "value": 1e9, "lower_bound": -1e9, "weights": [direction(1.0)]}})
+        let target = json!({"sides": sides});
+        json!({"near-optimal": {
+            "objective": {
+                "target": target, "loss": loss, "lambda": lambda, "l1": 0, "bias": "free", "scale": scale,
+            },
+            "value": 1e9, "lower_bound": -1e9, "weights": [direction(1.0)],
+        }})
     };
     let classes: Vec<Value> = (0..names.len()).map(|class| direction(1.0 - 0.3 * class as f64)).collect();
-    let proof = json!({"target": {"sides": sides}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.1, "weights": [direction(1.0)]});
+    let proof = json!({
+        "target": {"sides": sides}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.1,
+        "weights": [direction(1.0)],
+    });
     let every: Vec<u32> = (0..rows.len().min(256) as u32).collect();
     let ones = vec![1.0; every.len()];
     let claims = [
         (
             "margin-at-least",
-            json!({"margin-at-least": {"sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0)}}),
+            json!({"margin-at-least": {
+                "sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0),
+            }}),
         ),
         (
             "margin-at-most, 256 rows",
-            json!({"margin-at-most": {"sides": sides, "bias": "penalised", "margin": 1e9, "combination": {"rows": every, "multipliers": ones}}}),
+            json!({"margin-at-most": {
+                "sides": sides, "bias": "penalised", "margin": 1e9,
+                "combination": {"rows": every, "multipliers": ones},
+            }}),
         ),
         ("hinge", objective("hinge", Value::Null, 1e-3)),
         ("hinge, unit variance", objective("hinge", json!("unit-variance"), 1e-3)),
@@ -60,8 +76,12 @@ fn main() {
         ("mistakes", json!({"mistakes-at-most": {"mistakes": 1_000_000_000_000_000u64, "proof": proof}})),
         (
             "multinomial",
-            json!({"near-optimal": {"objective": {"target": {"classes": names}, "loss": "logistic", "lambda": 1e-3, "l1": 0, "bias": "free"},
-                "value": 1e9, "lower_bound": -1e9, "weights": classes}}),
+            json!({"near-optimal": {
+                "objective": {
+                    "target": {"classes": names}, "loss": "logistic", "lambda": 1e-3, "l1": 0, "bias": "free",
+                },
+                "value": 1e9, "lower_bound": -1e9, "weights": classes,
+            }}),
         ),
     ];
     for (name, claim) in claims {

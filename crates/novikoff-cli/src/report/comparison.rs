@@ -50,8 +50,8 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
     let beside =
         if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) };
     let text = format!(
-        "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average of all, their votes, and weights of \
-         a round chosen at random. {description}{beside}"
+        "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average \
+         of all, their votes, and weights of a round chosen at random. {description}{beside}"
     );
     let mut table = Vec::new();
     for (kernel, entries) in kernels {
@@ -117,8 +117,8 @@ fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
             ]);
         }
     }
-    let text = "Mistakes while learning, of all classes together. Weights in a kernel's space are a sum of the rows that they were made on: the \
-                fewer there are, the faster is the model.";
+    let text = "Mistakes while learning, of all classes together. Weights in a kernel's space are a sum of \
+                the rows that they were made on: the fewer there are, the faster is the model.";
     let heading = "Mistakes against epochs".into();
     Section { name: PictureName::Mistakes, heading, text: text.into(), picture: chart.draw(), table }
 }

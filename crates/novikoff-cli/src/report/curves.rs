@@ -32,7 +32,8 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
         let description = format!("The progressive error ends at {}.", percent(last));
         let mut table = vec![line(["rows", "error so far"])];
         table.extend(doublings.iter().map(|&(n, e, _)| vec![count(n), percent(e as f64 / n.max(1) as f64)]));
-        let text = "The share of rows that were predicted wrongly before they were learned from, whenever their number had doubled.";
+        let text = "The share of rows that were predicted wrongly before they were learned from, whenever \
+                    their number had doubled.";
         let picture = Chart { title, description: &description, x, y, panels }.draw();
         return Some(Section {
             name: PictureName::Errors,
@@ -67,8 +68,9 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
         percent(trace[trace.len() - 1].progressive_error)
     );
     let text = format!(
-        "Each row of an epoch is predicted, then learned from: the first line counts what was predicted wrongly then. Where it falls while the \
-         error on held-out rows rises, the model overfits. The model returned is that of epoch {}.",
+        "Each row of an epoch is predicted, then learned from: the first line counts what was predicted \
+         wrongly then. Where it falls while the error on held-out rows rises, the model overfits. The model \
+         returned is that of epoch {}.",
         history.map_or(0, |history| history.best)
     );
     let (x, y) = (Scale::even("epoch"), Scale::even("error, %").reaching(&[0.0]));
@@ -152,8 +154,9 @@ pub fn interval(closing: &Closing) -> Option<Section> {
     let title = "The interval around the margin";
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
     let text = format!(
-        "Any hyperplane that separates the rows has a margin, and the best one found so far is the lower line. Any weighted mean of the rows, each \
-         on its side, shows that no margin is larger than its length: the upper line. {description}"
+        "Any hyperplane that separates the rows has a margin, and the best one found so far is the lower \
+         line. Any weighted mean of the rows, each on its side, shows that no margin is larger than its \
+         length: the upper line. {description}"
     );
     let mut table = vec![line(["rounds", "at least", "at most"])];
     // The last are the ones that count.

@@ -58,10 +58,12 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
     let support: Vec<usize> = support_rows(found).into_iter().map(|row| row as usize - 1).collect();
     let remark = match (found.separable, &found.zero) {
         (Separable::Yes, _) => {
-            " The dashed lines are the margin: no row stands between them. Support rows are those that prove that no margin is larger."
+            " The dashed lines are the margin: no row stands between them. Support rows are those that prove \
+             that no margin is larger."
         }
         (_, Some(_)) => {
-            " No hyperplane has the two sides apart: the rows with a ring combine to exactly zero, which is the proof."
+            " No hyperplane has the two sides apart: the rows with a ring combine to exactly zero, which is \
+             the proof."
         }
         _ => " Whether a hyperplane has the two sides apart is not known.",
     };

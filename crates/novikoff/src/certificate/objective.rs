@@ -792,7 +792,10 @@ mod tests {
         /// has.
         #[test]
         fn scales_and_pull_are_what_they_are_row_by_row(
-            rows in prop::collection::vec((prop::collection::btree_set(0u32..60, 0..8), -3i8..4, 0u8..3), 1..40),
+            rows in prop::collection::vec(
+                (prop::collection::btree_set(0u32..60, 0..8), -3i8..4, 0u8..3),
+                1..40,
+            ),
         ) {
             let mut builder = Builder::new(Layout::Sparse);
             for (indices, value, _) in &rows {
@@ -811,7 +814,14 @@ mod tests {
                 report: Report::default(),
             };
             let (objective, counts) = (objective(), data.row_weights.clone());
-            let given = Given { objective: &objective, data: &data, counts: &counts, total: 2.0, within: None, off_scale: 0.0 };
+            let given = Given {
+                objective: &objective,
+                data: &data,
+                counts: &counts,
+                total: 2.0,
+                within: None,
+                off_scale: 0.0,
+            };
             let duals: Vec<f64> = (0..rows.len()).map(|i| i as f64 - 5.5).collect();
             let Pulled { columns, .. } = given.pull(&duals);
             let scales = Scale::MaxAbs.factors(&data.rows, &data.row_weights);
@@ -821,7 +831,9 @@ mod tests {
             for (j, scale) in scales.iter().enumerate() {
                 prop_assert_eq!(columns.scale(j), *scale);
                 let mut pull = 0.0;
-                for (i, (_, value, _)) in rows.iter().enumerate().filter(|(_, row)| row.0.contains(&(j as u32))) {
+                for (i, (_, value, _)) in
+                    rows.iter().enumerate().filter(|(_, row)| row.0.contains(&(j as u32)))
+                {
                     pull += counts[i] / 2.0 * duals[i] * (f64::from(*value) / 3.0);
                 }
                 columns.scaled_pulls(j..j + 1, &mut pulls);

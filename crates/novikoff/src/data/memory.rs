@@ -33,8 +33,8 @@ impl Dataset {
         Ok(Self::from_matrix(builder.finish()))
     }
 
-    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns from 0, strictly
-    /// increasing within a row) and `values` (finite).
+    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns
+    /// from 0, strictly increasing within a row) and `values` (finite).
     ///
     /// ```
     /// use novikoff::Dataset;

@@ -451,19 +451,27 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn splitting_agrees_with_the_naive_machine(block in awkward(), delimiter in prop::sample::select(b",;\t".to_vec())) {
+        fn splitting_agrees_with_the_naive_machine(
+            block in awkward(),
+            delimiter in prop::sample::select(b",;\t".to_vec()),
+        ) {
             prop_assert_eq!(all(&block, delimiter), naive(&block, delimiter));
         }
 
         #[test]
         fn fields_written_in_quotes_read_back_the_same(
-            records in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 1..5), 0..6),
+            records in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 1..5),
+                0..6,
+            ),
         ) {
             let mut block = Vec::new();
             for record in &records {
                 for (i, field) in record.iter().enumerate() {
                     block.extend_from_slice(if i > 0 { b" , \"" } else { b"\"" });
-                    field.iter().for_each(|&b| block.extend(std::iter::repeat_n(b, 1 + usize::from(b == b'"'))));
+                    field
+                        .iter()
+                        .for_each(|&b| block.extend(std::iter::repeat_n(b, 1 + usize::from(b == b'"'))));
                     block.push(b'"');
                 }
                 block.extend_from_slice(b"\r\n");

@@ -428,7 +428,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_what_a_naive_parser_reads(lines in prop::collection::vec(line(), 0..8), newline in any::<bool>()) {
+        fn rows_are_what_a_naive_parser_reads(
+            lines in prop::collection::vec(line(), 0..8),
+            newline in any::<bool>(),
+        ) {
             let text = lines.join("\n") + if newline { "\n" } else { "" };
             let rows = parse(text.as_bytes(), true);
             prop_assert!(rows.bad.is_empty(), "{:?}", rows.bad);
@@ -440,14 +443,18 @@ mod tests {
         }
 
         #[test]
-        fn random_bytes_never_panic_and_leave_whole_rows(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn random_bytes_never_panic_and_leave_whole_rows(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             let rows = parse(&bytes, false);
             prop_assert_eq!(rows.labels.len(), rows.len());
             prop_assert_eq!(*rows.starts.last().unwrap(), rows.values.len());
         }
 
         #[test]
-        fn near_misses_never_panic_and_leave_whole_rows(text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}") {
+        fn near_misses_never_panic_and_leave_whole_rows(
+            text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}",
+        ) {
             let rows = parse(text.as_bytes(), false);
             prop_assert_eq!(rows.labels.len(), rows.len());
             for r in 0..rows.len() {
@@ -516,7 +523,11 @@ mod tests {
     }
 
     fn any_line() -> impl Strategy<Value = String> {
-        prop_oneof![12 => common_line(), 2 => line(), 1 => "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} ){0,8}"]
+        prop_oneof![
+            12 => common_line(),
+            2 => line(),
+            1 => "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} ){0,8}",
+        ]
     }
 
     proptest! {
@@ -525,8 +536,19 @@ mod tests {
         fn many_lines_at_once_are_what_they_are_one_by_one(
             lines in prop::collection::vec(any_line(), 0..80),
             newline in any::<bool>(),
-            changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), prop::sample::select(b" :\n.0\t#".to_vec())]), 0..4),
-            (base, max_index) in prop_oneof![4 => Just((1, 1 << 26)), 1 => Just((0, 1 << 26)), 1 => Just((1, 9_999_999)), 1 => Just((1, 5_000))],
+            changes in prop::collection::vec(
+                (
+                    any::<prop::sample::Index>(),
+                    prop_oneof![any::<u8>(), prop::sample::select(b" :\n.0\t#".to_vec())],
+                ),
+                0..4,
+            ),
+            (base, max_index) in prop_oneof![
+                4 => Just((1, 1 << 26)),
+                1 => Just((0, 1 << 26)),
+                1 => Just((1, 9_999_999)),
+                1 => Just((1, 5_000)),
+            ],
             known_features in prop_oneof![Just(None), Just(Some(500))],
             strict in any::<bool>(),
         ) {

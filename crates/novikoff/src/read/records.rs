@@ -326,17 +326,19 @@ mod tests {
         all(block.as_bytes(), b',').into_iter().map(|r| r.unwrap().into_iter().map(text).collect()).collect()
     }
 
+    /// Where a machine that reads one byte at a time is in a field.
+    #[derive(PartialEq)]
+    enum State {
+        Before,
+        Plain,
+        Quoted,
+        MaybeClosed,
+        After,
+        Skipping,
+    }
+
     /// One byte at a time, one state at a time: slow, and plain to see.
     fn naive(block: &[u8], delimiter: u8) -> Vec<Outcome> {
-        #[derive(PartialEq)]
-        enum State {
-            Before,
-            Plain,
-            Quoted,
-            MaybeClosed,
-            After,
-            Skipping,
-        }
         let space = |b: u8| b == b' ' || (b == b'\t' && delimiter != b'\t');
         let trimmed = |mut text: Vec<u8>| {
             while text.last().is_some_and(|&b| space(b)) {

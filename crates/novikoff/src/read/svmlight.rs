@@ -113,21 +113,7 @@ impl Svmlight {
         if let Some(end) = line_end(block, label_at) {
             return Ok(end);
         }
-        let mut at = label_at;
-        while block.get(at).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'#')) {
-            at += 1;
-        }
-        let token = &block[label_at..at];
-        if memchr::memchr(b':', token).is_some() {
-            if !matches!(self.labelling, Labelling::Ignored) {
-                return Err((
-                    label_at,
-                    "the row has no label".into(),
-                    Some("a line is: label index:value index:value …".into()),
-                ));
-            }
-            at = label_at;
-        }
+        let (token, mut at) = self.label_token(block, label_at)?;
         let mut order = Ascent { last: -1, broken: false };
         let (mut has_query_id, mut shape) = (false, Shape::default());
         loop {
@@ -160,11 +146,7 @@ impl Svmlight {
                 return Err(self.index_too_large(block, entry_at, colon));
             }
             if (index as u32) < self.base {
-                return Err((
-                    entry_at,
-                    "index 0 in a file whose indices count from 1".into(),
-                    Some("if they count from 0, say `zero_based`".into()),
-                ));
+                return Err(index_zero(entry_at));
             }
             let index = index as u32 - self.base;
             match number(block, colon + 1) {
@@ -175,6 +157,28 @@ impl Svmlight {
                 }
                 other => return Err(bad_value(block, colon + 1, other)),
             }
+        }
+    }
+
+    /// The token of a label at `at`, and the position of the row's entries. Where labels are ignored, the
+    /// first token may be an entry.
+    #[inline(always)]
+    fn label_token<'b>(&self, block: &'b [u8], at: usize) -> Result<(&'b [u8], usize), Fault> {
+        let mut end = at;
+        while block.get(end).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'#')) {
+            end += 1;
+        }
+        let token = &block[at..end];
+        if memchr::memchr(b':', token).is_none() {
+            return Ok((token, end));
+        }
+        match self.labelling {
+            Labelling::Ignored => Ok((token, at)),
+            _ => Err((
+                at,
+                "the row has no label".into(),
+                Some("a line is: label index:value index:value …".into()),
+            )),
         }
     }
 
@@ -239,6 +243,15 @@ impl Svmlight {
         };
         (at, what, Some("entries are index:value, separated by spaces; is this the right `format`?".into()))
     }
+}
+
+#[cold]
+fn index_zero(at: usize) -> Fault {
+    (
+        at,
+        "index 0 in a file whose indices count from 1".into(),
+        Some("if they count from 0, say `zero_based`".into()),
+    )
 }
 
 /// How long the last entry's parts were: the next one's are mostly as long.

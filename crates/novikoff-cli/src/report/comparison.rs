@@ -41,17 +41,10 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
             name(best)
         )
     });
-    let others: Vec<String> = compared
-        .entries
-        .iter()
-        .filter(|entry| entry.kernel.is_none())
-        .map(|entry| format!("{} {}", entry.learner, percent(entry.test_error)))
-        .collect();
-    let beside =
-        if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) };
     let text = format!(
         "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average \
-         of all, their votes, and weights of a round chosen at random. {description}{beside}"
+         of all, their votes, and weights of a round chosen at random. {description}{}",
+        other_learners(compared)
     );
     let mut table = Vec::new();
     for (kernel, entries) in kernels {
@@ -82,6 +75,17 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
         picture: chart.draw(),
         table,
     }
+}
+
+/// A sentence on learners without a kernel, if there are any.
+fn other_learners(compared: &Compared) -> String {
+    let others: Vec<String> = compared
+        .entries
+        .iter()
+        .filter(|entry| entry.kernel.is_none())
+        .map(|entry| format!("{} {}", entry.learner, percent(entry.test_error)))
+        .collect();
+    if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) }
 }
 
 fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {

@@ -553,23 +553,11 @@ proptest! {
             .with_epochs(epochs)
             .with_seed(seed);
         let fit = fitted(&data, &settings);
-        if perceptron {
-            prop_assert!(
-                fit.run().unwrap().promise.is_some() || fit.history().unwrap().mistakes == 0,
-                "{fit:?}"
-            );
-        }
-        if let Some(promise) = &fit.run().unwrap().promise {
-            prop_assert!(
-                fit.history().unwrap().mistakes as f64 <= promise.bound,
-                "{} {:?} {:?}",
-                fit.history().unwrap().mistakes,
-                promise,
-                settings
-            );
-            if let (Some(upper), Some(geometry)) =
-                (fit.run().unwrap().margin_upper, fit.run().unwrap().geometry)
-            {
+        let (run, made) = (fit.run().unwrap(), fit.history().unwrap().mistakes);
+        prop_assert!(!perceptron || run.promise.is_some() || made == 0, "{fit:?}");
+        if let Some(promise) = &run.promise {
+            prop_assert!(made as f64 <= promise.bound, "{made} {promise:?} {settings:?}");
+            if let (Some(upper), Some(geometry)) = (run.margin_upper, run.geometry) {
                 prop_assert!(geometry.margin <= upper * (1.0 + 1e-12), "{geometry:?} {upper}");
             }
         }
@@ -588,18 +576,10 @@ proptest! {
                 _ => None,
             });
             let claimed: Vec<u64> = claimed.collect();
-            if !claimed.is_empty() {
-                prop_assert!(
-                    fit.history().unwrap().mistakes <= claimed.iter().sum(),
-                    "{} {:?}",
-                    fit.history().unwrap().mistakes,
-                    claimed
-                );
-            }
+            prop_assert!(claimed.is_empty() || made <= claimed.iter().sum(), "{made} {claimed:?}");
         }
-        if let Some(promise) = &fit.run().unwrap().promise {
-            prop_assert!(promise.forever.is_none_or(|bound| fit.history().unwrap().mistakes as f64 <= bound
-                && promise.bound <= bound * (1.0 + 1e-9)));
+        if let Some((promise, forever)) = run.promise.as_ref().and_then(|p| Some((p, p.forever?))) {
+            prop_assert!(made as f64 <= forever && promise.bound <= forever * (1.0 + 1e-9));
         }
     }
 

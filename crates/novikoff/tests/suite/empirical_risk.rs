@@ -261,6 +261,26 @@ const MINIMISERS: [LearnerName; 5] = [
     LearnerName::HingeAtZero,
 ];
 
+/// Rows of an odd kind, out of 64 random numbers, and their labels.
+fn odd_rows(kind: usize, noise: &[f64]) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let rows: Vec<Vec<f64>> = match kind {
+        // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than columns.
+        0 => (0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(),
+        1 => (0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(),
+        2 => (0..16).map(|i| vec![noise[i]]).collect(),
+        3 => vec![vec![0.0, 0.0]; 6],
+        4 => (0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(),
+        // Separable, one column a thousand times as large, duplicates with both labels, three classes.
+        5 => (0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(),
+        6 => (0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(),
+        7 => (0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(),
+        _ => (0..18).map(|i| noise[i * 3..i * 3 + 3].to_vec()).collect(),
+    };
+    let classes = if kind == 8 { 3 } else { 2 };
+    let labels = (0..rows.len()).map(|i| i % classes).collect();
+    (rows, labels)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
@@ -309,36 +329,7 @@ proptest! {
         bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
         noise in prop::collection::vec(-1.0..1.0f64, 64),
     ) {
-        let (rows, labels): (Vec<Vec<f64>>, Vec<usize>) = match kind {
-            // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than
-            // columns.
-            0 => (
-                (0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(),
-                (0..16).map(|i| i % 2).collect(),
-            ),
-            1 => ((0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(), (0..16).map(|i| i % 2).collect()),
-            2 => ((0..16).map(|i| vec![noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
-            3 => (vec![vec![0.0, 0.0]; 6], (0..6).map(|i| i % 2).collect()),
-            4 => ((0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(), vec![0, 1, 0]),
-            // Separable, one column a thousand times as large, duplicates with both labels, two rows, three
-            // classes.
-            5 => (
-                (0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(),
-                (0..12).map(|i| i % 2).collect(),
-            ),
-            6 => (
-                (0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(),
-                (0..16).map(|i| i % 2).collect(),
-            ),
-            7 => (
-                (0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(),
-                (0..16).map(|i| i % 2).collect(),
-            ),
-            _ => (
-                (0..18).map(|i| noise[i * 3..i * 3 + 3].to_vec()).collect(),
-                (0..18).map(|i| i % 3).collect(),
-            ),
-        };
+        let (rows, labels) = odd_rows(kind, &noise);
         let rows: Vec<Vec<f64>> =
             rows.into_iter().map(|row| row.into_iter().map(|x| scale * x).collect()).collect();
         let data = dataset(&rows, &labels, Vec::new());

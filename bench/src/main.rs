@@ -40,7 +40,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: novikoff-bench read FILE THREADS REPEAT | only-read FILE THREADS | bytes FILE | \
-                     epochs FILE EPOCHS REPEAT | decide FILE REPEAT | bayes FILE LIKELIHOOD REPEAT | scale ROWS TOLERANCE REPEAT";
+                     epochs FILE EPOCHS REPEAT | decide FILE REPEAT | bayes FILE LIKELIHOOD REPEAT | \
+                     scale ROWS TOLERANCE REPEAT";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -35,8 +35,10 @@ fn often(from: &mut Unstructured<'_>, usual: &[f64]) -> Result<f64> {
 
 fn case(from: &mut Unstructured<'_>) -> Result<Case> {
     let count = from.int_in_range(1..=5)?;
-    let row =
-        |from: &mut Unstructured<'_>| Ok((from.arbitrary()?, [number(from)?, number(from)?], often(from, &[1.0, 2.0, 0.0])?));
+    let row = |from: &mut Unstructured<'_>| {
+        let (label, values) = (from.arbitrary()?, [number(from)?, number(from)?]);
+        Ok((label, values, often(from, &[1.0, 2.0, 0.0])?))
+    };
     Ok(Case {
         rows: (0..count).map(|_| row(from)).collect::<Result<_>>()?,
         weights: [number(from)?, number(from)?, number(from)?],

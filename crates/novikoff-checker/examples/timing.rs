@@ -25,46 +25,60 @@ fn packed(numbers: &[f64]) -> Value {
     json!({"f64": text})
 }
 
+/// A claim of each kind, with its name.
+fn claims(rows: &Rows) -> Vec<(&'static str, Value)> {
+    let names: Vec<String> = rows.label_names().to_vec();
+    let sides = json!({"positive": names[..1], "negative": names[1..]});
+    let weights: Vec<f64> = (0..rows.width()).map(|j| ((j * 7919) % 2003) as f64 / 20030.0 - 0.05).collect();
+    let direction = |sign: f64| {
+        let weights: Vec<f64> = weights.iter().map(|w| sign * w).collect();
+        json!({"weights": packed(&weights), "bias": 0.1})
+    };
+    let classes: Vec<Value> = (0..names.len()).map(|class| direction(1.0 - 0.3 * class as f64)).collect();
+    let joint = json!({
+        "target": {"classes": names}, "loss": "logistic", "lambda": 1e-3, "l1": 0, "bias": "free",
+    });
+    let objective = |loss: &str, scale: Value| {
+        let target = json!({"sides": sides});
+        let objective = json!({
+            "target": target, "loss": loss, "lambda": 1e-3, "l1": 0, "bias": "free", "scale": scale,
+        });
+        near_optimal(objective, &[direction(1.0)])
+    };
+    let proof = json!({
+        "target": {"sides": sides}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.1,
+        "weights": [direction(1.0)],
+    });
+    let every: Vec<u32> = (0..rows.len().min(256) as u32).collect();
+    let combination = json!({"rows": every, "multipliers": vec![1.0; every.len()]});
+    let at_least = json!({"sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0)});
+    let at_most = json!({"sides": sides, "bias": "penalised", "margin": 1e9, "combination": combination});
+    vec![
+        ("margin-at-least", json!({"margin-at-least": at_least})),
+        ("margin-at-most, 256 rows", json!({"margin-at-most": at_most})),
+        ("hinge", objective("hinge", Value::Null)),
+        ("hinge, unit variance", objective("hinge", json!("unit-variance"))),
+        ("squared hinge", objective("squared-hinge", Value::Null)),
+        ("logistic", objective("logistic", Value::Null)),
+        ("exponential", objective("exponential", Value::Null)),
+        ("mistakes", json!({"mistakes-at-most": {"mistakes": 1_000_000_000_000_000u64, "proof": proof}})),
+        ("multinomial", near_optimal(joint, &classes)),
+    ]
+}
+
+fn near_optimal(objective: Value, weights: &[Value]) -> Value {
+    json!({"near-optimal": {
+        "objective": objective, "value": 1e9, "lower_bound": -1e9, "weights": weights,
+    }})
+}
+
 fn main() {
     let path = std::env::args().nth(1).expect("a file of svmlight text");
     let text = std::fs::read_to_string(&path).expect("it can be read");
     let start = Instant::now();
     let rows = Rows::from_svmlight(&text, false).expect("it is svmlight text");
     println!("{path}: {} rows, {} columns, read in {:.2?}", rows.len(), rows.width(), start.elapsed());
-    let names: Vec<String> = rows.label_names().to_vec();
-    let sides = json!({"positive": names[..1], "negative": names[1..]});
-    let weights: Vec<f64> = (0..rows.width()).map(|j| ((j * 7919) % 2003) as f64 / 20030.0 - 0.05).collect();
-    let direction = |sign: f64| json!({"weights": packed(&weights.iter().map(|w| sign * w).collect::<Vec<_>>()), "bias": 0.1});
-    let objective = |loss: &str, scale: Value, lambda: f64| {
-        json!({"near-optimal": {"objective": {"target": {"sides": sides}, "loss": loss, "lambda": lambda, "l1": 0, "bias": "free", "scale": scale},
-            "value": 1e9, "lower_bound": -1e9, "weights": [direction(1.0)]}})
-    };
-    let classes: Vec<Value> = (0..names.len()).map(|class| direction(1.0 - 0.3 * class as f64)).collect();
-    let proof = json!({"target": {"sides": sides}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.1, "weights": [direction(1.0)]});
-    let every: Vec<u32> = (0..rows.len().min(256) as u32).collect();
-    let ones = vec![1.0; every.len()];
-    let claims = [
-        (
-            "margin-at-least",
-            json!({"margin-at-least": {"sides": sides, "bias": "free", "margin": -1e9, "direction": direction(1.0)}}),
-        ),
-        (
-            "margin-at-most, 256 rows",
-            json!({"margin-at-most": {"sides": sides, "bias": "penalised", "margin": 1e9, "combination": {"rows": every, "multipliers": ones}}}),
-        ),
-        ("hinge", objective("hinge", Value::Null, 1e-3)),
-        ("hinge, unit variance", objective("hinge", json!("unit-variance"), 1e-3)),
-        ("squared hinge", objective("squared-hinge", Value::Null, 1e-3)),
-        ("logistic", objective("logistic", Value::Null, 1e-3)),
-        ("exponential", objective("exponential", Value::Null, 1e-3)),
-        ("mistakes", json!({"mistakes-at-most": {"mistakes": 1_000_000_000_000_000u64, "proof": proof}})),
-        (
-            "multinomial",
-            json!({"near-optimal": {"objective": {"target": {"classes": names}, "loss": "logistic", "lambda": 1e-3, "l1": 0, "bias": "free"},
-                "value": 1e9, "lower_bound": -1e9, "weights": classes}}),
-        ),
-    ];
-    for (name, claim) in claims {
+    for (name, claim) in claims(&rows) {
         let data = json!({"hash": rows.hash(), "rows": rows.len(), "columns": rows.width()});
         let certificate =
             json!({"format": "novikoff certificate", "version": 4, "data": data, "claims": [claim]})

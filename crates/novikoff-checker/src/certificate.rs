@@ -224,8 +224,8 @@ impl Certificate {
             (FORMAT, VERSION) => {}
             (FORMAT, 1..VERSION) => {
                 return Err(format!(
-                    "version {} of certificates is refused: its hash of the rows can be forged\nhint: write the certificate again with a \
-                     newer novikoff",
+                    "version {} of certificates is refused: its hash of the rows can be forged\n\
+                     hint: write the certificate again with a newer novikoff",
                     head.version
                 ));
             }

@@ -9,14 +9,19 @@
 //! use novikoff_checker::{Rows, check};
 //! let rows = Rows::from_svmlight("+1 1:3\n-1 1:-2\n", false).unwrap();
 //! let certificate = format!(
-//!     r#"{{"format": "novikoff certificate", "version": 4, "data": {{"hash": "{}", "rows": 2, "columns": 1}},
-//!         "claims": [{{"margin-at-least": {{"sides": {{"positive": ["1"], "negative": ["-1"]}}, "bias": "none", "margin": 2,
-//!                     "direction": {{"weights": [0.5], "bias": 0}}}}}}]}}"#,
+//!     r#"{{"format": "novikoff certificate", "version": 4,
+//!         "data": {{"hash": "{}", "rows": 2, "columns": 1}},
+//!         "claims": [{{"margin-at-least": {{
+//!             "sides": {{"positive": ["1"], "negative": ["-1"]}}, "bias": "none", "margin": 2,
+//!             "direction": {{"weights": [0.5], "bias": 0}}}}}}]}}"#,
 //!     rows.hash()
 //! );
 //! let verdicts = check(&certificate, &rows, None).unwrap();
 //! assert!(verdicts.iter().all(|verdict| verdict.holds));
-//! assert_eq!(verdicts[1].claim, "a hyperplane through the origin separates 1 from -1 with a margin of at least 2e0");
+//! assert_eq!(
+//!     verdicts[1].claim,
+//!     "a hyperplane through the origin separates 1 from -1 with a margin of at least 2e0"
+//! );
 //! let stronger = certificate.replace("\"margin\": 2", "\"margin\": 2.1");
 //! assert!(!check(&stronger, &rows, None).unwrap()[1].holds);
 //! ```
@@ -96,9 +101,11 @@ pub fn check(certificate: &str, rows: &Rows, model: Option<&[u8]>) -> Result<Vec
 /// # use novikoff_checker::{Rows, check_claims};
 /// let rows = Rows::from_svmlight("1 1:1\n0 1:1\n", false).unwrap();
 /// let certificate = format!(
-///     r#"{{"format": "novikoff certificate", "version": 4, "data": {{"hash": "{}", "rows": 2, "columns": 1}},
-///         "claims": [{{"not-separable": {{"sides": {{"positive": ["1"], "negative": ["0"]}}, "bias": "free",
-///                     "combination": {{"rows": [0, 1], "multipliers": ["1", "1"]}}}}}}]}}"#,
+///     r#"{{"format": "novikoff certificate", "version": 4,
+///         "data": {{"hash": "{}", "rows": 2, "columns": 1}},
+///         "claims": [{{"not-separable": {{
+///             "sides": {{"positive": ["1"], "negative": ["0"]}}, "bias": "free",
+///             "combination": {{"rows": [0, 1], "multipliers": ["1", "1"]}}}}}}]}}"#,
 ///     rows.hash()
 /// );
 /// let verdicts = check_claims(&certificate, &rows, &[0]).unwrap();

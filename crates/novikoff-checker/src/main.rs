@@ -10,8 +10,10 @@ use std::process::ExitCode;
 const HELP: &str = "\
 novikoff-check CERTIFICATE ROWS [MODEL]
 
-Checks every claim of a certificate in exact arithmetic. ROWS is a file that `novikoff rows` wrote, svmlight text, or a plain table of
-numbers (its name ends in .csv, or --label is given). With MODEL, the claims must be about that model's weights and settings.
+Checks every claim of a certificate in exact arithmetic. ROWS is a file that `novikoff rows` wrote, \
+svmlight text, or a plain table of
+numbers (its name ends in .csv, or --label is given). With MODEL, the claims must be about that model's \
+weights and settings.
 
   --zero-based   columns of svmlight text count from 0, not from 1
   --label NAME   the column of a table that holds the labels
@@ -116,8 +118,11 @@ fn as_text(verdicts: &[Verdict], unchecked: Option<String>) -> String {
 }
 
 fn as_json(verdicts: &[Verdict]) -> String {
-    let claim = |verdict: &Verdict| json!({"claim": verdict.claim, "holds": verdict.holds, "detail": verdict.detail, "question": verdict.question});
-    let claims: Vec<Value> = verdicts.iter().map(claim).collect();
+    let claims: Vec<Value> = verdicts.iter().map(fields).collect();
     let all = verdicts.iter().all(|verdict| verdict.holds);
     json!({"holds": all, "claims": claims}).to_string() + "\n"
+}
+
+fn fields(Verdict { claim, holds, detail, question }: &Verdict) -> Value {
+    json!({"claim": claim, "holds": holds, "detail": detail, "question": question})
 }

@@ -610,7 +610,8 @@ mod tests {
             (1e-9, "1.00000000100000000050000006244825818676978124115938945711961568266738083554"),
             (
                 -36.6,
-                "0.000000000000000127298111942341824259226766530004221675011018334340247409808838406040106423",
+                "0.000000000000000127298111942341824259226766530004221675011018334340247\
+                 409808838406040106423",
             ),
             (700.5, "1.67218596206749855724103607930212031114494226137130413524964159477634929202e304"),
         ] {
@@ -638,7 +639,8 @@ mod tests {
             (5e-324, "-744.440071921381262314107298446081634113087144302914142925610330195904749995"),
             (
                 1.0000000000000002,
-                "0.000000000000000222044604925031283432823045461548792598233180790111470255693426654403462711",
+                "0.000000000000000222044604925031283432823045461548792598233180790111470\
+                 255693426654403462711",
             ),
         ] {
             is_around(&ln(&Dyadic::of(x)), digits);
@@ -689,7 +691,9 @@ mod tests {
         }
 
         #[test]
-        fn a_sum_of_products_is_the_same_in_any_way(terms in prop::collection::vec((number(), number()), 0..20)) {
+        fn a_sum_of_products_is_the_same_in_any_way(
+            terms in prop::collection::vec((number(), number()), 0..20),
+        ) {
             let mut fast = Sum::default();
             let mut slow = Dyadic::default();
             let mut third = Sum::default();
@@ -719,17 +723,28 @@ mod tests {
         #[test]
         fn rounded_numbers_are_on_their_sides(x in number(), y in number(), bits in 1u64..80) {
             let exact = Dyadic::of(x) * Dyadic::of(y);
-            prop_assert!(exact.rounded(bits, Round::Down) <= exact && exact.rounded(bits, Round::Up) >= exact);
+            prop_assert!(
+                exact.rounded(bits, Round::Down) <= exact && exact.rounded(bits, Round::Up) >= exact
+            );
             prop_assert!(exact.rounded(bits, Round::Down).mantissa.bits() <= bits + 1);
             let (low, high) = (exact.to_f64(Round::Down), exact.to_f64(Round::Up));
             prop_assert!(low == f64::NEG_INFINITY || Dyadic::of(low) <= exact);
             prop_assert!(high == f64::INFINITY || Dyadic::of(high) >= exact);
-            prop_assert!(low == high || low.next_up() == high || (low == 0.0 && high == 5e-324) || (low == -5e-324 && high == 0.0));
+            prop_assert!(
+                low == high
+                    || low.next_up() == high
+                    || (low == 0.0 && high == 5e-324)
+                    || (low == -5e-324 && high == 0.0)
+            );
         }
 
         /// exp(ln x) is x, exp(x)·exp(−x) is 1, and ln(1 + x) is ln of 1 + x.
         #[test]
-        fn exponentials_and_logarithms_belong_together(x in -8000.0..8000.0f64, y in number(), tiny in -0.01..0.01f64) {
+        fn exponentials_and_logarithms_belong_together(
+            x in -8000.0..8000.0f64,
+            y in number(),
+            tiny in -0.01..0.01f64,
+        ) {
             let (x, one) = (Dyadic::of(x), Dyadic::whole(1));
             let (up, down) = (exp(&x).unwrap(), exp(&-&x).unwrap());
             prop_assert!(&up.low * &down.low <= one && &up.high * &down.high >= one);
@@ -746,8 +761,16 @@ mod tests {
         }
 
         #[test]
-        fn products_of_enclosures_hold_all_products(a in -9i32..9, b in 0i32..9, c in 0i32..9, d in 0i32..9, s in 0.0..1.0f64, t in 0.0..1.0f64) {
-            let between = |from: i32, by: i32| Enclosure { low: Dyadic::whole(from), high: Dyadic::whole(from + by) };
+        fn products_of_enclosures_hold_all_products(
+            a in -9i32..9,
+            b in 0i32..9,
+            c in 0i32..9,
+            d in 0i32..9,
+            s in 0.0..1.0f64,
+            t in 0.0..1.0f64,
+        ) {
+            let between =
+                |from: i32, by: i32| Enclosure { low: Dyadic::whole(from), high: Dyadic::whole(from + by) };
             let inside = |e: &Enclosure, s: f64| &e.low + (&e.high - &e.low) * Dyadic::of(s);
             let (one, other) = (between(a, b), between(c, d));
             let (product, value) = (one.times(&other), inside(&one, s) * inside(&other, t));

@@ -1,6 +1,9 @@
 //! What a claim says: one sentence with every part of the question in it, and the same as fields.
 
-use crate::certificate::{Bias, Claim, Loss, MistakesAtMost, NearOptimal, Objective, Scale, Sides, Target};
+use crate::certificate::{
+    Bias, Claim, Loss, MarginAtLeast, MarginAtMost, MistakesAtMost, NearOptimal, Objective, Scale, Sides,
+    Target,
+};
 use crate::rows::Rows;
 use serde_json::{Map, Value, json};
 
@@ -52,7 +55,8 @@ fn near_optimal(claim: &NearOptimal, rows: &Rows) -> String {
     let weights =
         if weights.is_empty() { String::new() } else { format!(", class weights {}", weights.join(", ")) };
     format!(
-        "the weights make the objective at most {:e}{below}; objective: mean {} loss, {target}, {bias}, λ = {:e}, l1 = {:e}{weights}{}",
+        "the weights make the objective at most {:e}{below}; \
+         objective: mean {} loss, {target}, {bias}, λ = {:e}, l1 = {:e}{weights}{}",
         claim.value,
         loss(of.loss),
         of.lambda,
@@ -90,7 +94,8 @@ fn mistakes(claim: &MistakesAtMost, rows: &Rows) -> String {
     let plane = hyperplane(proof.bias);
     let count = claim.mistakes;
     format!(
-        "a {kind} {plane}{own} makes at most {count} mistakes in {passes} over the rows, in any order, in telling {target}"
+        "a {kind} {plane}{own} makes at most {count} mistakes in {passes} over the rows, \
+         in any order, in telling {target}"
     )
 }
 
@@ -135,11 +140,11 @@ fn sides(sides: &Sides, rows: &Rows) -> String {
 /// Every part of the question, as fields.
 pub fn question(claim: &Claim, map: &str) -> Value {
     let mut parts = match claim {
-        Claim::MarginAtLeast(claim) => {
-            json!({"claim": "margin-at-least", "sides": claim.sides, "bias": claim.bias, "margin": claim.margin})
+        Claim::MarginAtLeast(MarginAtLeast { sides, bias, margin, .. }) => {
+            json!({"claim": "margin-at-least", "sides": sides, "bias": bias, "margin": margin})
         }
-        Claim::MarginAtMost(claim) => {
-            json!({"claim": "margin-at-most", "sides": claim.sides, "bias": claim.bias, "margin": claim.margin})
+        Claim::MarginAtMost(MarginAtMost { sides, bias, margin, .. }) => {
+            json!({"claim": "margin-at-most", "sides": sides, "bias": bias, "margin": margin})
         }
         Claim::NotSeparable(claim) => {
             json!({"claim": "not-separable", "sides": claim.sides, "bias": claim.bias})
@@ -147,16 +152,18 @@ pub fn question(claim: &Claim, map: &str) -> Value {
         Claim::NearOptimal(claim) => {
             let of = &claim.objective;
             json!({
-                "claim": "near-optimal", "target": of.target, "loss": of.loss, "lambda": of.lambda, "l1": of.l1, "bias": of.bias,
-                "class_weights": of.class_weights, "scale": of.scale, "scaled_columns": of.scaled_columns,
-                "value": claim.value, "lower_bound": claim.lower_bound, "within": claim.within,
+                "claim": "near-optimal", "target": of.target, "loss": of.loss, "lambda": of.lambda,
+                "l1": of.l1, "bias": of.bias, "class_weights": of.class_weights, "scale": of.scale,
+                "scaled_columns": of.scaled_columns, "value": claim.value,
+                "lower_bound": claim.lower_bound, "within": claim.within,
             })
         }
         Claim::MistakesAtMost(claim) => {
             let proof = &claim.proof;
             json!({
-                "claim": "mistakes-at-most", "target": proof.target, "bias": proof.bias, "normalised": proof.normalised,
-                "own_feature": proof.own_feature, "passes": proof.passes, "mistakes": claim.mistakes,
+                "claim": "mistakes-at-most", "target": proof.target, "bias": proof.bias,
+                "normalised": proof.normalised, "own_feature": proof.own_feature,
+                "passes": proof.passes, "mistakes": claim.mistakes,
             })
         }
     };

@@ -30,9 +30,12 @@ fn the_bytes_of_a_table_are_as_documented() {
     bytes.extend(b"\x01\0\0\0\0\0\0\0\0\0\0\xf0\x3f\x02\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\x04\x40");
     bytes.extend(b"\xff\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\x01\0\0\0\x01\0\0\0b\0\0\0\0\x02\0\0\0\0\0\0\0");
     bytes.extend(b"\x01\x01\0\0\0a\x01\0\0\0c");
-    let reading = br#"{"columns":[["numeric","a"],["label","y"],["numeric","c"]],"delimiter":",","header":true,"kind":"table","missing":"error"}"#;
+    let reading = concat!(
+        r#"{"columns":[["numeric","a"],["label","y"],["numeric","c"]],"#,
+        r#""delimiter":",","header":true,"kind":"table","missing":"error"}"#
+    );
     bytes.extend((reading.len() as u32).to_le_bytes());
-    bytes.extend(reading);
+    bytes.extend(reading.as_bytes());
     let rows = Rows::from_csv("a,y,c\n2.5,b,2.5\n", None).unwrap();
     assert_eq!(rows.hash(), format!("blake3:{}", blake3::hash(&bytes).to_hex()));
 }
@@ -172,7 +175,10 @@ fn text_that_is_more_than_plain_is_refused() {
 proptest! {
     /// Any bytes are read or refused, and never anything else.
     #[test]
-    fn no_bytes_make_it_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), magic in any::<bool>()) {
+    fn no_bytes_make_it_panic(
+        mut bytes in prop::collection::vec(any::<u8>(), 0..200),
+        magic in any::<bool>(),
+    ) {
         if magic {
             bytes.splice(0..0, *b"novikoff rows 1\n");
         }

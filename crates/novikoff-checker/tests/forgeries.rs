@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{certificate, fails, holds, svm, two, verdict, weighted};
+use common::{certificate, combination, fails, holds, margin_at_least, margin_at_most, mistakes_at_most};
+use common::{proof, svm, two, verdict, weighted, with};
 use novikoff_checker::check;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -12,18 +13,17 @@ fn objective(loss: &str, bias: &str, lambda: f64, l1: f64) -> Value {
     json!({"target": {"sides": two()}, "loss": loss, "lambda": lambda, "l1": l1, "bias": bias})
 }
 
-fn with(mut value: Value, field: &str, part: Value) -> Value {
-    value[field] = part;
-    value
-}
-
 fn near(objective: Value, value: f64, lower_bound: Value, weights: &[f64], bias: f64, duals: Value) -> Value {
     json!({"near-optimal": {"objective": objective, "value": value, "lower_bound": lower_bound,
         "weights": [{"weights": weights, "bias": bias}], "duals": duals}})
 }
 
+fn not_separable(bias: &str, rows: &[u32], multipliers: &[&str]) -> Value {
+    json!({"not-separable": {"sides": two(), "bias": bias, "combination": combination(rows, multipliers)}})
+}
+
 fn at_least(bias: &str, margin: f64, weights: &[f64], b: f64) -> Value {
-    json!({"margin-at-least": {"sides": two(), "bias": bias, "margin": margin, "direction": {"weights": weights, "bias": b}}})
+    margin_at_least(bias, margin, json!({"weights": weights, "bias": b}))
 }
 
 #[test]
@@ -53,17 +53,15 @@ fn subnormal_and_zero_directions() {
         assert!(fails(&overlapping, at_least(bias, 0.0, &[0.0], 0.0)).contains("weights are zero"));
     }
     assert!(fails(&overlapping, at_least("free", 0.0, &[0.0], 1.0)).contains("weights are zero"));
-    fails(
-        &overlapping,
-        json!({"margin-at-least": {"sides": two(), "bias": "free", "margin": 0, "direction": {"columns": [], "weights": [], "bias": 0}}}),
-    );
+    let empty = json!({"columns": [], "weights": [], "bias": 0});
+    fails(&overlapping, margin_at_least("free", 0.0, empty));
     let far = svm("1 1:-1000; -1 1:-1000");
     fails(&far, at_least("none", -1e-9, &[5e-324], 0.0));
     holds(&far, at_least("none", -1000.0, &[5e-324], 0.0));
     fails(&far, at_least("none", -999.999, &[5e-324], 0.0));
     let no_mistakes = |mistakes: u64, margin: f64| {
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": false, "margin": margin,
-            "weights": [{"weights": [5e-324, 5e-324], "bias": 0}]}}})
+        let weights = json!([{"weights": [5e-324, 5e-324], "bias": 0}]);
+        mistakes_at_most(mistakes, proof(json!({"sides": two()}), margin, weights))
     };
     fails(&rows, no_mistakes(0, 1990.0));
     fails(&rows, no_mistakes(0, 1414.0));
@@ -76,7 +74,9 @@ fn margins_are_decided_at_equality() {
     let rows = svm("1 1:3 2:4; -1 1:-3 2:-4");
     holds(&rows, at_least("none", 5.0, &[3.0, 4.0], 0.0));
     fails(&rows, at_least("none", 5.000000000000001, &[3.0, 4.0], 0.0));
-    let at_most = |margin: f64, bias: &str, multipliers: [f64; 2]| json!({"margin-at-most": {"sides": two(), "bias": bias, "margin": margin, "combination": {"rows": [0, 1], "multipliers": multipliers}}});
+    let at_most = |margin: f64, bias: &str, multipliers: [f64; 2]| {
+        margin_at_most(bias, margin, combination(&[0, 1], multipliers))
+    };
     holds(&rows, at_most(5.0, "none", [1e-300, 1e-300]));
     fails(&rows, at_most(4.999999999999999, "none", [1.0, 1.0]));
     holds(&rows, at_most(5.0, "free", [5e-324, 1e308]));
@@ -86,18 +86,19 @@ fn margins_are_decided_at_equality() {
     fails(&rows, at_most(5.0, "penalised", [1.0, 2.0]));
     fails(&rows, at_most(5.0, "none", [1.0, 0.0]));
     fails(&rows, at_most(5.0, "none", [1.0, -1.0]));
-    let none = json!({"margin-at-most": {"sides": two(), "bias": "none", "margin": 5, "combination": {"rows": [], "multipliers": []}}});
-    fails(&rows, none);
-    let one_side = json!({"margin-at-most": {"sides": two(), "bias": "free", "margin": 5, "combination": {"rows": [0], "multipliers": [1]}}});
+    fails(&rows, margin_at_most("none", 5.0, json!({"rows": [], "multipliers": []})));
+    let one_side = margin_at_most("free", 5.0, combination(&[0], [1]));
     assert!(fails(&rows, one_side).contains("only one side"));
 }
 
 #[test]
 fn multinomial_with_huge_weights() {
     let rows = svm("1 1:1; 2 1:-1; 3 1:0.5");
+    let objective =
+        with(objective("logistic", "none", 0.0, 0.0), "target", json!({"classes": ["1", "2", "3"]}));
     let claim = |value: f64, weight: f64| {
-        json!({"near-optimal": {"objective": {"target": {"classes": ["1", "2", "3"]}, "loss": "logistic", "lambda": 0, "l1": 0, "bias": "none"}, "value": value,
-            "weights": [{"weights": [weight], "bias": 0}, {"weights": [-weight], "bias": 0}, {"weights": [0], "bias": 0}]}})
+        let weights = [weight, -weight, 0.0].map(|w| json!({"weights": [w], "bias": 0}));
+        json!({"near-optimal": {"objective": objective, "value": value, "weights": weights}})
     };
     fails(&rows, claim(1e-9, 1e308));
     fails(&rows, claim(1e307, 1e308));
@@ -142,8 +143,8 @@ fn huge_rows_with_a_scale() {
 fn tiny_rows_that_contradict_one_another() {
     let rows = svm("1 1:1e-170; -1 1:1e-170; 1 1:1e-170");
     let claim = |mistakes: u64, passes: Value| {
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": false, "passes": passes,
-            "margin": 0.5e-170, "weights": [{"weights": [1], "bias": 0}]}}})
+        let unit = json!([{"weights": [1], "bias": 0}]);
+        mistakes_at_most(mistakes, with(proof(json!({"sides": two()}), 0.5e-170, unit), "passes", passes))
     };
     assert!(fails(&rows, claim(4, json!(null))).contains("every pass"));
     fails(&rows, claim(1_000_000, json!(null)));
@@ -159,18 +160,21 @@ fn mistakes_at_whole_bounds() {
     // Three orthogonal rows, u = (−1, 1, −1), γ = 1/√3: (R/γ)² is 3, but a γ below 1/√3 gives a little more
     // than 3.
     let rows = svm("-1 1:1; 1 2:1; -1 3:1");
-    let proof = |margin: f64, normalised: bool, mistakes: u64| {
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": normalised,
-            "margin": margin, "weights": [{"weights": [-1, 1, -1], "bias": 0}]}}})
+    let claim = |margin: f64, normalised: bool, mistakes: u64| {
+        let proof = proof(json!({"sides": two()}), margin, json!([{"weights": [-1, 1, -1], "bias": 0}]));
+        mistakes_at_most(mistakes, with(proof, "normalised", json!(normalised)))
     };
     for normalised in [false, true] {
-        fails(&rows, proof(0.5773502691896257, normalised, 2));
-        holds(&rows, proof(0.5773502691896257, normalised, 3));
+        fails(&rows, claim(0.5773502691896257, normalised, 2));
+        holds(&rows, claim(0.5773502691896257, normalised, 3));
         // Above 1/√3 the margin is not there.
-        fails(&rows, proof(0.5773502691896258, normalised, 3));
+        fails(&rows, claim(0.5773502691896258, normalised, 3));
     }
     let four = svm("1 1:2; -1 1:-2");
-    let exact = |mistakes: u64| json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": false, "margin": 1, "weights": [{"weights": [1], "bias": 0}]}}});
+    let exact = |mistakes: u64| {
+        let unit = json!([{"weights": [1], "bias": 0}]);
+        mistakes_at_most(mistakes, proof(json!({"sides": two()}), 1.0, unit))
+    };
     holds(&four, exact(4));
     fails(&four, exact(3));
 }
@@ -179,8 +183,8 @@ fn mistakes_at_whole_bounds() {
 fn mistakes_with_own_features_and_of_classes() {
     let rows = svm("1 1:1; -1 1:1");
     let own = |mistakes: u64, passes: Value| {
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": false, "own_feature": 1, "passes": passes,
-            "margin": 1, "weights": [{"weights": [1], "bias": 0}]}}})
+        let proof = proof(json!({"sides": two()}), 1.0, json!([{"weights": [1], "bias": 0}]));
+        mistakes_at_most(mistakes, with(with(proof, "own_feature", json!(1)), "passes", passes))
     };
     // R² = 1, Δ = 1, D² = 4: 2·5 = 10.
     holds(&rows, own(10, json!(null)));
@@ -190,7 +194,8 @@ fn mistakes_with_own_features_and_of_classes() {
     let joint = |mistakes: u64, margin: f64, classes: Value| {
         let weights: Vec<Value> =
             (0..3).map(|c| json!({"columns": [c], "weights": [1], "bias": 0})).collect();
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"classes": classes}, "bias": "none", "normalised": true, "margin": margin, "weights": weights}}})
+        let proof = proof(json!({"classes": classes}), margin, json!(weights));
+        mistakes_at_most(mistakes, with(proof, "normalised", json!(true)))
     };
     // ‖u‖² = 3, lead 1, R² = 2: 2·3 = 6.
     holds(&three, joint(6, 0.5773502691896257, json!(["a", "b", "c"])));
@@ -207,8 +212,9 @@ fn normalised_rows_are_divided_by_their_lengths() {
     // Lengths 5 and 10; both leads are 0.6 of the length, and the bias is none.
     let rows = svm("1 1:3 2:4; -1 1:-6 2:8; 1");
     let claim = |mistakes: u64, passes: u64, margin: f64| {
-        json!({"mistakes-at-most": {"mistakes": mistakes, "proof": {"target": {"sides": two()}, "bias": "none", "normalised": true, "passes": passes,
-            "margin": margin, "weights": [{"weights": [2, 0], "bias": 0}]}}})
+        let proof = proof(json!({"sides": two()}), margin, json!([{"weights": [2, 0], "bias": 0}]));
+        let normalised = with(proof, "normalised", json!(true));
+        mistakes_at_most(mistakes, with(normalised, "passes", json!(passes)))
     };
     // R = 1; the empty row falls short by γ = 0.5: (1 + 0.5√4)²/0.25 = 16.
     holds(&rows, claim(16, 4, 0.5));
@@ -263,7 +269,7 @@ fn halves_and_products_that_underflow() {
 #[test]
 fn claims_say_all_they_claim() {
     let rows = svm("1 1:2; -1 1:1");
-    let claim = json!({"not-separable": {"sides": two(), "bias": "none", "combination": {"rows": [0, 1], "multipliers": ["1", "2"]}}});
+    let claim = not_separable("none", &[0, 1], &["1", "2"]);
     let found = verdict(&rows, claim.clone());
     assert_eq!(
         (found.claim.as_str(), found.holds),
@@ -286,7 +292,7 @@ fn claims_say_all_they_claim() {
 #[test]
 fn not_separable_needs_an_exact_zero() {
     let rows = svm("1 1:0.1 2:1; -1 1:0.3 2:3; 1 1:1e300; -1 1:1e300; 1");
-    let claim = |rows: &[u32], multipliers: &[&str], bias: &str| json!({"not-separable": {"sides": two(), "bias": bias, "combination": {"rows": rows, "multipliers": multipliers}}});
+    let claim = |rows: &[u32], multipliers: &[&str], bias: &str| not_separable(bias, rows, multipliers);
     // 3·0.1 is not 0.3 in binary.
     fails(&rows, claim(&[0, 1], &["3", "1"], "none"));
     holds(&rows, claim(&[2, 3], &["7", "7"], "free"));
@@ -313,15 +319,19 @@ fn memory_is_not_asked_for_by_an_index() {
     let rows = svm(&text.join("\n"));
     let weights: Vec<Value> =
         labels.iter().map(|_| json!({"columns": [67_108_864], "weights": [1], "bias": 0})).collect();
-    let claim = json!({"near-optimal": {"objective": {"target": {"classes": labels}, "loss": "logistic", "lambda": 1, "l1": 0, "bias": "none"}, "value": 9, "lower_bound": 0, "weights": weights}});
-    assert!(fails(&rows, claim).contains("behind the last"));
+    let objective = with(objective("logistic", "none", 1.0, 0.0), "target", json!({"classes": labels}));
+    let claim = |value: f64, lower_bound: f64, weights: &[Value]| {
+        json!({"near-optimal": {
+            "objective": objective, "value": value, "lower_bound": lower_bound, "weights": weights,
+        }})
+    };
+    assert!(fails(&rows, claim(9.0, 0.0, &weights)).contains("behind the last"));
     // Rows that do have such a column: nothing is as wide as they are.
     let wide: Vec<String> = labels.iter().map(|label| format!("{label} 1:1 67108865:1")).collect();
     let wide = svm(&wide.join("\n"));
     let mut weights = weights;
     weights.iter_mut().for_each(|direction| direction["weights"] = json!([0.0]));
-    let claim = json!({"near-optimal": {"objective": {"target": {"classes": labels}, "loss": "logistic", "lambda": 1, "l1": 0, "bias": "none"}, "value": 4.1, "lower_bound": 4.0, "weights": weights}});
-    holds(&wide, claim);
+    holds(&wide, claim(4.1, 4.0, &weights));
 }
 
 #[test]
@@ -438,10 +448,7 @@ fn witnesses_that_do_not_fit_are_refused() {
     for columns in [json!([1]), json!([0, 0]), json!([4_294_967_295u32])] {
         let direction =
             json!({"columns": columns, "weights": vec![1; columns.as_array().unwrap().len()], "bias": 0});
-        fails(
-            &rows,
-            json!({"margin-at-least": {"sides": common::two(), "bias": "free", "margin": -9, "direction": direction}}),
-        );
+        fails(&rows, margin_at_least("free", -9.0, direction));
     }
     // Rows of weight zero do not count, and one must.
     let nobody = weighted(&[(0, 0.0, &[(0, 1.0)]), (1, 0.0, &[(0, -1.0)])], 1, &["1", "-1"]);
@@ -475,18 +482,35 @@ proptest! {
     /// or refused.
     #[test]
     fn no_certificate_makes_it_panic(
-        at in any::<prop::sample::Index>(), byte in any::<u8>(), which in 0usize..30,
-        number in prop::sample::select(vec!["0", "-0.0", "1e308", "-1e308", "5e-324", "1e-200", "4294967295", "[]", "null"]),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        which in 0usize..30,
+        number in prop::sample::select(vec![
+            "0",
+            "-0.0",
+            "1e308",
+            "-1e308",
+            "5e-324",
+            "1e-200",
+            "4294967295",
+            "[]",
+            "null",
+        ]),
     ) {
         let rows = svm("1 1:1e300 2:1e-300; -1 1:5e-324; 1");
         let hinge = with(objective("logistic", "free", 0.5, 0.25), "scale", json!("unit-variance"));
-        let proof = json!({"target": {"classes": ["1", "-1"]}, "bias": "penalised", "normalised": true, "passes": 3, "margin": 0.5,
-            "weights": [{"weights": [1, 2], "bias": 3}, {"weights": [-1, 2], "bias": 3}]});
-        let text = certificate(&rows, &[
-            near(hinge, 9.0, json!(-9), &[1.0, 2.0], 1.0, json!([-1, 1, 0.5])),
-            json!({"mistakes-at-most": {"mistakes": 5, "proof": proof}}),
-            json!({"margin-at-most": {"sides": two(), "bias": "free", "margin": 5, "combination": {"rows": [0, 1], "multipliers": [1, 2]}}}),
-        ]);
+        let proof = json!({
+            "target": {"classes": ["1", "-1"]}, "bias": "penalised", "normalised": true, "passes": 3,
+            "margin": 0.5, "weights": [{"weights": [1, 2], "bias": 3}, {"weights": [-1, 2], "bias": 3}],
+        });
+        let text = certificate(
+            &rows,
+            &[
+                near(hinge, 9.0, json!(-9), &[1.0, 2.0], 1.0, json!([-1, 1, 0.5])),
+                mistakes_at_most(5, proof),
+                margin_at_most("free", 5.0, combination(&[0, 1], [1, 2])),
+            ],
+        );
         let mut changed = text.clone().into_bytes();
         changed[at.index(text.len())] = byte;
         let _ = check(&String::from_utf8_lossy(&changed), &rows, None);

@@ -103,11 +103,14 @@ impl Case {
     }
 
     fn claim(&self, (w, b): (f64, f64), value: f64, lower_bound: f64, duals: Option<Vec<f64>>) -> Value {
-        let sides = common::two();
+        let objective = json!({
+            "target": {"sides": common::two()}, "loss": self.loss, "lambda": self.lambda, "l1": self.l1,
+            "bias": self.bias, "scale": self.scale,
+            "class_weights": [["1", CLASS_WEIGHTS[0]], ["-1", CLASS_WEIGHTS[1]]],
+        });
         json!({"near-optimal": {
-            "objective": {"target": {"sides": sides}, "loss": self.loss, "lambda": self.lambda, "l1": self.l1, "bias": self.bias, "scale": self.scale,
-                "class_weights": [["1", CLASS_WEIGHTS[0]], ["-1", CLASS_WEIGHTS[1]]]},
-            "value": value, "lower_bound": lower_bound, "within": self.within, "weights": [{"weights": [w], "bias": b}], "duals": duals,
+            "objective": objective, "value": value, "lower_bound": lower_bound, "within": self.within,
+            "weights": [{"weights": [w], "bias": b}], "duals": duals,
         }})
     }
 }
@@ -170,8 +173,10 @@ fn numbers_are_predicted() {
         let w = search(-20.0, 20.0, &|w| value(w, bias(w)));
         let minimum = value(w, bias(w));
         let claim = |value: f64, lower_bound: f64| {
-            json!({"near-optimal": {"objective": {"target": "numbers", "loss": loss_name, "lambda": 0.1, "l1": 0, "bias": "free"},
-                "value": value, "lower_bound": lower_bound, "weights": [{"weights": [w], "bias": bias(w)}]}})
+            json!({"near-optimal": {
+                "objective": {"target": "numbers", "loss": loss_name, "lambda": 0.1, "l1": 0, "bias": "free"},
+                "value": value, "lower_bound": lower_bound, "weights": [{"weights": [w], "bias": bias(w)}],
+            }})
         };
         let slack = if loss_name == "squared" { 1e-6 } else { 10.0 };
         let found = verdict(&rows, claim(minimum + 1e-9, minimum - slack));
@@ -180,16 +185,23 @@ fn numbers_are_predicted() {
         assert!(!verdict(&rows, claim(minimum - 1e-9, minimum - 20.0)).holds);
     }
     let words = common::svm("2 1:1; x 1:2");
-    let claim = json!({"near-optimal": {"objective": {"target": "numbers", "loss": "squared", "lambda": 0.1, "l1": 0, "bias": "free"}, "value": 99,
-        "weights": [{"weights": [0], "bias": 0}]}});
+    let claim = json!({"near-optimal": {
+        "objective": {"target": "numbers", "loss": "squared", "lambda": 0.1, "l1": 0, "bias": "free"},
+        "value": 99, "weights": [{"weights": [0], "bias": 0}],
+    }});
     common::fails(&words, claim);
 }
 
-/// Gradient descent on the multinomial loss of three classes and one column, with a row weight and a class
-/// weight.
-#[test]
-fn joint_minima_are_proved_and_nothing_above_them() {
-    let data = [
+/// The multinomial loss of three classes and one column, with row weights and class weights.
+struct JointCase {
+    bias: &'static str,
+    lambda: f64,
+    factor: f64,
+}
+
+impl JointCase {
+    /// Rows of one column: value, class, weight.
+    const ROWS: [(f64, usize, f64); 7] = [
         (1.0, 0, 1.0),
         (0.5, 0, 1.0),
         (-1.0, 1, 2.0),
@@ -198,54 +210,87 @@ fn joint_minima_are_proved_and_nothing_above_them() {
         (-0.3, 2, 1.0),
         (0.9, 2, 1.0),
     ];
-    let class_weights = [1.0, 0.5, 2.0];
-    let entries: Vec<[(u32, f64); 1]> = data.iter().map(|row| [(0, row.0)]).collect();
-    let list: Vec<common::Row<'_>> =
-        data.iter().zip(&entries).map(|(row, entry)| (row.1 as u32, row.2, &entry[..])).collect();
-    let rows = weighted(&list, 1, &["a", "b", "c"]);
-    let n: f64 = data.iter().map(|row| row.2).sum();
+    const CLASS_WEIGHTS: [f64; 3] = [1.0, 0.5, 2.0];
+
+    fn rows() -> Rows {
+        let entries: Vec<[(u32, f64); 1]> = Self::ROWS.iter().map(|row| [(0, row.0)]).collect();
+        let row = |(row, entry): (&(f64, usize, f64), _)| (row.1 as u32, row.2, entry);
+        let list: Vec<common::Row<'_>> =
+            Self::ROWS.iter().zip(entries.iter().map(|entry| &entry[..])).map(row).collect();
+        weighted(&list, 1, &["a", "b", "c"])
+    }
+
+    /// The objective and its gradient in weights and biases.
+    fn gradient(&self, w: [f64; 3], b: [f64; 3]) -> (f64, [f64; 3], [f64; 3]) {
+        let n: f64 = Self::ROWS.iter().map(|row| row.2).sum();
+        let (mut value, mut gw, mut gb) = (0.0, [0.0; 3], [0.0; 3]);
+        for (x, y, r) in Self::ROWS {
+            let exps: Vec<f64> = (0..3).map(|c| (w[c] * x + b[c]).exp()).collect();
+            let sum: f64 = exps.iter().sum();
+            let count = r * Self::CLASS_WEIGHTS[y] / n;
+            value += count * (sum.ln() - w[y] * x - b[y]);
+            for c in 0..3 {
+                let off = count * (exps[c] / sum - f64::from(u8::from(c == y)));
+                gw[c] += off * x;
+                gb[c] += off;
+            }
+        }
+        for c in 0..3 {
+            value += self.lambda / 2.0 * (self.factor * w[c]).powi(2);
+            gw[c] += self.lambda * self.factor * self.factor * w[c];
+            if self.bias == "penalised" {
+                value += self.lambda / 2.0 * b[c] * b[c];
+                gb[c] += self.lambda * b[c];
+            }
+        }
+        (value, gw, gb)
+    }
+
+    /// The weights and the biases of the minimum, by gradient descent.
+    fn minimum(&self) -> ([f64; 3], [f64; 3]) {
+        let (mut w, mut b) = ([0.0; 3], [0.0; 3]);
+        for _ in 0..20_000 {
+            let (_, gw, gb) = self.gradient(w, b);
+            for c in 0..3 {
+                w[c] -= 0.3 * gw[c];
+                b[c] -= if self.bias == "none" { 0.0 } else { 0.3 * gb[c] };
+            }
+        }
+        (w, b)
+    }
+
+    /// The length of weights and biases that the penalty measures.
+    fn length(&self, w: [f64; 3], b: [f64; 3]) -> f64 {
+        let bias = |c: usize| if self.bias == "penalised" { b[c] * b[c] } else { 0.0 };
+        (0..3).map(|c| (self.factor * w[c]).powi(2) + bias(c)).sum::<f64>().sqrt()
+    }
+
+    fn claim(&self, weights: Vec<Value>, value: f64, lower_bound: f64, within: Option<f64>) -> Value {
+        let scale = if self.factor == 2.0 { json!("max-abs") } else { json!(null) };
+        let lambda = if within.is_some() { 0.0 } else { self.lambda };
+        let objective = json!({
+            "target": {"classes": ["a", "b", "c"]}, "loss": "logistic", "lambda": lambda, "l1": 0,
+            "bias": self.bias, "scale": scale, "class_weights": [["b", 0.5], ["c", 2]],
+        });
+        json!({"near-optimal": {
+            "objective": objective, "value": value, "lower_bound": lower_bound, "within": within,
+            "weights": weights,
+        }})
+    }
+}
+
+#[test]
+fn joint_minima_are_proved_and_nothing_above_them() {
+    let rows = JointCase::rows();
     for (bias, lambda, factor) in
         [("free", 0.1, 1.0), ("penalised", 0.1, 1.0), ("none", 0.2, 1.0), ("free", 0.1, 2.0)]
     {
-        let gradient = |w: [f64; 3], b: [f64; 3]| {
-            let (mut value, mut gw, mut gb) = (0.0, [0.0; 3], [0.0; 3]);
-            for (x, y, r) in data {
-                let exps: Vec<f64> = (0..3).map(|c| (w[c] * x + b[c]).exp()).collect();
-                let sum: f64 = exps.iter().sum();
-                let count = r * class_weights[y] / n;
-                value += count * (sum.ln() - w[y] * x - b[y]);
-                for c in 0..3 {
-                    let off = count * (exps[c] / sum - f64::from(u8::from(c == y)));
-                    gw[c] += off * x;
-                    gb[c] += off;
-                }
-            }
-            for c in 0..3 {
-                value += lambda / 2.0 * (factor * w[c]).powi(2);
-                gw[c] += lambda * factor * factor * w[c];
-                if bias == "penalised" {
-                    value += lambda / 2.0 * b[c] * b[c];
-                    gb[c] += lambda * b[c];
-                }
-            }
-            (value, gw, gb)
-        };
-        let (mut w, mut b) = ([0.0; 3], [0.0; 3]);
-        for _ in 0..20_000 {
-            let (_, gw, gb) = gradient(w, b);
-            for c in 0..3 {
-                w[c] -= 0.3 * gw[c];
-                b[c] -= if bias == "none" { 0.0 } else { 0.3 * gb[c] };
-            }
-        }
-        let minimum = gradient(w, b).0;
+        let case = JointCase { bias, lambda, factor };
+        let (w, b) = case.minimum();
+        let minimum = case.gradient(w, b).0;
         let claim = |shift: f64, value: f64, lower_bound: f64, within: Option<f64>| {
-            let weights: Vec<Value> =
-                (0..3).map(|c| json!({"weights": [w[c] + shift * c as f64], "bias": b[c]})).collect();
-            let scale = if factor == 2.0 { json!("max-abs") } else { json!(null) };
-            let lambda = if within.is_some() { 0.0 } else { lambda };
-            json!({"near-optimal": {"objective": {"target": {"classes": ["a", "b", "c"]}, "loss": "logistic", "lambda": lambda, "l1": 0, "bias": bias, "scale": scale,
-                "class_weights": [["b", 0.5], ["c", 2]]}, "value": value, "lower_bound": lower_bound, "within": within, "weights": weights}})
+            let weights = (0..3).map(|c| json!({"weights": [w[c] + shift * c as f64], "bias": b[c]}));
+            case.claim(weights.collect(), value, lower_bound, within)
         };
         let found = verdict(&rows, claim(0.0, minimum + 1e-9, minimum - 1e-9, None));
         assert!(found.holds, "{bias} {minimum}: {}", found.detail);
@@ -259,10 +304,7 @@ fn joint_minima_are_proved_and_nothing_above_them() {
         assert!(near.holds, "{bias}: {}", near.detail);
         // The minimum with a penalty is one within the length of its weights without: less than the value
         // there.
-        let length = (0..3)
-            .map(|c| (factor * w[c]).powi(2) + if bias == "penalised" { b[c] * b[c] } else { 0.0 })
-            .sum::<f64>()
-            .sqrt();
+        let length = case.length(w, b);
         let value = minimum - lambda / 2.0 * length * length;
         let found = verdict(&rows, claim(0.0, value + 1e-9, value - 1e-6, Some(length)));
         assert!(found.holds, "{bias} {value}: {}", found.detail);
@@ -277,8 +319,11 @@ fn joint_duals_are_made_to_fit_free_biases() {
     let rows = common::svm("a; a; b; c");
     let claim = |bias: &str, lower_bound: f64| {
         let zero = json!({"weights": [], "bias": 0});
-        json!({"near-optimal": {"objective": {"target": {"classes": ["a", "b", "c"]}, "loss": "logistic", "lambda": 1, "l1": 0, "bias": bias},
-            "value": 1.09861228866811, "lower_bound": lower_bound, "weights": [zero, zero, zero]}})
+        let target = json!({"classes": ["a", "b", "c"]});
+        json!({"near-optimal": {
+            "objective": {"target": target, "loss": "logistic", "lambda": 1, "l1": 0, "bias": bias},
+            "value": 1.09861228866811, "lower_bound": lower_bound, "weights": [zero, zero, zero],
+        }})
     };
     // ½ ln 2 + ½ ln 4.
     common::holds(&rows, claim("free", 1.0397207708399179));

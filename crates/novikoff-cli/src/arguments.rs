@@ -92,8 +92,8 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; averaged where an
-    /// option asks for passes over the rows, as --online, --epochs and --validation do].
+    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; averaged where
+    /// an option asks for passes over the rows, as --online, --epochs and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a
@@ -108,7 +108,14 @@ pub struct Train {
     #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
     pub validation: Option<String>,
     /// Epochs without a better validation error before training stops.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = at_least_one, requires = "validation", help_heading = "Learning")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        value_parser = at_least_one,
+        requires = "validation",
+        help_heading = "Learning"
+    )]
     pub patience: usize,
     /// The order of rows in an epoch.
     #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
@@ -318,10 +325,21 @@ pub struct Compare {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
     /// After how many epochs to look; parts of one are fine.
-    #[arg(long, value_name = "N,M", value_delimiter = ',', default_values_t = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0], allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "N,M",
+        value_delimiter = ',',
+        default_values_t = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0],
+        allow_negative_numbers = true
+    )]
     pub epochs: Vec<f64>,
     /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs.
-    #[arg(long, value_name = "KERNELS", value_delimiter = ',', default_values_t = ["linear".to_owned(), "poly:2".into(), "poly:3".into()])]
+    #[arg(
+        long,
+        value_name = "KERNELS",
+        value_delimiter = ',',
+        default_values_t = ["linear".to_owned(), "poly:2".into(), "poly:3".into()]
+    )]
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub pictures: Pictures,
@@ -381,7 +399,14 @@ pub struct Predict {
     pub top: Option<usize>,
     /// After the label the N features that decided most, each with what it added to the label's score (for
     /// more than two classes: more than to the score of the second best) [default of N: 5].
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        default_missing_value = "5",
+        value_parser = at_least_one,
+        conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"]
+    )]
     pub explain: Option<usize>,
     #[command(flatten)]
     pub output_form: OutputForm,
@@ -466,14 +491,26 @@ pub struct Pictures {
     pub report: Option<PathBuf>,
     /// Write one picture as a file of its own; may be given several times. NAME is one of points, losses,
     /// errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
-    #[arg(long, value_name = "NAME=FILE.svg", value_parser = named_picture, group = "drawing", help_heading = "Pictures")]
+    #[arg(
+        long,
+        value_name = "NAME=FILE.svg",
+        value_parser = named_picture,
+        group = "drawing",
+        help_heading = "Pictures"
+    )]
     pub picture: Vec<(PictureName, PathBuf)>,
     /// Draw the rows by these two columns, names or numbers from 1 [default: along the normal vector, and the
     /// direction at right angles to it in which rows differ most].
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "drawing", help_heading = "Pictures")]
     pub columns: Vec<String>,
     /// Rows are images of W by H pixels: draw the weights as such [default: as an IDX file says].
-    #[arg(long, value_name = "WxH", value_parser = image_size, requires = "drawing", help_heading = "Pictures")]
+    #[arg(
+        long,
+        value_name = "WxH",
+        value_parser = image_size,
+        requires = "drawing",
+        help_heading = "Pictures"
+    )]
     pub image: Option<(u32, u32)>,
 }
 
@@ -602,7 +639,12 @@ pub struct Reading {
     pub max_index: u32,
     /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps
     /// the names [default: 0, with --online 22, so that memory stays constant].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=30), help_heading = "Reading")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u8).range(0..=30),
+        help_heading = "Reading"
+    )]
     pub hash_bits: Option<u8>,
     /// idx: the labels' file [default: found beside the images].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
@@ -659,7 +701,12 @@ pub struct Documents {
     #[arg(long, value_enum, help_heading = "Documents")]
     pub unit_length: Option<YesNo>,
     /// Leave out terms of fewer documents [default: 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Documents")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Documents"
+    )]
     pub min_documents: Option<u64>,
     /// Leave out terms of more than this share of the documents [default: 1].
     #[arg(long, value_name = "F", help_heading = "Documents")]

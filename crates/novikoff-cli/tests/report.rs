@@ -39,20 +39,24 @@ window.addEventListener('load', () => {
   for (const svg of pictures) {
     const name = svg.closest('section').id, box = svg.getBoundingClientRect();
     if (!(box.width > 100 && box.height > 20)) wrong.push(name + ' has no size');
-    if (svg.getAttribute('role') !== 'img' || !svg.querySelector('title').textContent || !svg.querySelector('desc').textContent)
+    const words_of = name => svg.querySelector(name).textContent;
+    if (svg.getAttribute('role') !== 'img' || !words_of('title') || !words_of('desc'))
       wrong.push(name + ' has no text alternative');
     const scale = box.width / svg.viewBox.baseVal.width;
     const words = [...svg.querySelectorAll('text')].map(text => [text, text.getBoundingClientRect()]);
     for (const [text, r] of words) {
-      if (parseFloat(getComputedStyle(text).fontSize) * scale < 11) wrong.push(name + ' has too small words: ' + text.textContent);
-      if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1)
+      if (parseFloat(getComputedStyle(text).fontSize) * scale < 11)
+        wrong.push(name + ' has too small words: ' + text.textContent);
+      if (r.left < box.left - 1 || r.right > box.right + 1 ||
+          r.top < box.top - 1 || r.bottom > box.bottom + 1)
         wrong.push(name + ' has words outside: ' + text.textContent);
     }
     for (let i = 0; i < words.length; i++) for (let j = 0; j < i; j++) {
       const [a, b] = [words[i][1], words[j][1]];
       const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
       const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (wide > 1.5 && high > 5) wrong.push(name + ' has words over words: ' + words[i][0].textContent + ' / ' + words[j][0].textContent);
+      const [one, other] = [words[i][0].textContent, words[j][0].textContent];
+      if (wide > 1.5 && high > 5) wrong.push(name + ' has words over words: ' + one + ' / ' + other);
     }
   }
   const result = document.createElement('pre');

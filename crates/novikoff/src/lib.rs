@@ -13,9 +13,10 @@
 //! # Ok::<(), novikoff::Error>(())
 //! ```
 //!
-//! Each learner is a type with its own settings: [`Perceptron`] (also averaged and voted), [`PassiveAggressive`],
-//! [`LinearSvm`], [`LogisticRegression`], [`LeastSquares`], [`LeastAbsoluteDeviations`], [`ExponentialLoss`],
-//! [`Boosting`], [`MaxMargin`], [`NaiveBayes`], [`MultilayerPerceptron`].
+//! Each learner is a type with its own settings: [`Perceptron`] (also averaged and voted),
+//! [`PassiveAggressive`], [`LinearSvm`], [`LogisticRegression`], [`LeastSquares`],
+//! [`LeastAbsoluteDeviations`], [`ExponentialLoss`], [`Boosting`], [`MaxMargin`], [`NaiveBayes`],
+//! [`MultilayerPerceptron`].
 //!
 //! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into
 //! [`data`] by the recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of

@@ -100,8 +100,8 @@ fn calibrated(
         return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out `calibrate`"));
     }
     if matches!(learner, Learner::Bayes(_)) && model.scorer.outputs() > 1 {
-        let what = "the likelihood of a row in one class means nothing without those in the others: no class can be \
-                    calibrated alone";
+        let what = "the likelihood of a row in one class means nothing without those in the others: no class \
+                    can be calibrated alone";
         return Err(Error::usage(what).hint("leave out `calibrate`: bayes has probabilities of its own"));
     }
     let shared = learner.shared();

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 use novikoff_checker::{Rows, Verdict, check};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// A certificate of these claims about these rows.
@@ -38,6 +39,37 @@ pub fn svm(text: &str) -> Rows {
 /// Label `1` against label `-1`.
 pub fn two() -> Value {
     json!({"positive": ["1"], "negative": ["-1"]})
+}
+
+/// The claim that a direction separates these two labels.
+pub fn margin_at_least(bias: &str, margin: f64, direction: Value) -> Value {
+    json!({"margin-at-least": {"sides": two(), "bias": bias, "margin": margin, "direction": direction}})
+}
+
+/// The claim that nothing separates them by more.
+pub fn margin_at_most(bias: &str, margin: f64, combination: Value) -> Value {
+    json!({"margin-at-most": {"sides": two(), "bias": bias, "margin": margin, "combination": combination}})
+}
+
+/// Rows with their multipliers.
+pub fn combination(rows: &[u32], multipliers: impl Serialize) -> Value {
+    json!({"rows": rows, "multipliers": multipliers})
+}
+
+/// The claim that a perceptron makes few mistakes.
+pub fn mistakes_at_most(mistakes: u64, proof: Value) -> Value {
+    json!({"mistakes-at-most": {"mistakes": mistakes, "proof": proof}})
+}
+
+/// Its proof, for rows as they are and without a bias.
+pub fn proof(target: Value, margin: f64, weights: Value) -> Value {
+    json!({"target": target, "bias": "none", "normalised": false, "margin": margin, "weights": weights})
+}
+
+/// A claim, or a part of one, with another value of a field.
+pub fn with(mut value: Value, field: &str, part: Value) -> Value {
+    value[field] = part;
+    value
 }
 
 /// A row of the canonical form: label, weight, entries.

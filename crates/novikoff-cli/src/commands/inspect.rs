@@ -8,7 +8,7 @@ use novikoff::Result;
 use novikoff::features::Schema;
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
 use novikoff::kernel::Kernel;
-use novikoff::model::{self, Calibration, Model, Network, Scorer, Task};
+use novikoff::model::{self, Calibration, Model, Network, Scorer, Task, Weights};
 use serde_json::{Value, json};
 
 /// Runs the command.
@@ -108,6 +108,42 @@ fn text_schema(text: &TextSchema) -> String {
 }
 
 fn as_text(model: &Model, top: usize) -> String {
+    let mut lines = summary(model);
+    match model.scorer.behind_map() {
+        Scorer::Linear(weights) => {
+            lines.add("weights", nonzero_text(weights));
+            lines.text() + &heaviest_text(model, weights, top)
+        }
+        Scorer::Presence(weights) => {
+            lines.add("applies to", "what a row has: every value above 0 counts as 1");
+            lines.add("weights", nonzero_text(weights));
+            lines.text() + &heaviest_text(model, weights, top)
+        }
+        Scorer::Kernel(expansion) => {
+            let rows = counted(expansion.rows.rows() as u64, "support row");
+            lines.add("kernel", format!("{}, with {rows}", expansion.kernel));
+            lines.text()
+        }
+        Scorer::Voted(voted) => {
+            if voted.kernel != Kernel::Linear {
+                lines.add("kernel", voted.kernel.to_string());
+            }
+            let vectors = count(voted.mistakes.len() as u64 + 1);
+            let rows = counted(voted.rows.rows() as u64, "row");
+            lines.add("votes", format!("of {vectors} weight vectors, kept as {rows}"));
+            lines.text()
+        }
+        Scorer::Network(network) => {
+            lines.add("layers", network_text(network));
+            lines.text()
+        }
+        // There is no map behind a map.
+        Scorer::Mapped(_) => lines.text(),
+    }
+}
+
+/// What every model has.
+fn summary(model: &Model) -> Lines {
     let about = &model.about;
     let mut lines = Lines::default();
     lines.add("learner", &about.learner);
@@ -127,62 +163,26 @@ fn as_text(model: &Model, top: usize) -> String {
     if let Scorer::Mapped(mapped) = &model.scorer {
         lines.add("map", map_text(mapped.mapper.map(), mapped.mapper.features()));
     }
-    match model.scorer.behind_map() {
-        Scorer::Linear(weights) | Scorer::Presence(weights) => {
-            if matches!(model.scorer.behind_map(), Scorer::Presence(_)) {
-                lines.add("applies to", "what a row has: every value above 0 counts as 1");
-            }
-            let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
-            lines.add(
-                "weights",
-                format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64)),
-            );
-            let mut text = lines.text();
-            for output in 0..weights.outputs() {
-                text.push_str(&format!(
-                    "\n{} (bias {})\n",
-                    output_text(model, output),
-                    number(weights.bias[output])
-                ));
-                let heavy = heaviest(weights, output, top).into_iter();
-                let rows: Vec<_> =
-                    heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
-                text.push_str(&table(&rows));
-            }
-            text
-        }
-        Scorer::Kernel(expansion) => {
-            lines.add(
-                "kernel",
-                format!(
-                    "{}, with {}",
-                    expansion.kernel,
-                    counted(expansion.rows.rows() as u64, "support row")
-                ),
-            );
-            lines.text()
-        }
-        Scorer::Voted(voted) => {
-            if voted.kernel != Kernel::Linear {
-                lines.add("kernel", voted.kernel.to_string());
-            }
-            lines.add(
-                "votes",
-                format!(
-                    "of {} weight vectors, kept as {}",
-                    count(voted.mistakes.len() as u64 + 1),
-                    counted(voted.rows.rows() as u64, "row")
-                ),
-            );
-            lines.text()
-        }
-        Scorer::Network(network) => {
-            lines.add("layers", network_text(network));
-            lines.text()
-        }
-        // There is no map behind a map.
-        Scorer::Mapped(_) => lines.text(),
+    lines
+}
+
+fn nonzero_text(weights: &Weights) -> String {
+    let nonzero = weights.values.iter().filter(|w| **w != 0.0).count();
+    format!("{} of {} are not zero", count(nonzero as u64), count(weights.values.len() as u64))
+}
+
+/// The heaviest weights of every output.
+fn heaviest_text(model: &Model, weights: &Weights, top: usize) -> String {
+    let mut text = String::new();
+    for output in 0..weights.outputs() {
+        let bias = number(weights.bias[output]);
+        text.push_str(&format!("\n{} (bias {bias})\n", output_text(model, output)));
+        let heavy = heaviest(weights, output, top).into_iter();
+        let rows: Vec<_> =
+            heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
+        text.push_str(&table(&rows));
     }
+    text
 }
 
 fn network_text(network: &Network) -> String {

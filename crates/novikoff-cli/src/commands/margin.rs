@@ -7,7 +7,7 @@ use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
-use crate::report::{self, Page};
+use crate::report::{self, Page, Section};
 use crate::settings::training_options;
 use crate::summary::margin::support_rows;
 use crate::summary::model::dimensions;
@@ -22,6 +22,7 @@ use novikoff::read::{Input, Purpose, Reader};
 use novikoff::solver::Termination;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs the command.
@@ -33,7 +34,6 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         seed: arguments.seed,
         decide: arguments.decide,
     };
-    let mut closing = Closing::default();
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
@@ -41,48 +41,14 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     watch.clear();
     warn(&input.name(), &data.report);
     let started = Instant::now();
-    let mut parts = Vec::new();
-    let mut closings = Vec::new();
-    for sides in all_sides(&data, arguments)? {
-        let mut watch = Watch::telling(|progress| closing.note(progress));
-        let found = margin(&data, &sides, &settings, &mut watch)
-            .map_err(|error| super::train::place(error, &input))?;
-        watch.clear();
-        let interrupted = found.termination == Termination::Interrupted;
-        closings.push(std::mem::take(&mut closing).until(found.rounds, found.interval));
-        parts.push((sides, found));
-        if interrupted {
-            break;
-        }
-    }
+    let sides = all_sides(&data, arguments)?;
+    let parts = margins(&data, sides, &settings).map_err(|error| super::train::place(error, &input))?;
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
-        let claims: Vec<Claim> =
-            parts.iter().flat_map(|(sides, found)| found.claims(sides, settings.bias)).collect();
-        if claims.is_empty() {
-            let interrupted = parts.iter().any(|(_, found)| found.termination == Termination::Interrupted);
-            let unproved = || {
-                Error::input("nothing could be proved: there is no certificate to write").at(
-                    input.name(),
-                    0,
-                    0,
-                )
-            };
-            return Err(if interrupted { Error::interrupted() } else { unproved() });
-        }
-        atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
+        write_certificate(path, &data, &parts, arguments)?;
     }
     if arguments.pictures.wanted() {
-        // Of several parts the one that decides: with the least margin.
-        let least = (0..parts.len()).min_by(|&a, &b| parts[a].1.interval.1.total_cmp(&parts[b].1.interval.1));
-        let sections = match least {
-            Some(part) => {
-                let (sides, found) = &parts[part];
-                let evidence = Evidence { data: &data, sides, found, closing: &closings[part], arguments };
-                report::margin::sections(&evidence)?
-            }
-            None => Vec::new(),
-        };
+        let sections = sections(&data, &parts, arguments)?;
         let title = format!("the margin of {}", input.name());
         let mut lines = summary(&data, &parts, arguments, spent);
         lines.add("rows' hash", data.fingerprint());
@@ -94,8 +60,57 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         as_text(&data, &parts, arguments, spent)
     };
     print(&text)?;
-    let interrupted = parts.last().is_some_and(|(_, found)| found.termination == Termination::Interrupted);
+    let interrupted = parts.last().is_some_and(|part| part.found.termination == Termination::Interrupted);
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
+}
+
+/// Two sides, and the margin between them.
+struct Part {
+    sides: Sides,
+    found: Margin,
+    /// How its interval closed.
+    closing: Closing,
+}
+
+/// The margin of each part, until the user interrupts.
+fn margins(data: &Dataset, all_sides: Vec<Sides>, settings: &Settings) -> Result<Vec<Part>> {
+    let mut parts = Vec::new();
+    for sides in all_sides {
+        let mut closing = Closing::default();
+        let mut watch = Watch::telling(|progress| closing.note(progress));
+        let found = margin(data, &sides, settings, &mut watch)?;
+        watch.clear();
+        let interrupted = found.termination == Termination::Interrupted;
+        let closing = closing.until(found.rounds, found.interval);
+        parts.push(Part { sides, found, closing });
+        if interrupted {
+            break;
+        }
+    }
+    Ok(parts)
+}
+
+fn write_certificate(path: &Path, data: &Dataset, parts: &[Part], arguments: &MarginCommand) -> Result<()> {
+    let claims: Vec<Claim> =
+        parts.iter().flat_map(|part| part.found.claims(&part.sides, arguments.bias)).collect();
+    if !claims.is_empty() {
+        return atomic::write(path, Certificate::new(data, claims).to_text().as_bytes());
+    }
+    if parts.iter().any(|part| part.found.termination == Termination::Interrupted) {
+        return Err(Error::interrupted());
+    }
+    let name = Input::named(&arguments.data).name();
+    Err(Error::input("nothing could be proved: there is no certificate to write").at(name, 0, 0))
+}
+
+/// The pictures of the part that decides, if there are several: the one with the least margin.
+fn sections(data: &Dataset, parts: &[Part], arguments: &MarginCommand) -> Result<Vec<Section>> {
+    let Some(Part { sides, found, closing }) = with_least_margin(parts) else { return Ok(Vec::new()) };
+    report::margin::sections(&Evidence { data, sides, found, closing, arguments })
+}
+
+fn with_least_margin(parts: &[Part]) -> Option<&Part> {
+    parts.iter().min_by(|a, b| a.found.interval.1.total_cmp(&b.found.interval.1))
 }
 
 /// The sides to be told apart: two labels, or each against the rest, or pair by pair.
@@ -150,10 +165,10 @@ fn answer(separable: Separable) -> &'static str {
 }
 
 /// Of all parts: separable if every one is, and with the least margin of them.
-fn overall(parts: &[(Sides, Margin)]) -> Separable {
+fn overall(parts: &[Part]) -> Separable {
     match () {
-        () if parts.iter().any(|(_, found)| found.separable == Separable::No) => Separable::No,
-        () if parts.iter().all(|(_, found)| found.separable == Separable::Yes) => Separable::Yes,
+        () if parts.iter().any(|part| part.found.separable == Separable::No) => Separable::No,
+        () if parts.iter().all(|part| part.found.separable == Separable::Yes) => Separable::Yes,
         () => Separable::Unknown,
     }
 }
@@ -162,7 +177,7 @@ fn finite(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-fn part_json(sides: &Sides, found: &Margin) -> Value {
+fn part_json(Part { sides, found, .. }: &Part) -> Value {
     let (least, most) = found.mistake_bound();
     json!({
         "positive": sides.positive,
@@ -186,17 +201,14 @@ fn support(found: &Margin) -> usize {
     support_rows(found).len()
 }
 
-fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Value {
-    let mut least = parts
-        .iter()
-        .min_by(|a, b| a.1.interval.1.total_cmp(&b.1.interval.1))
-        .map_or(Value::Null, |(s, f)| part_json(s, f));
+fn as_json(parts: &[Part], arguments: &MarginCommand, spent: f64) -> Value {
+    let mut least = with_least_margin(parts).map_or(Value::Null, part_json);
     least["command"] = json!("margin");
     least["separable"] = json!(answer(overall(parts)));
     least["seconds"] = json!(spent);
     least["certificate"] = json!(arguments.certificate);
     if parts.len() > 1 {
-        least["parts"] = parts.iter().map(|(sides, found)| part_json(sides, found)).collect();
+        least["parts"] = parts.iter().map(part_json).collect();
     }
     least
 }
@@ -207,19 +219,19 @@ fn interval((low, high): (f64, f64)) -> String {
     format!("[{low}, {high}]")
 }
 
-fn as_text(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> String {
+fn as_text(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64) -> String {
     let lines = summary(data, parts, arguments, spent).text();
     if parts.len() == 1 { lines } else { format!("{lines}\n{}", parts_table(parts)) }
 }
 
-fn parts_table(parts: &[(Sides, Margin)]) -> String {
+fn parts_table(parts: &[Part]) -> String {
     let mut rows = vec![
         vec!["positive", "negative", "separable", "margin", "support"]
             .into_iter()
             .map(str::to_owned)
             .collect(),
     ];
-    for (sides, found) in parts {
+    for Part { sides, found, .. } in parts {
         let negative =
             if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
         rows.push(vec![
@@ -234,10 +246,10 @@ fn parts_table(parts: &[(Sides, Margin)]) -> String {
 }
 
 /// What was found, line by line.
-fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Lines {
+fn summary(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64) -> Lines {
     let mut lines = Lines::default();
     lines.add("data", dimensions(data));
-    let [(sides, found)] = parts else {
+    let [Part { sides, found, .. }] = parts else {
         lines.add("separable", format!("{} ({})", answer(overall(parts)), seconds(spent)));
         certificate_line(&mut lines, arguments);
         return lines;

@@ -7,7 +7,7 @@ use crate::progress::Watch;
 use crate::settings::options;
 use novikoff::control::Flow;
 use novikoff::data::Row;
-use novikoff::model::{self, Calibration, Model, Scratch, Task, explain};
+use novikoff::model::{self, Calibration, Model, Part, Scratch, Task, explain};
 use novikoff::multiclass::{best, decide};
 use novikoff::read::{Input, Reader};
 use novikoff::{Error, Result};
@@ -204,10 +204,11 @@ fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value
         }
         Form::Explained(count) => {
             let explained = explain(model, row, scores);
-            let parts = explained.parts.iter().take(count);
-            let parts: Vec<_> = parts
-                .map(|part| json!({"feature": model.feature_name(part.feature), "value": part.value, "added": part.added}))
-                .collect();
+            let fields = |part: &Part| {
+                let name = model.feature_name(part.feature);
+                json!({"feature": name, "value": part.value, "added": part.added})
+            };
+            let parts: Vec<Value> = explained.parts.iter().take(count).map(fields).collect();
             let label = (model.task() == Task::Classes).then(|| &names[decide(scores)]);
             json!({"label": label, "against": explained.against.map(|class| &names[class]),
                 "difference": explained.difference, "bias": explained.bias, "because": parts})

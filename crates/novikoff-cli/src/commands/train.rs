@@ -134,7 +134,8 @@ fn read_and_hold_out(
     match wanted.parse::<f64>() {
         Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
             let what = format!(
-                "with --validation {share} a certificate would speak of a part of the rows that nobody else has"
+                "with --validation {share} a certificate would speak of a part of the rows that nobody else \
+                 has"
             );
             Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
         }

@@ -41,17 +41,10 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
             name(best)
         )
     });
-    let others: Vec<String> = compared
-        .entries
-        .iter()
-        .filter(|entry| entry.kernel.is_none())
-        .map(|entry| format!("{} {}", entry.learner, percent(entry.test_error)))
-        .collect();
-    let beside =
-        if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) };
     let text = format!(
-        "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average of all, their votes, and weights of \
-         a round chosen at random. {description}{beside}"
+        "Errors on test rows of what can be made of one run of the perceptron: its last weights, the average \
+         of all, their votes, and weights of a round chosen at random. {description}{}",
+        other_learners(compared)
     );
     let mut table = Vec::new();
     for (kernel, entries) in kernels {
@@ -82,6 +75,17 @@ fn errors(kernels: &[(String, Vec<&Entry>)], forms: &[Form], compared: &Compared
         picture: chart.draw(),
         table,
     }
+}
+
+/// A sentence on learners without a kernel, if there are any.
+fn other_learners(compared: &Compared) -> String {
+    let others: Vec<String> = compared
+        .entries
+        .iter()
+        .filter(|entry| entry.kernel.is_none())
+        .map(|entry| format!("{} {}", entry.learner, percent(entry.test_error)))
+        .collect();
+    if others.is_empty() { String::new() } else { format!(" Other learners: {}.", others.join(", ")) }
 }
 
 fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
@@ -117,8 +121,8 @@ fn mistakes(kernels: &[(String, Vec<&Entry>)]) -> Section {
             ]);
         }
     }
-    let text = "Mistakes while learning, of all classes together. Weights in a kernel's space are a sum of the rows that they were made on: the \
-                fewer there are, the faster is the model.";
+    let text = "Mistakes while learning, of all classes together. Weights in a kernel's space are a sum of \
+                the rows that they were made on: the fewer there are, the faster is the model.";
     let heading = "Mistakes against epochs".into();
     Section { name: PictureName::Mistakes, heading, text: text.into(), picture: chart.draw(), table }
 }

@@ -6,6 +6,7 @@ use crate::outcome::Closing;
 use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
 use novikoff::plot::{Chart, Look, Panel, Scale, Series};
+use novikoff::train::History;
 
 fn series(name: &str, look: Look, points: Vec<(f64, f64)>) -> Series {
     Series { name: name.to_owned(), points, look }
@@ -15,36 +16,43 @@ fn only(series: Vec<Series>) -> Vec<Panel> {
     vec![Panel { title: String::new(), series }]
 }
 
+const OVER_TIME: &str = "Error over time";
+
 /// Error against epochs; of a stream, against rows.
 pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
-    let title = "Error over time";
     let doublings = &evidence.outcome.doublings;
-    let history = evidence.fit.history();
-    let trace = history.map_or(&[][..], |history| &history.epochs[..]);
     if !doublings.is_empty() {
-        let points = doublings
-            .iter()
-            .map(|&(rows, errors, _)| (rows as f64, 100.0 * errors as f64 / rows.max(1) as f64))
-            .collect();
-        let panels = only(vec![series("error so far", Look::Line, points)]);
-        let (x, y) = (Scale::logarithmic("rows seen"), Scale::even("error so far, %").reaching(&[0.0]));
-        let last = doublings.last().map_or(0.0, |&(rows, errors, _)| errors as f64 / rows.max(1) as f64);
-        let description = format!("The progressive error ends at {}.", percent(last));
-        let mut table = vec![line(["rows", "error so far"])];
-        table.extend(doublings.iter().map(|&(n, e, _)| vec![count(n), percent(e as f64 / n.max(1) as f64)]));
-        let text = "The share of rows that were predicted wrongly before they were learned from, whenever their number had doubled.";
-        let picture = Chart { title, description: &description, x, y, panels }.draw();
-        return Some(Section {
-            name: PictureName::Errors,
-            heading: title.into(),
-            text: text.into(),
-            picture,
-            table,
-        });
+        return Some(errors_of_stream(doublings));
     }
-    if trace.is_empty() {
+    let history = evidence.fit.history()?;
+    if history.epochs.is_empty() {
         return None;
     }
+    let test = evidence.outcome.test.as_ref().and_then(|test| test.error());
+    Some(errors_of_epochs(history, test))
+}
+
+/// The progressive error, whenever the number of rows had doubled.
+fn errors_of_stream(doublings: &[(u64, u64, u64)]) -> Section {
+    let error = |&(rows, errors, _): &(u64, u64, u64)| errors as f64 / rows.max(1) as f64;
+    let points = doublings
+        .iter()
+        .map(|&(rows, errors, _)| (rows as f64, 100.0 * errors as f64 / rows.max(1) as f64))
+        .collect();
+    let panels = only(vec![series("error so far", Look::Line, points)]);
+    let (x, y) = (Scale::logarithmic("rows seen"), Scale::even("error so far, %").reaching(&[0.0]));
+    let last = doublings.last().map_or(0.0, error);
+    let description = format!("The progressive error ends at {}.", percent(last));
+    let mut table = vec![line(["rows", "error so far"])];
+    table.extend(doublings.iter().map(|doubling| vec![count(doubling.0), percent(error(doubling))]));
+    let text = "The share of rows that were predicted wrongly before they were learned from, whenever \
+                their number had doubled.";
+    let picture = Chart { title: OVER_TIME, description: &description, x, y, panels }.draw();
+    Section { name: PictureName::Errors, heading: OVER_TIME.into(), text: text.into(), picture, table }
+}
+
+fn errors_of_epochs(history: &History, test: Option<f64>) -> Section {
+    let trace = &history.epochs[..];
     let progressive = trace.iter().map(|e| (e.epoch as f64, 100.0 * e.progressive_error)).collect();
     let mut all = vec![series("training rows, before learning from each", Look::Line, progressive)];
     let validation: Vec<_> =
@@ -52,14 +60,9 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
     if !validation.is_empty() {
         all.push(series("validation rows", Look::Line, validation));
     }
-    let test = evidence.outcome.test.as_ref().and_then(|test| test.error());
     if let Some(error) = test {
-        let ends = [1.0, trace.len() as f64];
-        all.push(series(
-            "test rows, the model returned",
-            Look::Reference,
-            ends.map(|x| (x, 100.0 * error)).to_vec(),
-        ));
+        let ends = [1.0, trace.len() as f64].map(|x| (x, 100.0 * error)).to_vec();
+        all.push(series("test rows, the model returned", Look::Reference, ends));
     }
     let description = format!(
         "The progressive error begins at {} and ends at {}.",
@@ -67,12 +70,13 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
         percent(trace[trace.len() - 1].progressive_error)
     );
     let text = format!(
-        "Each row of an epoch is predicted, then learned from: the first line counts what was predicted wrongly then. Where it falls while the \
-         error on held-out rows rises, the model overfits. The model returned is that of epoch {}.",
-        history.map_or(0, |history| history.best)
+        "Each row of an epoch is predicted, then learned from: the first line counts what was predicted \
+         wrongly then. Where it falls while the error on held-out rows rises, the model overfits. The model \
+         returned is that of epoch {}.",
+        history.best
     );
     let (x, y) = (Scale::even("epoch"), Scale::even("error, %").reaching(&[0.0]));
-    let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
+    let picture = Chart { title: OVER_TIME, description: &description, x, y, panels: only(all) }.draw();
     let mut table = vec![line(["epoch", "training", "validation"])];
     for e in trace {
         table.push(vec![
@@ -81,7 +85,7 @@ pub fn errors(evidence: &Evidence<'_>) -> Option<Section> {
             e.validation_error.map_or("".into(), percent),
         ]);
     }
-    Some(Section { name: PictureName::Errors, heading: title.into(), text, picture, table })
+    Section { name: PictureName::Errors, heading: OVER_TIME.into(), text, picture, table }
 }
 
 /// Mistakes so far, and what the theorem allows.
@@ -152,8 +156,9 @@ pub fn interval(closing: &Closing) -> Option<Section> {
     let title = "The interval around the margin";
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
     let text = format!(
-        "Any hyperplane that separates the rows has a margin, and the best one found so far is the lower line. Any weighted mean of the rows, each \
-         on its side, shows that no margin is larger than its length: the upper line. {description}"
+        "Any hyperplane that separates the rows has a margin, and the best one found so far is the lower \
+         line. Any weighted mean of the rows, each on its side, shows that no margin is larger than its \
+         length: the upper line. {description}"
     );
     let mut table = vec![line(["rounds", "at least", "at most"])];
     // The last are the ones that count.

@@ -147,8 +147,8 @@ fn plane(path: &[Vec<f64>], data: &Dataset, has_bias: bool, seed: u64) -> Plane 
     path.iter().for_each(|point| rows.push(&columns, point));
     let aside = plot::across(&rows.finish(), &forward, seed);
     let how = format!(
-        "Of {} weights a plane is drawn: to the right from where it began to where it ended, upwards the direction at right angles in which \
-         the path strays most.",
+        "Of {} weights a plane is drawn: to the right from where it began to where it ended, upwards the \
+         direction at right angles in which the path strays most.",
         start.len()
     );
     Plane {

@@ -35,36 +35,18 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
         .filter(|(_, sign)| *sign != 0.0)
         .collect();
     let direction = found.direction.as_ref().filter(|_| found.separable == Separable::Yes);
-    let mut normal = vec![0.0; data.rows.columns()];
-    let mut bias = 0.0;
+    let (mut normal, mut bias) = (vec![0.0; data.rows.columns()], 0.0);
     match direction {
         Some(direction) => {
             direction.entries().for_each(|(j, w)| normal[j] = w);
             bias = direction.bias;
         }
-        None => {
-            let count = |side: f64| signs.iter().filter(|(_, sign)| *sign == side).count().max(1) as f64;
-            let (positive, negative) = (count(1.0), count(-1.0));
-            for &(i, sign) in &signs {
-                data.rows
-                    .row(i)
-                    .add_to(&mut normal, if sign > 0.0 { 1.0 / positive } else { -1.0 / negative });
-            }
-        }
+        None => add_difference_of_means(&mut normal, data, &signs),
     }
     let homogeneous = matches!(evidence.arguments.bias, Bias::Penalised);
     let square = normal.iter().map(|w| w * w).sum::<f64>() + if homogeneous { bias * bias } else { 0.0 };
     let margin = direction.map(|_| found.interval.0 * square.sqrt());
     let support: Vec<usize> = support_rows(found).into_iter().map(|row| row as usize - 1).collect();
-    let remark = match (found.separable, &found.zero) {
-        (Separable::Yes, _) => {
-            " The dashed lines are the margin: no row stands between them. Support rows are those that prove that no margin is larger."
-        }
-        (_, Some(_)) => {
-            " No hyperplane has the two sides apart: the rows with a ring combine to exactly zero, which is the proof."
-        }
-        _ => " Whether a hyperplane has the two sides apart is not known.",
-    };
     let joined = |names: &[String]| if names.len() > 3 { "the rest".to_owned() } else { names.join(", ") };
     let view = View {
         data,
@@ -75,7 +57,7 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
         separates: if direction.is_some() { Separates::Hyperplane } else { Separates::Direction },
         margin,
         factors: Vec::new(),
-        remark: remark.to_owned(),
+        remark: remark(found).to_owned(),
         wanted: &evidence.arguments.pictures,
         seed: evidence.arguments.seed,
     };
@@ -83,4 +65,27 @@ fn points(evidence: &Evidence<'_>) -> Result<Section> {
         |row, _| support.binary_search(&row).is_ok(),
         |_, margin| direction.is_some() && margin <= 0.0,
     )
+}
+
+/// The mean of the positive rows minus that of the negative ones.
+fn add_difference_of_means(normal: &mut [f64], data: &Dataset, signs: &[(usize, f64)]) {
+    let count = |side: f64| signs.iter().filter(|(_, sign)| *sign == side).count().max(1) as f64;
+    let (positive, negative) = (count(1.0), count(-1.0));
+    for &(i, sign) in signs {
+        data.rows.row(i).add_to(normal, if sign > 0.0 { 1.0 / positive } else { -1.0 / negative });
+    }
+}
+
+fn remark(found: &Margin) -> &'static str {
+    match (found.separable, &found.zero) {
+        (Separable::Yes, _) => {
+            " The dashed lines are the margin: no row stands between them. Support rows are those that prove \
+             that no margin is larger."
+        }
+        (_, Some(_)) => {
+            " No hyperplane has the two sides apart: the rows with a ring combine to exactly zero, which is \
+             the proof."
+        }
+        _ => " Whether a hyperplane has the two sides apart is not known.",
+    }
 }

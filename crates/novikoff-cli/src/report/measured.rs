@@ -112,8 +112,8 @@ impl<'a> Measured<'a> {
             String::new()
         };
         let text = format!(
-            "Measured on {}: {description} Blue, on the diagonal, is the share of a class that is recognised; orange what it is taken \
-             for, darker than its share so that it is seen.{less}",
+            "Measured on {}: {description} Blue, on the diagonal, is the share of a class that is \
+             recognised; orange what it is taken for, darker than its share so that it is seen.{less}",
             self.rows
         );
         let mut table = vec![vec!["true \\ predicted".to_owned()]];
@@ -177,8 +177,9 @@ impl<'a> Measured<'a> {
             false => String::new(),
         };
         let text = format!(
-            "Measured on {}{rest}. As the threshold falls, more rows of the class are found, and more others are taken for it. \
-             The area under the curve is the chance that a row of the class scores higher than another.{worst}",
+            "Measured on {}{rest}. As the threshold falls, more rows of the class are found, and more others \
+             are taken for it. The area under the curve is the chance that a row of the class scores higher \
+             than another.{worst}",
             self.rows
         );
         let mut table = vec![line(["class", "area under the curve"])];
@@ -259,8 +260,8 @@ impl<'a> Measured<'a> {
         }
         .draw();
         let text = format!(
-            "Measured on {}. Rows are put together by the probability {of} that the model says; where the line is on the diagonal, what is \
-             said with 70 % is so 7 times in 10. {description}",
+            "Measured on {}. Rows are put together by the probability {of} that the model says; where the \
+             line is on the diagonal, what is said with 70 % is so 7 times in 10. {description}",
             self.rows
         );
         let mut table = vec![line(["said", "is so", "rows"])];

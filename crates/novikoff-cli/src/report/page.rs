@@ -35,7 +35,8 @@ th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:a
 th{font-weight:600}\
 @media (max-width:520px){dl{font-size:.82rem;gap:2px 10px}}\
 @media (min-width:860px){section{grid-template-columns:minmax(0,500px) minmax(0,1fr)}\
-section{grid-template-rows:auto 1fr}figure{grid-row:1/span 2;grid-column:1}h2{grid-column:2}section>div{grid-column:2}}";
+section{grid-template-rows:auto 1fr}figure{grid-row:1/span 2;grid-column:1}\
+h2{grid-column:2}section>div{grid-column:2}}";
 
 impl Page {
     /// Writes the page and the single pictures that were asked for.
@@ -70,7 +71,8 @@ impl Page {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-             <title>{title}</title>\n<style>{STYLE}\n{}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<dl>\n",
+             <title>{title}</title>\n<style>{STYLE}\n{}</style>\n</head>\n\
+             <body>\n<main>\n<h1>{title}</h1>\n<dl>\n",
             stylesheet()
         );
         for (at, (label, text)) in self.lines.pairs().iter().enumerate() {

@@ -119,7 +119,8 @@ impl View<'_> {
             && plane.line[0] * plane.line[1] != 0.0
         {
             text.push_str(
-                " The axes have different units, so the right angle between hyperplane and normal vector does not look right.",
+                " The axes have different units, so the right angle between hyperplane and normal vector \
+                 does not look right.",
             );
         }
         if dots.len() < self.signs.len() {
@@ -192,8 +193,8 @@ impl View<'_> {
         let mut how = format!("Rows by the columns {} and {}.", axes[0], axes[1]);
         if self.data.rows.columns() > 2 && self.separates == Separates::Hyperplane {
             how.push_str(
-                " The line is the hyperplane where every other column has its mean: rows that differ in those may \
-                 stand on either side of it, and still be told apart.",
+                " The line is the hyperplane where every other column has its mean: rows that differ in \
+                 those may stand on either side of it, and still be told apart.",
             );
         }
         Plane { axes, places, line: [weight(a), weight(b), self.bias + rest], how }
@@ -228,8 +229,8 @@ impl View<'_> {
             format!(" ({} has the largest part in it, {})", self.data.schema.name(j as u32), number(*share))
         });
         let how = format!(
-            "Each mark is a row. To the right: {what}{units}. Upwards: the direction at right angles to that in which these \
-             rows differ most{named}."
+            "Each mark is a row. To the right: {what}{units}. Upwards: the direction at right angles to that \
+             in which these rows differ most{named}."
         );
         let names = match self.separates {
             Separates::Hyperplane => {

@@ -159,7 +159,8 @@ fn pair(
         negative,
         positive,
         format!(
-            " Of {count} classes two are drawn: {why}. A row that is taken for a third class counts as a mistake too."
+            " Of {count} classes two are drawn: {why}. A row that is taken for a third class counts as a \
+             mistake too."
         ),
     )
 }
@@ -171,11 +172,13 @@ fn margin_line(evidence: &Evidence<'_>) -> (Option<f64>, &'static str) {
     match (fit.scheme, &fit.learner, geometry) {
         (Scheme::Two, Learner::Risk(Risk { criterion: Criterion::MaxMargin, .. }), _) => (
             Some(1.0),
-            " The dashed lines are the margin: no row stands between them, and the hyperplane rests on those upon them.",
+            " The dashed lines are the margin: no row stands between them, and the hyperplane rests on those \
+             upon them.",
         ),
         (Scheme::Two, Learner::Risk(_), _) if rests_on_rows(evidence) => (
             Some(1.0),
-            " The dashed lines are where the score is 1 and −1; the hyperplane rests on the rows upon and beyond them.",
+            " The dashed lines are where the score is 1 and −1; the hyperplane rests on the rows upon and \
+             beyond them.",
         ),
         (Scheme::Two, Learner::PassiveAggressive(_), _) => {
             (Some(1.0), " The dashed lines are where the score is 1 and −1.")
@@ -223,9 +226,9 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let description = format!("{} of the margins are below zero.", percent(wrong));
     let named = own.map_or("no loss".to_owned(), |loss| format!("the {} loss", loss.name()));
     let text = format!(
-        "Above: losses as functions of the margin, thick the one of this learner, {named}. The zero-one loss is what counts mistakes; \
-         surrogates lie above it and are convex. Below: {what}. Left of zero are mistakes.{sampled} Margins beyond the ends are \
-         counted at the ends."
+        "Above: losses as functions of the margin, thick the one of this learner, {named}. The zero-one loss \
+         is what counts mistakes; surrogates lie above it and are convex. Below: {what}. Left of zero are \
+         mistakes.{sampled} Margins beyond the ends are counted at the ends."
     );
     let title = "Losses over the margin";
     let picture =
@@ -267,8 +270,9 @@ fn residual_section(own: Option<LossName>, residuals: &[f64], sampled: &str) -> 
     let title = "The loss over the residual";
     let description = "The loss as a function of predicted minus true, and how often each residual occurs.";
     let text = format!(
-        "Above: the loss that was minimised, as a function of what is left, predicted minus true. Below: how many of the rows learned \
-         from have which residual.{sampled} The most extreme 1 % are counted at the ends."
+        "Above: the loss that was minimised, as a function of what is left, predicted minus true. Below: how \
+         many of the rows learned from have which residual.{sampled} The most extreme 1 % are counted at the \
+         ends."
     );
     let picture = Losses { title, description, over: Over::Residual, own, values: residuals }.draw();
     Section {

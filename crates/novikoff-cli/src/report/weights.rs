@@ -48,8 +48,9 @@ pub fn bars(fit: &Fit) -> Option<Section> {
         String::new()
     };
     let text = format!(
-        "The {each} weights that are largest in size{}: to the right they speak for it, to the left against it. A weight counts per unit \
-         of its column, so that weights of columns in different units do not compare.{less}",
+        "The {each} weights that are largest in size{}: to the right they speak for it, to the left against \
+         it. A weight counts per unit of its column, so that weights of columns in different units do not \
+         compare.{less}",
         if outputs > 1 { " for each class" } else { "" }
     );
     let mut table = vec![line(["feature", "weight", "speaks"])];
@@ -87,8 +88,8 @@ pub fn images(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         String::new()
     };
     let text = format!(
-        "The weight of each pixel where the pixel stands: blue is evidence for the class, orange against it, the ground is zero; each image has \
-         its own scale.{less}"
+        "The weight of each pixel where the pixel stands: blue is evidence for the class, orange against it, \
+         the ground is zero; each image has its own scale.{less}"
     );
     let mut table = vec![line(["image", "least weight", "largest weight"])];
     for image in &images {

@@ -1,5 +1,5 @@
-//! The learner that the arguments ask for. This is the one place where names and options become a learner with
-//! its settings.
+//! The learner that the arguments ask for. This is the one place where names and options become a learner
+//! with its settings.
 
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
@@ -162,8 +162,8 @@ fn refuse_options_of_others(train: &Train, learner: LearnerName) -> Result<()> {
         return Err(Error::usage(what).hint(format!("leave out {option}")));
     }
     if train.budget.is_some() && (!train.online || train.kernel == "linear") {
-        let what = "--budget is for streams with a kernel: rows in memory are all kept, and weights of features \
-                    need none";
+        let what = "--budget is for streams with a kernel: rows in memory are all kept, and weights of \
+                    features need none";
         return Err(Error::usage(what).hint("leave out --budget, or add --online and --kernel"));
     }
     if train.kernel != "linear" && !LearnerName::ONLINE.contains(&learner) {

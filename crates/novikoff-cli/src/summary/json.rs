@@ -146,7 +146,10 @@ fn errors(outcome: &Outcome) -> Value {
     let fit = &outcome.fit;
     let epochs = fit.history().map_or(&[][..], |history| &history.epochs[..]);
     let curve: Option<Vec<f64>> = epochs.iter().map(|epoch| epoch.validation_error).collect();
-    let doubling = |&(rows, errors, mistakes): &(u64, u64, u64)| json!({"rows": rows, "error": errors as f64 / rows.max(1) as f64, "mistakes": mistakes});
+    let doubling = |&(rows, errors, mistakes): &(u64, u64, u64)| {
+        let error = errors as f64 / rows.max(1) as f64;
+        json!({"rows": rows, "error": error, "mistakes": mistakes})
+    };
     let regression = fit.risk().and_then(|risk| risk.regression.as_ref());
     json!({
         "train_error": fit.train_error,

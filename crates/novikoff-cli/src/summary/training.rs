@@ -175,8 +175,9 @@ fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     lines.add("mistakes", mistakes_text(run, &outcome.fit));
     let unseen = run.promise.as_ref().and_then(|promise| promise.unseen);
     if let Some(unseen) = unseen.filter(|unseen| *unseen < 0.5) {
-        let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at most \
-                    twice the expected bound of n + 1 rows, over n + 1) comes to with the bound of these rows";
+        let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at \
+                    most twice the expected bound of n + 1 rows, over n + 1) comes to with the bound of \
+                    these rows";
         lines.add("", format!("{} {what}", percent(unseen)));
     }
     if let Some(text) = kernel_text(outcome) {

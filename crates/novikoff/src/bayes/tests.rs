@@ -121,24 +121,39 @@ fn close(a: f64, b: f64) -> bool {
 proptest! {
     #[test]
     fn weights_score_as_the_formulas_do(
-        seed in any::<u64>(), count in 2usize..5, columns in 1usize..8, more in 0usize..20, alpha in prop_oneof![Just(1.0), 1e-9..10.0f64],
-        whole in any::<bool>(), met in any::<bool>(), dense in any::<bool>(),
+        seed in any::<u64>(),
+        count in 2usize..5,
+        columns in 1usize..8,
+        more in 0usize..20,
+        alpha in prop_oneof![Just(1.0), 1e-9..10.0f64],
+        whole in any::<bool>(),
+        met in any::<bool>(),
+        dense in any::<bool>(),
     ) {
         let naive = Naive::random(seed, count, columns, count + more, whole);
         let layout = if dense { Layout::Dense { columns } } else { Layout::Sparse };
-        let kinds = if met { (Vocabulary::Met, naive.met(naive.rows.len())) } else { (Vocabulary::Columns, (0..columns).collect()) };
+        let kinds = if met {
+            (Vocabulary::Met, naive.met(naive.rows.len()))
+        } else {
+            (Vocabulary::Columns, (0..columns).collect())
+        };
         for likelihood in Likelihood::ALL {
             let counts = naive.counts(likelihood, kinds.0, layout);
             for x in &naive.rows {
                 let expected = naive.scores(x, naive.rows.len(), &kinds.1, likelihood, alpha);
-                let found = scores(&counts.weights(alpha, &counts.log_priors(), Scheme::Joint), likelihood, x);
+                let found =
+                    scores(&counts.weights(alpha, &counts.log_priors(), Scheme::Joint), likelihood, x);
                 // Up to what all classes share, which is nothing but rounding here.
                 for (a, b) in expected.iter().zip(&found) {
                     prop_assert!(close(*a, *b), "{likelihood:?}: {expected:?} {found:?}");
                 }
                 if count == 2 {
-                    let one = scores(&counts.weights(alpha, &counts.log_priors(), Scheme::Two), likelihood, x);
-                    prop_assert!(close(expected[1] - expected[0], one[0]) || (expected[1] - expected[0] - one[0]).abs() < 1e-11 * expected[0].abs());
+                    let one =
+                        scores(&counts.weights(alpha, &counts.log_priors(), Scheme::Two), likelihood, x);
+                    prop_assert!(
+                        close(expected[1] - expected[0], one[0])
+                            || (expected[1] - expected[0] - one[0]).abs() < 1e-11 * expected[0].abs()
+                    );
                 }
             }
         }
@@ -147,12 +162,18 @@ proptest! {
     /// Every row is predicted by those before it, with the features and classes that were there by then.
     #[test]
     fn a_stream_predicts_by_the_rows_before(
-        seed in any::<u64>(), count in 2usize..5, columns in 1usize..8, more in 0usize..30, alpha in 1e-3..10.0f64, whole in any::<bool>(),
+        seed in any::<u64>(),
+        count in 2usize..5,
+        columns in 1usize..8,
+        more in 0usize..30,
+        alpha in 1e-3..10.0f64,
+        whole in any::<bool>(),
         met in any::<bool>(),
     ) {
         let naive = Naive::random(seed, count, columns, count + more, whole);
         for likelihood in Likelihood::ALL {
-            let mut stream = Stream::new(likelihood, if met { Vocabulary::Met } else { Vocabulary::Columns }, alpha);
+            let mut stream =
+                Stream::new(likelihood, if met { Vocabulary::Met } else { Vocabulary::Columns }, alpha);
             for (i, x) in naive.rows.iter().enumerate() {
                 let before = stream.tally().1;
                 stream.reserve(columns, naive.classes[i] as usize + 1);
@@ -165,10 +186,20 @@ proptest! {
                 let known = naive.met(i);
                 let vocabulary = if met { known } else { (0..known.last().map_or(0, |j| j + 1)).collect() };
                 let mut expected = naive.scores(x, i, &vocabulary, likelihood, alpha);
-                expected.iter_mut().enumerate().for_each(|(c, s)| if naive.sum(i, c, |_| 1.0) == 0.0 { *s = f64::NEG_INFINITY });
+                expected.iter_mut().enumerate().for_each(|(c, s)| {
+                    if naive.sum(i, c, |_| 1.0) == 0.0 {
+                        *s = f64::NEG_INFINITY
+                    }
+                });
                 let best = best_except(&expected, usize::MAX);
-                let tied = expected.iter().enumerate().any(|(c, s)| c != best && (s - expected[best]).abs() < 1e-9 * (1.0 + s.abs()));
-                prop_assert!(tied || wrong == (best != naive.classes[i] as usize), "{likelihood:?}, row {i}: {expected:?}");
+                let tied = expected
+                    .iter()
+                    .enumerate()
+                    .any(|(c, s)| c != best && (s - expected[best]).abs() < 1e-9 * (1.0 + s.abs()));
+                prop_assert!(
+                    tied || wrong == (best != naive.classes[i] as usize),
+                    "{likelihood:?}, row {i}: {expected:?}"
+                );
             }
         }
     }
@@ -176,7 +207,11 @@ proptest! {
     /// To the bit, whatever the numbers: cells are summed in the order of the rows.
     #[test]
     fn a_stream_ends_with_the_counts_of_rows_in_memory(
-        seed in any::<u64>(), count in 2usize..6, columns in 1usize..40, more in 0usize..40, dense in any::<bool>(),
+        seed in any::<u64>(),
+        count in 2usize..6,
+        columns in 1usize..40,
+        more in 0usize..40,
+        dense in any::<bool>(),
     ) {
         let naive = Naive::random(seed, count, columns, count + more, false);
         for likelihood in Likelihood::ALL {
@@ -188,7 +223,9 @@ proptest! {
             for i in (0..naive.rows.len()).filter(|&i| naive.weights[i] >= 0.0) {
                 stream.reserve(1 + i % columns, turned(naive.classes[i]) as usize + 1);
                 stream.reserve(columns, 1);
-                stream.learn(Row::Dense64(&naive.rows[i]), turned(naive.classes[i]), naive.weights[i]).unwrap();
+                stream
+                    .learn(Row::Dense64(&naive.rows[i]), turned(naive.classes[i]), naive.weights[i])
+                    .unwrap();
             }
             let order: Vec<u32> = (0..count as u32).map(turned).collect();
             let streamed = stream.into_counts().arranged(&order, columns);

@@ -75,7 +75,8 @@ impl MistakeProof {
         let bound = match (self.own_feature, self.passes) {
             (Some(own), _) => bound_with_own(up(radius * radius, 4), up(short, 4), own, self.margin),
             (None, None) if short > 0.0 => {
-                let what = "a bound for each number of passes: some rows may be nearer than the margin, and each pass may mistake them";
+                let what = "a bound for each number of passes: some rows may be nearer than the margin, and \
+                            each pass may mistake them";
                 return Err(Unproved::no_more(what));
             }
             (None, passes) => bound_of(radius, up(short * passes.unwrap_or(1) as f64, 4).sqrt(), self.margin),

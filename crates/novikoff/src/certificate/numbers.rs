@@ -211,7 +211,8 @@ mod tests {
     proptest! {
         #[test]
         fn lists_come_back_as_they_were(
-            columns in prop::collection::vec(any::<u32>(), 0..3 * FEW), weights in prop::collection::vec(finite(), 0..3 * FEW),
+            columns in prop::collection::vec(any::<u32>(), 0..3 * FEW),
+            weights in prop::collection::vec(finite(), 0..3 * FEW),
             duals in prop::option::of(prop::collection::vec(finite(), FEW - 2..FEW + 3)),
         ) {
             let lists = Lists { columns, weights, duals };
@@ -220,7 +221,10 @@ mod tests {
             let back: Lists = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(&back, &lists);
             // What a tagged claim is read through.
-            prop_assert_eq!(serde_json::from_value::<Lists>(serde_json::from_str(&text).unwrap()).unwrap(), lists);
+            prop_assert_eq!(
+                serde_json::from_value::<Lists>(serde_json::from_str(&text).unwrap()).unwrap(),
+                lists
+            );
         }
 
         #[test]

@@ -495,7 +495,10 @@ mod tests {
     proptest! {
         #[test]
         fn weights_are_spread_over_their_columns_and_what_cannot_be_is_refused(
-            good in direction(), at in any::<prop::sample::Index>(), column in 0u32..3 * CHUNK as u32 + 9, break_it in 0usize..5,
+            good in direction(),
+            at in any::<prop::sample::Index>(),
+            column in 0u32..3 * CHUNK as u32 + 9,
+            break_it in 0usize..5,
         ) {
             let columns = 3 * CHUNK - 7;
             let mut direction = good;
@@ -513,11 +516,12 @@ mod tests {
             let increasing = own.windows(2).all(|pair| pair[0] < pair[1]);
             let inside = own.iter().all(|&j| (j as usize) < columns);
             let finite = direction.bias.is_finite() && direction.weights.iter().all(|w| w.is_finite());
-            let expected = (increasing && inside && finite && own.len() == direction.weights.len()).then(|| {
-                let mut dense = vec![0.0; columns];
-                own.iter().zip(&direction.weights).for_each(|(&j, &w)| dense[j as usize] = w);
-                dense
-            });
+            let expected =
+                (increasing && inside && finite && own.len() == direction.weights.len()).then(|| {
+                    let mut dense = vec![0.0; columns];
+                    own.iter().zip(&direction.weights).for_each(|(&j, &w)| dense[j as usize] = w);
+                    dense
+                });
             direction.columns = Some(own);
             prop_assert_eq!(direction.dense(columns).ok().map(Cow::into_owned), expected);
             // A weight for each column: as many as there are, or none.
@@ -528,7 +532,10 @@ mod tests {
 
         #[test]
         fn a_direction_is_that_of_the_output_it_was_made_of_and_of_no_other(
-            values in prop::collection::vec(prop_oneof![Just(0i8), 0..3i8, Just(1)], 0..1200), outputs in 1usize..4, at in any::<prop::sample::Index>(), other in -2i8..3,
+            values in prop::collection::vec(prop_oneof![Just(0i8), 0..3i8, Just(1)], 0..1200),
+            outputs in 1usize..4,
+            at in any::<prop::sample::Index>(),
+            other in -2i8..3,
         ) {
             let features = values.len() / outputs;
             let mut weights = Weights::zero(features, outputs);

@@ -120,7 +120,8 @@ impl Question<'_> {
             Some(passes) => format!("{passes} passes"),
         };
         format!(
-            "a {kind} {}{own} makes at most {mistakes} mistakes in {passes} over the rows, in any order, in telling {}",
+            "a {kind} {}{own} makes at most {mistakes} mistakes in {passes} over the rows, in any order, in \
+             telling {}",
             hyperplane(proof.bias),
             self.target(&proof.target)
         )
@@ -204,7 +205,8 @@ mod tests {
             "no hyperplane through the origin separates 1 from -1"
         );
         let map = Some(Map::Poly { degree: 2 });
-        let mapped = "no hyperplane with a free bias separates 1 from -1 [features mapped by {\"poly\":{\"degree\":2}}]";
+        let mapped = "no hyperplane with a free bias separates 1 from -1 [features mapped by \
+                      {\"poly\":{\"degree\":2}}]";
         assert_eq!(sentence(&claim(Bias::Free), map), mapped);
     }
 }

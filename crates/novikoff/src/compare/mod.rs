@@ -284,8 +284,8 @@ impl<'a> Problem<'a> {
         entries
     }
 
-    /// The line of another learner, with its default settings and scaled columns; `None` if the observer asked
-    /// to stop.
+    /// The line of another learner, with its default settings and scaled columns; `None` if the observer
+    /// asked to stop.
     fn other(&self, name: LearnerName, observer: &mut dyn Observer) -> Result<Option<Entry>> {
         let started = Instant::now();
         let fit = train::train(self.data, None, &self.learner(name), observer)?;

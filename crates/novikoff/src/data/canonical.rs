@@ -391,7 +391,9 @@ mod tests {
     proptest! {
         #[test]
         fn the_form_depends_on_every_value_and_on_no_storage(
-            rows in prop::collection::vec(prop::collection::vec(value(), 4), 1..20), at in any::<prop::sample::Index>(), column in 0usize..4,
+            rows in prop::collection::vec(prop::collection::vec(value(), 4), 1..20),
+            at in any::<prop::sample::Index>(),
+            column in 0usize..4,
         ) {
             let labels: Vec<u32> = (0..rows.len() as u32).map(|i| i % 2).collect();
             let (sparse, dense) = (Layout::Sparse, Layout::Dense { columns: 4 });
@@ -402,7 +404,10 @@ mod tests {
             prop_assert_eq!(&data(&rows, &swapped, ["b", "a"], sparse).fingerprint(), &expected);
             let mut stream = Fingerprint::default();
             let stored = data(&rows, &labels, ["a", "b"], sparse);
-            labels.iter().enumerate().for_each(|(i, &label)| stream.row(stored.rows.row(i), Some(label), 1.0));
+            labels
+                .iter()
+                .enumerate()
+                .for_each(|(i, &label)| stream.row(stored.rows.row(i), Some(label), 1.0));
             let seen = Labels::new(["a", "b"].iter().take(rows.len()));
             prop_assert_eq!(&stream.finish(4, &seen, &Schema::one_based()), &expected);
             let row = at.index(rows.len());

@@ -167,15 +167,21 @@ mod tests {
     proptest! {
         #[test]
         fn spans_of_every_storage_have_the_entries_within_them(
-            values in prop::collection::vec(-4i8..5, 0..70), at in 0usize..80, span in (0usize..80, 0usize..80),
+            values in prop::collection::vec(-4i8..5, 0..70),
+            at in 0usize..80,
+            span in (0usize..80, 0usize..80),
         ) {
             let span = span.0.min(span.1)..span.1;
             for row in Storages::new(&values).rows() {
                 let mut all = Vec::new();
                 row.for_each_stored(|j, x| all.push((j, x.to_bits())));
-                let of = |span: Range<usize>| all.iter().copied().filter(move |(j, _)| span.contains(&(*j as usize)));
+                let of = |span: Range<usize>| {
+                    all.iter().copied().filter(move |(j, _)| span.contains(&(*j as usize)))
+                };
                 let [below, from_last, within] = visits(row, at, span.clone());
-                prop_assert!(of(0..at).eq(below) && of(at..80).rev().eq(from_last) && of(span.clone()).eq(within));
+                prop_assert!(
+                    of(0..at).eq(below) && of(at..80).rev().eq(from_last) && of(span.clone()).eq(within)
+                );
             }
         }
 
@@ -191,10 +197,12 @@ mod tests {
             rows in prop::collection::vec(prop::collection::btree_map(0u32..40, -3i8..4, 0..12), 0..200),
             dense in any::<bool>(),
         ) {
-            let mut builder = Builder::new(if dense { Layout::Dense { columns: 40 } } else { Layout::Sparse });
+            let mut builder =
+                Builder::new(if dense { Layout::Dense { columns: 40 } } else { Layout::Sparse });
             let mut expected = vec![Vec::new(); 40];
             for (i, row) in rows.iter().enumerate() {
-                let entries: Vec<(u32, f64)> = row.iter().map(|(j, x)| (*j, f64::from(*x))).filter(|(_, x)| *x != 0.0).collect();
+                let entries: Vec<(u32, f64)> =
+                    row.iter().map(|(j, x)| (*j, f64::from(*x))).filter(|(_, x)| *x != 0.0).collect();
                 entries.iter().for_each(|(j, x)| expected[*j as usize].push((i, *j as usize, *x)));
                 let (indices, values): (Vec<u32>, Vec<f64>) = entries.into_iter().unzip();
                 builder.push(&indices, &values);

@@ -156,7 +156,9 @@ mod tests {
         fn noise_flips_about_its_share_of_labels(noise in 0.0f64..1.0, seed in any::<u64>()) {
             let clean = Recipe { rows: 400, noise: 0.0, seed, ..Recipe::default() };
             let (data, separator) = Recipe { noise, ..clean }.generate_with_separator();
-            let flipped = (0..400).filter(|&i| (data.rows.row(i).dot(&separator) >= 0.0) != (data.labels[i] == 1)).count();
+            let flipped = (0..400)
+                .filter(|&i| (data.rows.row(i).dot(&separator) >= 0.0) != (data.labels[i] == 1))
+                .count();
             prop_assert!((flipped as f64 - 400.0 * noise).abs() < 5.0 * 10.0 + 1.0);
         }
     }

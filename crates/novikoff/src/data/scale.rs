@@ -22,8 +22,8 @@ pub enum Scale {
     None,
     /// To unit variance: divided by the standard deviation around the column's mean.
     ///
-    /// Zeros that are not stored count, row weights count, and the sum of squares is divided by the sum of the
-    /// weights, not by one less.
+    /// Zeros that are not stored count, row weights count, and the sum of squares is divided by the sum of
+    /// the weights, not by one less.
     UnitVariance,
     /// To a largest absolute value of 1.
     MaxAbs,
@@ -305,22 +305,34 @@ mod tests {
     proptest! {
         #[test]
         fn factors_are_what_their_definition_says(
-            seed in any::<u64>(), count in 1usize..200, columns in 1usize..6, density in 0.05f64..1.0, weighted in any::<bool>(),
+            seed in any::<u64>(),
+            count in 1usize..200,
+            columns in 1usize..6,
+            density in 0.05f64..1.0,
+            weighted in any::<bool>(),
             exponent in -250i32..250,
         ) {
             let mut random = Random::new(seed);
-            let size: Vec<f64> = (0..columns).map(|_| [1.0, 1e-8, 10f64.powi(exponent)][random.below(3) as usize]).collect();
+            let size: Vec<f64> =
+                (0..columns).map(|_| [1.0, 1e-8, 10f64.powi(exponent)][random.below(3) as usize]).collect();
             let offset: Vec<f64> = (0..columns).map(|_| [0.0, 1.0, 1e4][random.below(3) as usize]).collect();
             let value = |j: usize, random: &mut Random| {
                 if random.unit() < density { size[j] * (offset[j] + random.normal()) } else { 0.0 }
             };
-            let rows: Vec<Vec<f64>> = (0..count).map(|_| (0..columns).map(|j| value(j, &mut random)).collect()).collect();
-            let weights: Vec<f64> = if weighted { (0..count).map(|_| random.below(4) as f64 / 2.0).collect() } else { Vec::new() };
+            let rows: Vec<Vec<f64>> =
+                (0..count).map(|_| (0..columns).map(|j| value(j, &mut random)).collect()).collect();
+            let weights: Vec<f64> = if weighted {
+                (0..count).map(|_| random.below(4) as f64 / 2.0).collect()
+            } else {
+                Vec::new()
+            };
             prop_assume!((0..count).any(|i| weight_of(&weights, i) > 0.0));
             for layout in [Layout::Sparse, Layout::Dense { columns }] {
                 let matrix = matrix(&rows, layout);
-                let (variance, largest) =
-                    (Scale::UnitVariance.factors(&matrix, &weights), Scale::MaxAbs.factors(&matrix, &weights));
+                let (variance, largest) = (
+                    Scale::UnitVariance.factors(&matrix, &weights),
+                    Scale::MaxAbs.factors(&matrix, &weights),
+                );
                 prop_assert!(Scale::None.factors(&matrix, &weights).is_empty());
                 for j in 0..columns {
                     let (by_variance, by_largest) = naive(&rows, &weights, j);
@@ -339,7 +351,8 @@ mod tests {
         fn rows_of_weight_two_are_rows_twice(values in prop::collection::vec(-9i8..10, 2..40)) {
             let once: Vec<Vec<f64>> = values.iter().map(|&x| vec![f64::from(x)]).collect();
             let weights: Vec<f64> = (0..once.len()).map(|i| [1.0, 2.0][i % 2]).collect();
-            let twice: Vec<Vec<f64>> = once.iter().enumerate().flat_map(|(i, row)| vec![row.clone(); 1 + i % 2]).collect();
+            let twice: Vec<Vec<f64>> =
+                once.iter().enumerate().flat_map(|(i, row)| vec![row.clone(); 1 + i % 2]).collect();
             for scale in [Scale::UnitVariance, Scale::MaxAbs] {
                 let weighted = scale.factors(&matrix(&once, Layout::Sparse), &weights)[0];
                 let repeated = scale.factors(&matrix(&twice, Layout::Sparse), &[])[0];
@@ -351,10 +364,13 @@ mod tests {
     proptest! {
         #[test]
         fn one_pass_finds_what_two_do(
-            rows in prop::collection::vec((prop::collection::vec(-3i8..4, 7), 0u8..3, -9i8..9), 1..60), weighted in any::<bool>(),
+            rows in prop::collection::vec((prop::collection::vec(-3i8..4, 7), 0u8..3, -9i8..9), 1..60),
+            weighted in any::<bool>(),
         ) {
-            let values: Vec<Vec<f64>> = rows.iter().map(|(row, ..)| row.iter().map(|&x| f64::from(x)).collect()).collect();
-            let weights: Vec<f64> = if weighted { rows.iter().map(|row| row.1.into()).collect() } else { Vec::new() };
+            let values: Vec<Vec<f64>> =
+                rows.iter().map(|(row, ..)| row.iter().map(|&x| f64::from(x)).collect()).collect();
+            let weights: Vec<f64> =
+                if weighted { rows.iter().map(|row| row.1.into()).collect() } else { Vec::new() };
             let factors: Vec<f64> = rows.iter().map(|row| row.2.into()).collect();
             let matrix = matrix(&values, Layout::Sparse);
             let mut both = [vec![SizeAndSum::default(); 7], vec![SizeAndSum::default(); 7]];

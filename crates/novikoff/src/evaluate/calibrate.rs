@@ -296,20 +296,25 @@ mod tests {
             }
             // No point more than needed: dropping one changes the function.
             for at in 1..steps.values.len().saturating_sub(1) {
-                prop_assert!(steps.values[at - 1] < steps.values[at] || steps.values[at] < steps.values[at + 1]);
+                prop_assert!(
+                    steps.values[at - 1] < steps.values[at] || steps.values[at] < steps.values[at + 1]
+                );
             }
         }
 
         /// At the minimum the slope is zero, and no step to any side makes the loss smaller.
         #[test]
         fn the_slope_of_platts_likelihood_is_zero_where_it_ends(
-            (scores, positive, weights) in rows(), scale in prop_oneof![Just(1.0), Just(1e-200), Just(1e200), Just(1e5)], offset in -3i8..4,
+            (scores, positive, weights) in rows(),
+            scale in prop_oneof![Just(1.0), Just(1e-200), Just(1e200), Just(1e5)],
+            offset in -3i8..4,
         ) {
             let scores: Vec<f64> = scores.iter().map(|s| scale * (s + f64::from(offset))).collect();
             let Ok(points) = points(&scores, &positive, &weights) else { return Ok(()) };
             let platt = fit_platt(&scores, &positive, &weights).unwrap();
             prop_assert!(platt.a.is_finite() && platt.b.is_finite(), "{platt:?}");
-            let total = |side: bool| points.iter().filter(|p| p.positive == side).map(|p| p.weight).sum::<f64>();
+            let total =
+                |side: bool| points.iter().filter(|p| p.positive == side).map(|p| p.weight).sum::<f64>();
             let (high, low) = ((total(true) + 1.0) / (total(true) + 2.0), 1.0 / (total(false) + 2.0));
             let (mut slope_a, mut slope_b) = (0.0, 0.0);
             for point in &points {
@@ -325,16 +330,27 @@ mod tests {
             let weights: Vec<f64> = (0..scores.len()).map(|i| [1.0, 2.0][i % 2]).collect();
             let twice: Vec<usize> = (0..scores.len()).flat_map(|i| vec![i; 1 + i % 2]).collect();
             let (s, p): (Vec<f64>, Vec<bool>) = twice.iter().map(|&i| (scores[i], positive[i])).unzip();
-            let (weighted, repeated) = (fit_platt(&scores, &positive, &weights).unwrap(), fit_platt(&s, &p, &[]).unwrap());
+            let (weighted, repeated) =
+                (fit_platt(&scores, &positive, &weights).unwrap(), fit_platt(&s, &p, &[]).unwrap());
             prop_assert!((weighted.a - repeated.a).abs() < 1e-8 && (weighted.b - repeated.b).abs() < 1e-8);
-            prop_assert_eq!(fit_isotonic(&scores, &positive, &weights).unwrap(), fit_isotonic(&s, &p, &[]).unwrap());
+            prop_assert_eq!(
+                fit_isotonic(&scores, &positive, &weights).unwrap(),
+                fit_isotonic(&s, &p, &[]).unwrap()
+            );
         }
 
         #[test]
-        fn every_output_is_fitted_to_its_own_class(classes in prop::collection::vec(0u32..3, 3..30), seed in any::<u64>()) {
+        fn every_output_is_fitted_to_its_own_class(
+            classes in prop::collection::vec(0u32..3, 3..30),
+            seed in any::<u64>(),
+        ) {
             let mut random = crate::random::Random::new(seed);
             let scores: Vec<f64> = (0..classes.len() * 3).map(|_| random.normal()).collect();
-            let Calibration::Platt(all) = calibrate(CalibrationMethod::Platt, &scores, 3, &classes, &[]).unwrap() else { panic!() };
+            let Calibration::Platt(all) =
+                calibrate(CalibrationMethod::Platt, &scores, 3, &classes, &[]).unwrap()
+            else {
+                panic!()
+            };
             for (output, platt) in all.iter().enumerate() {
                 let own: Vec<f64> = scores.chunks(3).map(|scores| scores[output]).collect();
                 let positive: Vec<bool> = classes.iter().map(|&class| class as usize == output).collect();

@@ -210,7 +210,11 @@ mod tests {
 
         /// Every row has a feature of its own, and a model that counts how often it met each one.
         #[test]
-        fn every_row_is_scored_by_a_model_that_did_not_see_it(rows in 4usize..40, count in 2usize..5, seed in any::<u64>()) {
+        fn every_row_is_scored_by_a_model_that_did_not_see_it(
+            rows in 4usize..40,
+            count in 2usize..5,
+            seed in any::<u64>(),
+        ) {
             let data = Recipe { rows, features: 2, seed, ..Recipe::default() }.generate();
             let mut numbered = data.clone();
             let mut builder = crate::data::matrix::Builder::new(crate::data::matrix::Layout::Sparse);

@@ -91,8 +91,8 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
     wrong as f64 / classes.len().max(1) as f64
 }
 
-/// Evaluates a model on rows with labels or, for a model of regression, with targets. Every row counts once, whatever its
-/// weight.
+/// Evaluates a model on rows with labels or, for a model of regression, with targets. Every row counts once,
+/// whatever its weight.
 ///
 /// ```
 /// use novikoff::{LogisticRegression, data::generate::Recipe, evaluate::evaluate};
@@ -229,32 +229,53 @@ mod tests {
     proptest! {
         #[test]
         fn log_loss_is_the_mean_of_minus_the_log_of_the_labels_probabilities(
-            rows in prop::collection::vec((-3.0..3.0f64, 0u32..3), 1..30), two in any::<bool>(),
+            rows in prop::collection::vec((-3.0..3.0f64, 0u32..3), 1..30),
+            two in any::<bool>(),
         ) {
-            let (names, outputs): (&[&str], usize) = if two { (&["a", "b"], 1) } else { (&["a", "b", "c"], 3) };
+            let (names, outputs): (&[&str], usize) =
+                if two { (&["a", "b"], 1) } else { (&["a", "b", "c"], 3) };
             let xs: Vec<f64> = rows.iter().map(|row| row.0).collect();
             let (mut model, mut data) = one_feature(names, outputs, &xs);
             data.labels = rows.iter().map(|row| row.1.min(names.len() as u32 - 1)).collect();
             let Evaluation::Classes(without) = evaluate(&model, &data).unwrap() else { panic!("classes") };
             prop_assert_eq!(without.log_loss, None);
             for calibration in [Calibration::Logistic, Calibration::Softmax] {
-                if two && calibration == Calibration::Softmax { continue }
+                if two && calibration == Calibration::Softmax {
+                    continue;
+                }
                 let softmax = calibration == Calibration::Softmax;
                 model.probabilities = Some(calibration);
-                let Evaluation::Classes(measured) = evaluate(&model, &data).unwrap() else { panic!("classes") };
-                let expected: f64 = xs.iter().zip(&data.labels).map(|(x, &class)| {
-                    let squash = |s: f64| if softmax { s.exp() } else { 1.0 / (1.0 + (-s).exp()) };
-                    let p = if two { [1.0 - squash(*x), squash(*x)][class as usize] }
-                        else { squash(x * f64::from(class + 1)) / (1..4).map(|k| squash(x * f64::from(k))).sum::<f64>() };
-                    -p.ln()
-                }).sum::<f64>() / xs.len() as f64;
+                let Evaluation::Classes(measured) = evaluate(&model, &data).unwrap() else {
+                    panic!("classes")
+                };
+                let expected: f64 = xs
+                    .iter()
+                    .zip(&data.labels)
+                    .map(|(x, &class)| {
+                        let squash = |s: f64| if softmax { s.exp() } else { 1.0 / (1.0 + (-s).exp()) };
+                        let p = if two {
+                            [1.0 - squash(*x), squash(*x)][class as usize]
+                        } else {
+                            squash(x * f64::from(class + 1))
+                                / (1..4).map(|k| squash(x * f64::from(k))).sum::<f64>()
+                        };
+                        -p.ln()
+                    })
+                    .sum::<f64>()
+                    / xs.len() as f64;
                 prop_assert!((measured.log_loss.unwrap() - expected).abs() < 1e-9);
-                prop_assert_eq!(Classification { log_loss: None, ..measured }, without.clone(), "probabilities do not decide");
+                prop_assert_eq!(
+                    Classification { log_loss: None, ..measured },
+                    without.clone(),
+                    "probabilities do not decide"
+                );
             }
         }
 
         #[test]
-        fn a_model_of_regression_is_measured_by_the_numbers_that_labels_spell(rows in prop::collection::vec((-9i32..9, -9i32..9), 2..30)) {
+        fn a_model_of_regression_is_measured_by_the_numbers_that_labels_spell(
+            rows in prop::collection::vec((-9i32..9, -9i32..9), 2..30),
+        ) {
             let xs: Vec<f64> = rows.iter().map(|row| f64::from(row.0)).collect();
             let (model, mut data) = one_feature(&[], 1, &xs);
             data.labels = rows.iter().map(|row| data.names.intern(&format!("{}.0", row.1))).collect();
@@ -267,12 +288,19 @@ mod tests {
 
         #[test]
         fn area_under_curve_is_the_share_of_pairs_in_order(
-            negative in prop::collection::vec(-3i8..4, 1..20), positive in prop::collection::vec(-3i8..4, 1..20),
+            negative in prop::collection::vec(-3i8..4, 1..20),
+            positive in prop::collection::vec(-3i8..4, 1..20),
         ) {
             let mut sum = 0.0;
             for n in &negative {
                 for p in &positive {
-                    sum += if p > n { 1.0 } else if p == n { 0.5 } else { 0.0 };
+                    sum += if p > n {
+                        1.0
+                    } else if p == n {
+                        0.5
+                    } else {
+                        0.0
+                    };
                 }
             }
             let expected = sum / (negative.len() * positive.len()) as f64;

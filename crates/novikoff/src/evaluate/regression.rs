@@ -57,7 +57,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn measures_are_what_their_definition_says(pairs in prop::collection::vec((-9.0..9.0f64, -9.0..9.0f64), 2..50), scale in prop_oneof![Just(1.0), Just(1e300), Just(1e-300)]) {
+        fn measures_are_what_their_definition_says(
+            pairs in prop::collection::vec((-9.0..9.0f64, -9.0..9.0f64), 2..50),
+            scale in prop_oneof![Just(1.0), Just(1e300), Just(1e-300)],
+        ) {
             let (predictions, targets): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
             let scaled = |numbers: &[f64]| numbers.iter().map(|x| x * scale).collect::<Vec<_>>();
             let found = Regression::of(&scaled(&predictions), &scaled(&targets));

@@ -329,23 +329,35 @@ mod tests {
             prop_assert!(a.indices.is_sorted_by(|i, j| i < j));
             prop_assert_eq!(a.indices.len(), Map::Poly { degree }.entries(x.len()));
             prop_assert!(a.indices.iter().all(|&j| (j as usize) < mapper.features()));
-            let inner: f64 = x.iter().map(|(j, x)| x * z.iter().find(|(k, _)| k == j).map_or(0.0, |(_, z)| *z)).sum();
-            let size: f64 = 1.0 + x.iter().map(|(_, x)| x * x).sum::<f64>() + z.iter().map(|(_, z)| z * z).sum::<f64>();
+            let inner: f64 =
+                x.iter().map(|(j, x)| x * z.iter().find(|(k, _)| k == j).map_or(0.0, |(_, z)| *z)).sum();
+            let size: f64 =
+                1.0 + x.iter().map(|(_, x)| x * x).sum::<f64>() + z.iter().map(|(_, z)| z * z).sum::<f64>();
             let kernel = (1.0 + inner).powi(degree as i32) - 1.0;
-            prop_assert!((dot(&a, &b) - kernel).abs() <= 1e-12 * size.powi(degree as i32), "{} {kernel}", dot(&a, &b));
+            prop_assert!(
+                (dot(&a, &b) - kernel).abs() <= 1e-12 * size.powi(degree as i32),
+                "{} {kernel}",
+                dot(&a, &b)
+            );
         }
 
         #[test]
-        fn a_product_is_called_by_its_factors(row in prop::collection::btree_map(0u32..60, 0.5f64..2.0, 1..5), degree in 2u32..5) {
+        fn a_product_is_called_by_its_factors(
+            row in prop::collection::btree_map(0u32..60, 0.5f64..2.0, 1..5),
+            degree in 2u32..5,
+        ) {
             let row: Vec<(u32, f64)> = row.into_iter().collect();
             let map = Map::Poly { degree };
             let entries = mapped(&Mapper::new(map, 60).unwrap(), &row);
-            let power = |text: &str| "²³⁴".chars().position(|digit| text.ends_with(digit)).map_or(1, |at| at + 2);
+            let power =
+                |text: &str| "²³⁴".chars().position(|digit| text.ends_with(digit)).map_or(1, |at| at + 2);
             for (&j, &value) in entries.indices.iter().zip(&entries.values) {
-                let (mut product, mut ways, mut factors) = (1.0, (1..=degree).map(f64::from).product::<f64>(), 0);
+                let (mut product, mut ways, mut factors) =
+                    (1.0, (1..=degree).map(f64::from).product::<f64>(), 0);
                 for part in map.name(j, |i| format!("f{i}")).split('·') {
                     let exponent = power(part);
-                    let number: u32 = part.trim_start_matches('f').trim_end_matches(['²', '³', '⁴']).parse().unwrap();
+                    let number: u32 =
+                        part.trim_start_matches('f').trim_end_matches(['²', '³', '⁴']).parse().unwrap();
                     let x = row.iter().find(|(i, _)| *i == number).unwrap().1;
                     product *= x.powi(exponent as i32);
                     ways /= (1..=exponent).map(|k| k as f64).product::<f64>();
@@ -375,8 +387,13 @@ mod tests {
         }
 
         #[test]
-        fn more_columns_change_nothing_of_rows_that_do_not_have_them(row in sparse(20), seed in any::<u64>(), fourier in any::<bool>()) {
-            let map = if fourier { Map::Fourier { count: 10, gamma: 0.3, seed } } else { Map::Poly { degree: 3 } };
+        fn more_columns_change_nothing_of_rows_that_do_not_have_them(
+            row in sparse(20),
+            seed in any::<u64>(),
+            fourier in any::<bool>(),
+        ) {
+            let map =
+                if fourier { Map::Fourier { count: 10, gamma: 0.3, seed } } else { Map::Poly { degree: 3 } };
             let mut grown = Mapper::new(map, 20).unwrap();
             let before = mapped(&grown, &row);
             grown.grow(35).unwrap();

@@ -357,16 +357,25 @@ mod tests {
         #[test]
         fn a_dictionary_is_a_list_of_different_names(steps in prop::collection::vec(step(), 0..300)) {
             let (mut dictionary, mut list) = (Dictionary::default(), Vec::<String>::new());
-            let place = |list: &[String], name: &String| list.iter().position(|n| n == name).map(|id| id as u32);
+            let place =
+                |list: &[String], name: &String| list.iter().position(|n| n == name).map(|id| id as u32);
             for step in steps {
                 match step {
                     Step::Intern(name) => {
-                        if place(&list, &name).is_none() { list.push(name.clone()); }
+                        if place(&list, &name).is_none() {
+                            list.push(name.clone());
+                        }
                         prop_assert_eq!(Some(dictionary.intern(&name)), place(&list, &name));
                     }
                     Step::Find(name) => prop_assert_eq!(dictionary.find(&name), place(&list, &name)),
-                    Step::Truncate(length) => { dictionary.truncate(length); list.truncate(length); }
-                    Step::Clear => { dictionary.clear(); list.clear(); }
+                    Step::Truncate(length) => {
+                        dictionary.truncate(length);
+                        list.truncate(length);
+                    }
+                    Step::Clear => {
+                        dictionary.clear();
+                        list.clear();
+                    }
                 }
                 prop_assert_eq!(dictionary.names(), &list[..]);
                 for name in &list {

@@ -623,7 +623,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_of_splitting_agrees_with_the_plainest(text in "[ a-cA-Cé.'ÉΣ_0-9]{0,40}", keep_case in any::<bool>()) {
+        fn every_way_of_splitting_agrees_with_the_plainest(
+            text in "[ a-cA-Cé.'ÉΣ_0-9]{0,40}",
+            keep_case in any::<bool>(),
+        ) {
             let one = Some(Lengths { from: 1, to: 1 });
             let plain = TextRecipe { words: one, keep_case, ..TextRecipe::default() };
             // A stop word that never comes takes the longer way.
@@ -636,11 +639,15 @@ mod tests {
         }
 
         #[test]
-        fn documents_of_unit_length_have_it(counts in prop::collection::vec(1u32..9, 1..20), idf in any::<bool>()) {
+        fn documents_of_unit_length_have_it(
+            counts in prop::collection::vec(1u32..9, 1..20),
+            idf in any::<bool>(),
+        ) {
             let recipe = TextRecipe { idf, ..TextRecipe::default() };
             let indices: Vec<u32> = (3..3 + counts.len() as u32).collect();
             let mut values: Vec<f64> = counts.iter().map(|&count| f64::from(count)).collect();
-            let factors: Vec<f64> = if idf { counts.iter().map(|&c| 1.0 + f64::from(c)).collect() } else { Vec::new() };
+            let factors: Vec<f64> =
+                if idf { counts.iter().map(|&c| 1.0 + f64::from(c)).collect() } else { Vec::new() };
             recipe.weigh(&factors, 3, &indices, &mut values);
             prop_assert!((values.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-6);
             prop_assert!(values.iter().all(|&x| x > 0.0 && f64::from(x as f32) == x));

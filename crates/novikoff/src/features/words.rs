@@ -131,7 +131,8 @@ mod tests {
     /// Characters that the rules treat differently, and some that they do not.
     fn text() -> impl Strategy<Value = String> {
         let special = prop::sample::select(
-            " \t.,;:'_-@aZ09\u{301}\u{200d}\u{ad}\u{feff}éßÅקא\"ーカひ漢字ไทย🇩🇪👩‍🚀\u{2019}\u{b7}\u{85}\u{a0}\u{2028}"
+            " \t.,;:'_-@aZ09\u{301}\u{200d}\u{ad}\u{feff}éßÅקא\"ーカひ漢字ไทย🇩🇪👩‍🚀\
+             \u{2019}\u{b7}\u{85}\u{a0}\u{2028}"
                 .chars()
                 .collect::<Vec<_>>(),
         );

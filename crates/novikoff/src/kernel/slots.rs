@@ -45,7 +45,8 @@ mod tests {
             let zeros = std::iter::once([0.0, 0.0]);
             let lanes: Vec<[f64; 2]> = zeros.chain(others.iter().map(|&v| [f64::from(v), 1.0])).collect();
             let slots: Vec<u32> = (1..=others.len() as u32).chain([0]).collect();
-            let naive = [0, 1].map(|lane| (0..others.len()).map(|j| lanes[j + 1][lane] * storages.value(j)).sum::<f64>());
+            let naive = [0, 1]
+                .map(|lane| (0..others.len()).map(|j| lanes[j + 1][lane] * storages.value(j)).sum::<f64>());
             for row in storages.rows() {
                 prop_assert_eq!(dot_slots(row, &slots, &lanes), naive);
             }

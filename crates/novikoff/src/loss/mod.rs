@@ -262,7 +262,7 @@ impl LossName {
     }
 }
 
-/// Runs `$body` with `$loss` bound to the loss of this name, as a type: loops over rows are compiled for each.
+/// Runs `$body` with `$loss` bound to the loss of this name, a type: loops over rows are compiled for each.
 macro_rules! with_loss {
     ($name:expr, $loss:ident => $body:expr) => {
         match $name {

@@ -219,14 +219,22 @@ mod tests {
     proptest! {
         #[test]
         fn probabilities_are_probabilities_whatever_the_scores(
-            scores in prop::collection::vec(score(), 1..5), a in -3.0..3.0f64, points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
+            scores in prop::collection::vec(score(), 1..5),
+            a in -3.0..3.0f64,
+            points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
         ) {
             let outputs = scores.len();
             let isotonic = steps(&points);
             prop_assert_eq!(isotonic.fault(), None);
-            for calibration in [Calibration::Logistic, Calibration::Softmax,
-                Calibration::Platt(vec![Platt { a, b: -a }; outputs]), Calibration::Isotonic(vec![isotonic; outputs])] {
-                if outputs == 1 && calibration == Calibration::Softmax { continue }
+            for calibration in [
+                Calibration::Logistic,
+                Calibration::Softmax,
+                Calibration::Platt(vec![Platt { a, b: -a }; outputs]),
+                Calibration::Isotonic(vec![isotonic; outputs]),
+            ] {
+                if outputs == 1 && calibration == Calibration::Softmax {
+                    continue;
+                }
                 let mut p = Vec::new();
                 calibration.probabilities(&scores, &mut p);
                 prop_assert_eq!(p.len(), if outputs == 1 { 2 } else { outputs });
@@ -237,18 +245,29 @@ mod tests {
 
         #[test]
         fn logarithms_of_probabilities_are_their_logarithms(
-            scores in prop::collection::vec(-30.0..30.0f64, 1..5), a in -3.0..3.0f64, points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
+            scores in prop::collection::vec(-30.0..30.0f64, 1..5),
+            a in -3.0..3.0f64,
+            points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
         ) {
             let outputs = scores.len();
-            for calibration in [Calibration::Logistic, Calibration::Softmax,
-                Calibration::Platt(vec![Platt { a, b: -a }; outputs]), Calibration::Isotonic(vec![steps(&points); outputs])] {
-                if outputs == 1 && calibration == Calibration::Softmax { continue }
+            for calibration in [
+                Calibration::Logistic,
+                Calibration::Softmax,
+                Calibration::Platt(vec![Platt { a, b: -a }; outputs]),
+                Calibration::Isotonic(vec![steps(&points); outputs]),
+            ] {
+                if outputs == 1 && calibration == Calibration::Softmax {
+                    continue;
+                }
                 let (mut p, mut logs) = (Vec::new(), Vec::new());
                 calibration.probabilities(&scores, &mut p);
                 calibration.log_probabilities(&scores, &mut logs);
                 prop_assert_eq!(p.len(), logs.len());
                 for (p, log) in p.iter().zip(&logs) {
-                    prop_assert!(p.ln() == *log || (p.ln() - log).abs() < 1e-12 * (1.0 + log.abs()), "{calibration:?} {p} {log}");
+                    prop_assert!(
+                        p.ln() == *log || (p.ln() - log).abs() < 1e-12 * (1.0 + log.abs()),
+                        "{calibration:?} {p} {log}"
+                    );
                 }
             }
         }
@@ -279,7 +298,11 @@ mod tests {
         }
 
         #[test]
-        fn steps_never_fall_and_go_through_their_points(points in prop::collection::vec(any::<(i8, u8)>(), 1..9), s in -200.0..200.0f64, t in -200.0..200.0f64) {
+        fn steps_never_fall_and_go_through_their_points(
+            points in prop::collection::vec(any::<(i8, u8)>(), 1..9),
+            s in -200.0..200.0f64,
+            t in -200.0..200.0f64,
+        ) {
             let steps = steps(&points);
             prop_assert!(steps.probability(s.min(t)) <= steps.probability(s.max(t)));
             for (s, v) in steps.scores.iter().zip(&steps.values) {

@@ -30,7 +30,8 @@ impl Model {
     /// ```
     /// use novikoff::{Dataset, LinearSvm};
     ///
-    /// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 2.0], 1)?.with_labels(&["cold", "cold", "hot", "hot"])?;
+    /// let labels = ["cold", "cold", "hot", "hot"];
+    /// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 2.0], 1)?.with_labels(&labels)?;
     /// let model = LinearSvm::new().fit(&data)?.model;
     /// assert_eq!(model.predict(&Dataset::from_dense(&[-3.0, 0.5], 1)?)?, ["cold", "hot"]);
     /// # Ok::<(), novikoff::Error>(())
@@ -51,15 +52,15 @@ impl Model {
         }
     }
 
-    /// The scores of all rows, one row after the other: of two classes one score, positive for the second label; of more,
-    /// one for each label; of a model of regression, the number.
+    /// The scores of all rows, one row after the other: of two classes one score, positive for the second
+    /// label; of more, one for each label; of a model of regression, the number.
     pub fn scores(&self, data: &Dataset) -> Result<Vec<f64>> {
         self.refuse_other_columns(data)?;
         Ok(score_all(&self.scorer, data))
     }
 
-    /// The probabilities of all labels for each row, in the order of the model's labels. An error for models whose
-    /// scores are no likelihood and were not calibrated.
+    /// The probabilities of all labels for each row, in the order of the model's labels. An error for models
+    /// whose scores are no likelihood and were not calibrated.
     pub fn probabilities(&self, data: &Dataset) -> Result<Vec<Vec<f64>>> {
         let Some(calibration) = &self.probabilities else {
             let what = format!("the scores of {} are no probabilities", self.about.learner);
@@ -73,7 +74,7 @@ impl Model {
         Ok(self.scores(data)?.chunks_exact(self.scorer.outputs()).map(probabilities).collect())
     }
 
-    /// The labels with the largest scores for each row, the best first, with their scores: at most `count` of them.
+    /// The labels with the largest scores for each row, the best first, with their scores: at most `count`.
     pub fn top(&self, data: &Dataset, count: usize) -> Result<Vec<Vec<(&str, f64)>>> {
         if self.task() == Task::Regression {
             return Err(Error::usage("this model predicts numbers, not labels").hint("use predict_numbers"));

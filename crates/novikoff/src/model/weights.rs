@@ -135,13 +135,17 @@ mod tests {
     proptest! {
         #[test]
         fn folded_weights_score_raw_rows_as_the_others_score_scaled_ones(
-            seed in any::<u64>(), outputs in 1usize..4, unit_variance in any::<bool>(), dense in any::<bool>(),
+            seed in any::<u64>(),
+            outputs in 1usize..4,
+            unit_variance in any::<bool>(),
+            dense in any::<bool>(),
         ) {
             let (mut random, columns) = (Random::new(seed), 5);
             let mut builder = Builder::new(if dense { Layout::Dense { columns } } else { Layout::Sparse });
             for _ in 0..30 {
                 let indices: Vec<u32> = (0..columns as u32).filter(|_| random.below(3) > 0).collect();
-                let values: Vec<f64> = indices.iter().map(|&j| random.normal() * 10f64.powi(3 * j as i32 - 6) + 1.0).collect();
+                let values: Vec<f64> =
+                    indices.iter().map(|&j| random.normal() * 10f64.powi(3 * j as i32 - 6) + 1.0).collect();
                 builder.push(&indices, &values);
             }
             let mut rows = builder.finish();
@@ -157,7 +161,9 @@ mod tests {
                 let (mut expected, mut found) = (vec![0.0; outputs], vec![0.0; outputs]);
                 weights.score(scaled.row(i), &mut expected);
                 folded.score(rows.row(i), &mut found);
-                let most = scaled.row(i).norm_sq().sqrt() * weights.values.iter().map(|w| w * w).sum::<f64>().sqrt() + 10.0;
+                let most = scaled.row(i).norm_sq().sqrt()
+                    * weights.values.iter().map(|w| w * w).sum::<f64>().sqrt()
+                    + 10.0;
                 for (a, b) in expected.iter().zip(&found) {
                     prop_assert!((a - b).abs() <= 1e-14 * most, "{a} {b}");
                 }

@@ -157,7 +157,10 @@ proptest! {
                         }
                         compared += 1;
                         let most = 2e-3 * (1.0 + expected.abs());
-                        prop_assert!((found - expected).abs() < most, "{loss:?} {scheme:?} {activation:?}, layer {layer}: {found} {expected}");
+                        prop_assert!(
+                            (found - expected).abs() < most,
+                            "{loss:?} {scheme:?} {activation:?}, layer {layer}: {found} {expected}"
+                        );
                     }
                 }
                 prop_assert!(compared > passed_over, "{loss:?} {compared} {passed_over}");

@@ -147,7 +147,9 @@ mod tests {
         #[test]
         fn exact_scores_are_within_the_error_bound(
             updates in prop::collection::vec(
-                (prop::collection::btree_set(0u32..40, 0..20), -1f64..1.0, -12i32..12), 1..30),
+                (prop::collection::btree_set(0u32..40, 0..20), -1f64..1.0, -12i32..12),
+                1..30,
+            ),
             even in any::<bool>(),
             known in 1usize..40,
         ) {
@@ -161,7 +163,8 @@ mod tests {
                 }
                 let indices: Vec<u32> = indices.iter().copied().collect();
                 let values: Vec<f64> = indices.iter().map(|&j| value * f64::from(1 + j % 7)).collect();
-                let row = if even { Row::Uniform(&indices, *value) } else { Row::Sparse64(&indices, &values) };
+                let row =
+                    if even { Row::Uniform(&indices, *value) } else { Row::Sparse64(&indices, &values) };
                 row.add_to(&mut weights, 10f64.powi(*power));
                 quantized.update(row, &weights);
                 largest = weights.iter().fold(largest, |largest: f64, w| largest.max(w.abs()));
@@ -174,7 +177,9 @@ mod tests {
                     // largest so far could give.
                     let size = dot_and_size(row, &quantized.quantized).1;
                     prop_assert!(
-                        error_bound <= largest * size / 100.0 + 1e-250, "{what}: {error_bound}, {largest}, {size}");
+                        error_bound <= largest * size / 100.0 + 1e-250,
+                        "{what}: {error_bound}, {largest}, {size}"
+                    );
                 }
             }
         }

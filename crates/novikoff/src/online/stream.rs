@@ -81,7 +81,8 @@ impl<R: Rule> Stream<R> {
         (self.rows, self.wrong, self.mistakes)
     }
 
-    /// What resuming needs: counts, the weights with the bias behind them, and those that the average is computed from.
+    /// What resuming needs: counts, the weights with the bias behind them, and those that the average is
+    /// computed from.
     pub(crate) fn state(&self) -> (StreamState, Vec<f64>, Vec<f64>) {
         let (weights, delayed, rounds) = self.learner.state();
         let Self { rows, wrong, mistakes, updates, .. } = *self;

@@ -17,7 +17,8 @@ pub struct Group {
 ///
 /// ```
 /// use novikoff::plot::{Bars, Group};
-/// let groups = [Group { title: "for spam".into(), bars: vec![("prize".into(), 2.5), ("meeting".into(), -1.0)] }];
+/// let bars = vec![("prize".into(), 2.5), ("meeting".into(), -1.0)];
+/// let groups = [Group { title: "for spam".into(), bars }];
 /// let picture = Bars { title: "Heaviest weights", description: "Prizes are spam.", groups: &groups }.draw();
 /// assert!(picture.file().contains(">prize<"));
 /// ```

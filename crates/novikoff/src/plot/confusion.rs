@@ -10,7 +10,8 @@ use super::{Picture, WIDTH, nothing, text, tidy};
 /// use novikoff::plot::Confusion;
 /// let labels = ["cat", "dog"].map(String::from);
 /// let counts = [vec![9, 1], vec![0, 5]];
-/// let picture = Confusion { title: "Confusion", description: "One cat barks.", labels: &labels, counts: &counts }.draw();
+/// let (title, description) = ("Confusion", "One cat barks.");
+/// let picture = Confusion { title, description, labels: &labels, counts: &counts }.draw();
 /// assert!(picture.file().contains(">cat<"));
 /// ```
 #[derive(Clone, Debug)]

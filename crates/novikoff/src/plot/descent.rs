@@ -15,7 +15,8 @@ use std::fmt::Write as _;
 /// let path = [(2.0, 1.0), (1.0, 0.2), (0.2, 0.0)];
 /// let objective = |x: f64, y: f64| x * x + 4.0 * y * y;
 /// let (title, description) = ("A descent", "Three steps into a bowl.");
-/// let picture = Descent { title, description, axes: ["w1", "w2"], path: &path, objective: &objective }.draw();
+/// let axes = ["w1", "w2"];
+/// let picture = Descent { title, description, axes, path: &path, objective: &objective }.draw();
 /// assert!(picture.file().contains(">start<"));
 /// ```
 pub struct Descent<'a> {

@@ -23,7 +23,8 @@ pub enum Over {
 /// use novikoff::{loss::LossName, plot::{Losses, Over}};
 /// let margins = [-0.5, 0.8, 1.0, 1.1, 2.0];
 /// let (title, description) = ("Losses over the margin", "Most rows have a margin of 1.");
-/// let picture = Losses { title, description, over: Over::Margin, own: Some(LossName::Hinge), values: &margins }.draw();
+/// let own = Some(LossName::Hinge);
+/// let picture = Losses { title, description, over: Over::Margin, own, values: &margins }.draw();
 /// assert!(picture.file().contains(">hinge<"));
 /// ```
 #[derive(Clone, Debug)]

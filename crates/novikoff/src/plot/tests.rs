@@ -8,7 +8,8 @@ fn any_number() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => -10.0..10.0f64,
         1 => prop::sample::select(vec![
-            0.0, 1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE, -5e-324, 1e15, 1e-15,
+            0.0, 1.0, -5e-324, f64::MIN_POSITIVE, 1e-15, 1e15, f64::MAX, f64::MIN,
+            f64::NAN, f64::INFINITY, f64::NEG_INFINITY,
         ]),
     ]
 }
@@ -82,29 +83,52 @@ fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {
 proptest! {
     #[test]
     fn charts_are_whole(
-        title in any_name(), x in any_name(), log in any::<(bool, bool)>(),
-        panels in prop::collection::vec((any_name(), prop::collection::vec((any_name(), pairs(), 0u8..3), 0..4)), 0..5),
+        title in any_name(),
+        x in any_name(),
+        log in any::<(bool, bool)>(),
+        panels in prop::collection::vec(
+            (any_name(), prop::collection::vec((any_name(), pairs(), 0u8..3), 0..4)),
+            0..5,
+        ),
     ) {
         let scale = |log: bool| if log { Scale::logarithmic(&x) } else { Scale::even(&x).reaching(&[0.0]) };
-        let series = |(name, points, n): (String, Vec<(f64, f64)>, u8)| Series { name, points, look: look(n) };
-        let panel = |(title, all): (String, Vec<_>)| Panel { title, series: all.into_iter().map(series).collect() };
+        let series =
+            |(name, points, n): (String, Vec<(f64, f64)>, u8)| Series { name, points, look: look(n) };
+        let panel =
+            |(title, all): (String, Vec<_>)| Panel { title, series: all.into_iter().map(series).collect() };
         let panels = panels.into_iter().map(panel).collect();
-        check(&Chart { title: &title, description: &title, x: scale(log.0), y: scale(log.1), panels }.draw())?;
+        check(
+            &Chart { title: &title, description: &title, x: scale(log.0), y: scale(log.1), panels }.draw(),
+        )?;
     }
 
     #[test]
     fn points_are_whole(
-        name in any_name(), dots in prop::collection::vec((any_number(), any_number(), 0usize..2, any::<(bool, bool)>()), 0..20),
-        plane in prop::option::of([any_number(), any_number(), any_number()]), margin in prop::option::of(any_number()),
+        name in any_name(),
+        dots in prop::collection::vec((any_number(), any_number(), 0usize..2, any::<(bool, bool)>()), 0..20),
+        plane in prop::option::of([any_number(), any_number(), any_number()]),
+        margin in prop::option::of(any_number()),
     ) {
         let dot = |(x, y, class, (support, mistake))| Dot { x, y, class, support, mistake };
         let dots: Vec<Dot> = dots.into_iter().map(dot).collect();
-        let points = Points { title: &name, description: &name, axes: [&name; 2], classes: [&name; 2], dots: &dots, plane, margin };
+        let points = Points {
+            title: &name,
+            description: &name,
+            axes: [&name; 2],
+            classes: [&name; 2],
+            dots: &dots,
+            plane,
+            margin,
+        };
         check(&points.draw())?;
     }
 
     #[test]
-    fn losses_are_whole(values in prop::collection::vec(any_number(), 0..40), residual in any::<bool>(), own in prop::option::of(0usize..7)) {
+    fn losses_are_whole(
+        values in prop::collection::vec(any_number(), 0..40),
+        residual in any::<bool>(),
+        own in prop::option::of(0usize..7),
+    ) {
         let over = if residual { Over::Residual } else { Over::Margin };
         let own = own.map(|n| LossName::ALL[n]);
         check(&Losses { title: "t", description: "d", over, own, values: &values }.draw())?;
@@ -118,17 +142,29 @@ proptest! {
             2 => 7.0,
             _ => (x - y).exp(),
         };
-        check(&Descent { title: "t", description: "d", axes: ["a", "b"], path: &path, objective: &objective }.draw())?;
+        check(
+            &Descent { title: "t", description: "d", axes: ["a", "b"], path: &path, objective: &objective }
+                .draw(),
+        )?;
     }
 
     #[test]
-    fn confusions_are_whole(labels in prop::collection::vec(any_name(), 0..30), counts in prop::collection::vec(prop::collection::vec(0u64..u64::MAX >> 40, 0..30), 0..30)) {
+    fn confusions_are_whole(
+        labels in prop::collection::vec(any_name(), 0..30),
+        counts in prop::collection::vec(prop::collection::vec(0u64..u64::MAX >> 40, 0..30), 0..30),
+    ) {
         check(&Confusion { title: "t", description: "d", labels: &labels, counts: &counts }.draw())?;
     }
 
     #[test]
-    fn bars_and_images_are_whole(bars in prop::collection::vec((any_name(), any_number()), 0..12), width in 0usize..9) {
-        let groups = [Group { title: "for <b>".into(), bars: bars.clone() }, Group { title: String::new(), bars: Vec::new() }];
+    fn bars_and_images_are_whole(
+        bars in prop::collection::vec((any_name(), any_number()), 0..12),
+        width in 0usize..9,
+    ) {
+        let groups = [
+            Group { title: "for <b>".into(), bars: bars.clone() },
+            Group { title: String::new(), bars: Vec::new() },
+        ];
         check(&Bars { title: "t", description: "d", groups: &groups }.draw())?;
         let images: Vec<Image> = (0..bars.len())
             .map(|n| Image { title: bars[n].0.clone(), values: bars.iter().map(|bar| bar.1).collect() })

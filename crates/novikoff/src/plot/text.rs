@@ -124,7 +124,9 @@ mod tests {
             let harmful = tidied.chars().find(|c| c.is_control() || ('\u{202a}'..='\u{202e}').contains(c));
             prop_assert_eq!(harmful, None);
             prop_assert_eq!(&tidy(&tidied, most), &tidied);
-            prop_assert!(width(&fitted(&tidied, 100.0)) <= 100.0 || fitted(&tidied, 100.0).chars().count() <= 1);
+            prop_assert!(
+                width(&fitted(&tidied, 100.0)) <= 100.0 || fitted(&tidied, 100.0).chars().count() <= 1
+            );
         }
     }
 }

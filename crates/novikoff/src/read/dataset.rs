@@ -6,8 +6,8 @@ use crate::data::Dataset;
 use crate::error::Result;
 use std::path::Path;
 
-impl Dataset<'_> {
-    /// Reads a file of labelled rows in any format that novikoff knows, compressed or not. [`Reader`] has options.
+impl Dataset {
+    /// Reads a file of labelled rows in any format, compressed or not. [`Reader`] has options.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         Self::read_for(path, &Purpose::Training)
     }

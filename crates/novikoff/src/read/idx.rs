@@ -418,7 +418,9 @@ mod tests {
     proptest! {
         #[test]
         fn images_of_every_type_come_back(
-            which in 0..KINDS.len(), width in 1u32..4, height in 1u32..4,
+            which in 0..KINDS.len(),
+            width in 1u32..4,
+            height in 1u32..4,
             values in prop::collection::vec(prop_oneof![Just(0i8), any::<i8>()], 9..90),
             flat in any::<bool>(),
         ) {
@@ -429,11 +431,16 @@ mod tests {
             let bytes: Vec<u8> = values.iter().flat_map(|&v| value_bytes(v, kind)).collect();
             let dimensions = if flat { vec![rows, width * height] } else { vec![rows, width, height] };
             let names: Vec<u8> = (0..rows).map(|r| (r * 7 % 10) as u8).collect();
-            let (found, report) = read(&file(code, &dimensions, &bytes), Some(labels(&names)), Labelling::Open, false).unwrap();
+            let (found, report) =
+                read(&file(code, &dimensions, &bytes), Some(labels(&names)), Labelling::Open, false).unwrap();
             prop_assert_eq!(report.rows, u64::from(rows));
             for (r, (row, label)) in found.iter().enumerate() {
-                let expected: Vec<(u32, f64)> = values[r * features..][..features].iter().enumerate()
-                    .map(|(j, &v)| (j as u32, value_number(v, kind))).filter(|(_, x)| *x != 0.0).collect();
+                let expected: Vec<(u32, f64)> = values[r * features..][..features]
+                    .iter()
+                    .enumerate()
+                    .map(|(j, &v)| (j as u32, value_number(v, kind)))
+                    .filter(|(_, x)| *x != 0.0)
+                    .collect();
                 prop_assert_eq!(row, &expected);
                 prop_assert_eq!(label.clone(), Some(names[r].to_string()));
             }

@@ -343,7 +343,9 @@ mod tests {
     proptest! {
         /// Short and long, many more than are remembered, again and again.
         #[test]
-        fn every_row_has_the_label_that_it_was_given(tokens in prop::collection::vec("[a-h]{1,2}|[a-c]{6,9}", 0..300)) {
+        fn every_row_has_the_label_that_it_was_given(
+            tokens in prop::collection::vec("[a-h]{1,2}|[a-c]{6,9}", 0..300),
+        ) {
             let mut rows = ParsedRows::new(true);
             // What was remembered of another block means nothing here.
             for skipped in [1, 0] {
@@ -351,7 +353,8 @@ mod tests {
                 for token in tokens.iter().skip(skipped) {
                     rows.set_label(&Labelling::Open, token.as_bytes()).unwrap();
                 }
-                let names: Vec<&String> = rows.labels.iter().map(|id| &rows.local_labels.names()[*id as usize]).collect();
+                let names: Vec<&String> =
+                    rows.labels.iter().map(|id| &rows.local_labels.names()[*id as usize]).collect();
                 prop_assert_eq!(names, tokens.iter().skip(skipped).collect::<Vec<_>>());
             }
         }

@@ -237,50 +237,12 @@ impl Reader {
         if start.is_empty() {
             return Err(Error::input("the file is empty").at(name, 1, 1).hint("is this the right file?"));
         }
-        let format = match (options.format, purpose.schema()) {
-            (None | Some(Format::Text), _) if folder.is_some() => Format::Text,
-            (Some(format), _) if folder.is_some() => {
-                let error =
-                    Error::input(format!("this is a folder, not a file of the format {}", format.name()));
-                return Err(error
-                    .at(name, 0, 0)
-                    .hint("name a file in it; a folder of documents has `format = text`"));
-            }
-            (Some(format), _) => format,
-            (None, Some((Schema::Text(text), _))) => match (text.table(), detect(&name, start)) {
-                (Some(_), _) => Format::Csv,
-                (None, Ok(Format::Jsonl)) => Format::Jsonl,
-                (None, _) => Format::Text,
-            },
-            (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
-            (None, Some((Schema::Table(_), _))) => Format::Csv,
-            // A file that is detected as something else must not pass for rows of labels without features.
-            (None, Some((Schema::Indexed { .. }, _))) => detect(&name, start).unwrap_or(Format::Svmlight),
-            // Who speaks of columns means a table, even if a column of it is prose.
-            (None, _) => match detect(&name, start)? {
-                Format::Text if options.table != TableOptions::default() => Format::Tsv,
-                format => format,
-            },
+        let format = match folder {
+            Some(_) => format_of_folder(&name, options)?,
+            None => format_of_file(&name, start, options, purpose)?,
         };
         check_options(&name, format, options, purpose)?;
-        let mut reader = Self {
-            input: OpenInput {
-                source,
-                // Replaced below, once the format is known.
-                parser: Arc::new(Svmlight {
-                    base: 1,
-                    max_index: 0,
-                    labelling: Labelling::Ignored,
-                    known_features: None,
-                }),
-                setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
-                report: Report::default(),
-            },
-            numbering: Numbering { file: name, max_features: options.max_index, ..Numbering::default() },
-            schema: Schema::one_based(),
-            documents: None,
-            columns: None,
-        };
+        let mut reader = Self::unset(source, name, options);
         if let Purpose::Evaluation { labels, .. } = purpose {
             reader.numbering.labels = (*labels).clone();
         }
@@ -294,21 +256,44 @@ impl Reader {
                 let table = TableOptions { delimiter, ..options.table.clone() };
                 reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
             }
-            Format::Text => {
-                let passed_over = match purpose {
-                    Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
-                    _ => None,
-                };
-                let bag = reader.bag(options, purpose, access, None)?;
-                reader.input.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
-            }
-            Format::Jsonl => {
-                let bag = reader.bag(options, purpose, access, None)?;
-                let (label, texts) = (options.table.label.clone(), options.table.text.clone());
-                reader.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
-            }
+            Format::Text => reader.set_text(options, purpose, access)?,
+            Format::Jsonl => reader.set_json(options, purpose, access)?,
         }
         Ok(reader)
+    }
+
+    /// A reader whose schema and parser are still to be set, by the format.
+    fn unset(source: Source, name: String, options: &Options) -> Self {
+        let nothing = Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None };
+        Self {
+            input: OpenInput {
+                source,
+                parser: Arc::new(nothing),
+                setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
+                report: Report::default(),
+            },
+            numbering: Numbering { file: name, max_features: options.max_index, ..Numbering::default() },
+            schema: Schema::one_based(),
+            documents: None,
+            columns: None,
+        }
+    }
+
+    fn set_text(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<()> {
+        let passed_over = match purpose {
+            Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
+            _ => None,
+        };
+        let bag = self.bag(options, purpose, access, None)?;
+        self.input.parser = Arc::new(Text { bag, labelling: purpose.labelling(), passed_over });
+        Ok(())
+    }
+
+    fn set_json(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<()> {
+        let bag = self.bag(options, purpose, access, None)?;
+        let (label, texts) = (options.table.label.clone(), options.table.text.clone());
+        self.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
+        Ok(())
     }
 
     fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {
@@ -715,6 +700,38 @@ impl NewNames {
     }
 }
 
+fn format_of_folder(name: &str, options: &Options) -> Result<Format> {
+    match options.format {
+        None | Some(Format::Text) => Ok(Format::Text),
+        Some(format) => {
+            let what = format!("this is a folder, not a file of the format {}", format.name());
+            let hint = "name a file in it; a folder of documents has `format = text`";
+            Err(Error::input(what).at(name, 0, 0).hint(hint))
+        }
+    }
+}
+
+/// The format given; if none is, the one that suits the model, or else the one detected.
+fn format_of_file(name: &str, start: &[u8], options: &Options, purpose: &Purpose<'_>) -> Result<Format> {
+    Ok(match (options.format, purpose.schema()) {
+        (Some(format), _) => format,
+        (None, Some((Schema::Text(text), _))) => match (text.table(), detect(name, start)) {
+            (Some(_), _) => Format::Csv,
+            (None, Ok(Format::Jsonl)) => Format::Jsonl,
+            (None, _) => Format::Text,
+        },
+        (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
+        (None, Some((Schema::Table(_), _))) => Format::Csv,
+        // A file that is detected as something else must not pass for rows of labels without features.
+        (None, Some((Schema::Indexed { .. }, _))) => detect(name, start).unwrap_or(Format::Svmlight),
+        // Who speaks of columns means a table, even if a column of it is prose.
+        (None, None) => match detect(name, start)? {
+            Format::Text if options.table != TableOptions::default() => Format::Tsv,
+            format => format,
+        },
+    })
+}
+
 /// The schema of numbered features, and how many of them a model knows.
 fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) {
     match purpose.schema() {
@@ -727,29 +744,11 @@ fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) 
 
 /// Options that say nothing of this format, or of what the model was trained on, are mistakes.
 fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+    if let Some((schema, _)) = purpose.schema() {
+        check_schema(name, format, schema)?;
+    }
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     let is_text = matches!(format, Format::Text | Format::Jsonl);
-    let fits = match purpose.schema() {
-        None => true,
-        Some((Schema::Indexed { .. }, _)) => matches!(format, Format::Svmlight | Format::Idx),
-        Some((Schema::Named(_) | Schema::Hashed { .. }, _)) => format == Format::Vw,
-        Some((Schema::Table(_), _)) => is_table,
-        Some((Schema::Text(text), _)) if text.table().is_some() => is_table,
-        Some((Schema::Text(_), _)) => is_text,
-    };
-    if !fits {
-        let trained = match purpose.schema() {
-            Some((Schema::Indexed { .. }, _)) => "svmlight or idx",
-            Some((Schema::Table(_), _)) => "csv or tsv",
-            Some((Schema::Text(text), _)) if text.table().is_some() => "csv or tsv",
-            Some((Schema::Text(_), _)) => "text or jsonl",
-            _ => "vw",
-        };
-        let error =
-            Error::input(format!("this is {}, and the model was trained on {trained}", format.name()))
-                .at(name, 1, 1);
-        return Err(error.hint("give rows of that format, or say by `format` what these really are"));
-    }
     let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
     if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
         return Err(Error::usage("`hash_bits` is for documents and the format vw")
@@ -786,6 +785,23 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
             .hint("say `format = svmlight` if that is what this is"));
     }
     Ok(())
+}
+
+/// A model reads formats of the kind that it was trained on.
+fn check_schema(name: &str, format: Format, schema: &Schema) -> Result<()> {
+    let (formats, trained): (&[Format], _) = match schema {
+        Schema::Indexed { .. } => (&[Format::Svmlight, Format::Idx], "svmlight or idx"),
+        Schema::Named(_) | Schema::Hashed { .. } => (&[Format::Vw], "vw"),
+        Schema::Table(_) => (&[Format::Csv, Format::Tsv], "csv or tsv"),
+        Schema::Text(text) if text.table().is_some() => (&[Format::Csv, Format::Tsv], "csv or tsv"),
+        Schema::Text(_) => (&[Format::Text, Format::Jsonl], "text or jsonl"),
+    };
+    if formats.contains(&format) {
+        return Ok(());
+    }
+    let what = format!("this is {}, and the model was trained on {trained}", format.name());
+    let hint = "give rows of that format, or say by `format` what these really are";
+    Err(Error::input(what).at(name, 1, 1).hint(hint))
 }
 
 fn no_rows(name: &str, report: &Report) -> Error {

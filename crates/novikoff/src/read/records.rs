@@ -326,17 +326,19 @@ mod tests {
         all(block.as_bytes(), b',').into_iter().map(|r| r.unwrap().into_iter().map(text).collect()).collect()
     }
 
+    /// Where a machine that reads one byte at a time is in a field.
+    #[derive(PartialEq)]
+    enum State {
+        Before,
+        Plain,
+        Quoted,
+        MaybeClosed,
+        After,
+        Skipping,
+    }
+
     /// One byte at a time, one state at a time: slow, and plain to see.
     fn naive(block: &[u8], delimiter: u8) -> Vec<Outcome> {
-        #[derive(PartialEq)]
-        enum State {
-            Before,
-            Plain,
-            Quoted,
-            MaybeClosed,
-            After,
-            Skipping,
-        }
         let space = |b: u8| b == b' ' || (b == b'\t' && delimiter != b'\t');
         let trimmed = |mut text: Vec<u8>| {
             while text.last().is_some_and(|&b| space(b)) {
@@ -451,19 +453,27 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
-        fn splitting_agrees_with_the_naive_machine(block in awkward(), delimiter in prop::sample::select(b",;\t".to_vec())) {
+        fn splitting_agrees_with_the_naive_machine(
+            block in awkward(),
+            delimiter in prop::sample::select(b",;\t".to_vec()),
+        ) {
             prop_assert_eq!(all(&block, delimiter), naive(&block, delimiter));
         }
 
         #[test]
         fn fields_written_in_quotes_read_back_the_same(
-            records in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 1..5), 0..6),
+            records in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 1..5),
+                0..6,
+            ),
         ) {
             let mut block = Vec::new();
             for record in &records {
                 for (i, field) in record.iter().enumerate() {
                     block.extend_from_slice(if i > 0 { b" , \"" } else { b"\"" });
-                    field.iter().for_each(|&b| block.extend(std::iter::repeat_n(b, 1 + usize::from(b == b'"'))));
+                    field
+                        .iter()
+                        .for_each(|&b| block.extend(std::iter::repeat_n(b, 1 + usize::from(b == b'"'))));
                     block.push(b'"');
                 }
                 block.extend_from_slice(b"\r\n");

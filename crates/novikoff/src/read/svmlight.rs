@@ -113,21 +113,7 @@ impl Svmlight {
         if let Some(end) = line_end(block, label_at) {
             return Ok(end);
         }
-        let mut at = label_at;
-        while block.get(at).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'#')) {
-            at += 1;
-        }
-        let token = &block[label_at..at];
-        if memchr::memchr(b':', token).is_some() {
-            if !matches!(self.labelling, Labelling::Ignored) {
-                return Err((
-                    label_at,
-                    "the row has no label".into(),
-                    Some("a line is: label index:value index:value …".into()),
-                ));
-            }
-            at = label_at;
-        }
+        let (token, mut at) = self.label_token(block, label_at)?;
         let mut order = Ascent { last: -1, broken: false };
         let (mut has_query_id, mut shape) = (false, Shape::default());
         loop {
@@ -160,11 +146,7 @@ impl Svmlight {
                 return Err(self.index_too_large(block, entry_at, colon));
             }
             if (index as u32) < self.base {
-                return Err((
-                    entry_at,
-                    "index 0 in a file whose indices count from 1".into(),
-                    Some("if they count from 0, say `zero_based`".into()),
-                ));
+                return Err(index_zero(entry_at));
             }
             let index = index as u32 - self.base;
             match number(block, colon + 1) {
@@ -175,6 +157,28 @@ impl Svmlight {
                 }
                 other => return Err(bad_value(block, colon + 1, other)),
             }
+        }
+    }
+
+    /// The token of a label at `at`, and the position of the row's entries. Where labels are ignored, the
+    /// first token may be an entry.
+    #[inline(always)]
+    fn label_token<'b>(&self, block: &'b [u8], at: usize) -> Result<(&'b [u8], usize), Fault> {
+        let mut end = at;
+        while block.get(end).is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'#')) {
+            end += 1;
+        }
+        let token = &block[at..end];
+        if memchr::memchr(b':', token).is_none() {
+            return Ok((token, end));
+        }
+        match self.labelling {
+            Labelling::Ignored => Ok((token, at)),
+            _ => Err((
+                at,
+                "the row has no label".into(),
+                Some("a line is: label index:value index:value …".into()),
+            )),
         }
     }
 
@@ -239,6 +243,15 @@ impl Svmlight {
         };
         (at, what, Some("entries are index:value, separated by spaces; is this the right `format`?".into()))
     }
+}
+
+#[cold]
+fn index_zero(at: usize) -> Fault {
+    (
+        at,
+        "index 0 in a file whose indices count from 1".into(),
+        Some("if they count from 0, say `zero_based`".into()),
+    )
 }
 
 /// How long the last entry's parts were: the next one's are mostly as long.
@@ -428,7 +441,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_what_a_naive_parser_reads(lines in prop::collection::vec(line(), 0..8), newline in any::<bool>()) {
+        fn rows_are_what_a_naive_parser_reads(
+            lines in prop::collection::vec(line(), 0..8),
+            newline in any::<bool>(),
+        ) {
             let text = lines.join("\n") + if newline { "\n" } else { "" };
             let rows = parse(text.as_bytes(), true);
             prop_assert!(rows.bad.is_empty(), "{:?}", rows.bad);
@@ -440,14 +456,18 @@ mod tests {
         }
 
         #[test]
-        fn random_bytes_never_panic_and_leave_whole_rows(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn random_bytes_never_panic_and_leave_whole_rows(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             let rows = parse(&bytes, false);
             prop_assert_eq!(rows.labels.len(), rows.len());
             prop_assert_eq!(*rows.starts.last().unwrap(), rows.values.len());
         }
 
         #[test]
-        fn near_misses_never_panic_and_leave_whole_rows(text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}") {
+        fn near_misses_never_panic_and_leave_whole_rows(
+            text in "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} |\\n|\\r\\n){0,40}",
+        ) {
             let rows = parse(text.as_bytes(), false);
             prop_assert_eq!(rows.labels.len(), rows.len());
             for r in 0..rows.len() {
@@ -516,7 +536,11 @@ mod tests {
     }
 
     fn any_line() -> impl Strategy<Value = String> {
-        prop_oneof![12 => common_line(), 2 => line(), 1 => "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} ){0,8}"]
+        prop_oneof![
+            12 => common_line(),
+            2 => line(),
+            1 => "([-+]?[0-9nif.e]{0,4}[ \\t:#q]{0,2}|[0-9]{1,12}:[0-9.]{0,5} ){0,8}",
+        ]
     }
 
     proptest! {
@@ -525,8 +549,19 @@ mod tests {
         fn many_lines_at_once_are_what_they_are_one_by_one(
             lines in prop::collection::vec(any_line(), 0..80),
             newline in any::<bool>(),
-            changes in prop::collection::vec((any::<prop::sample::Index>(), prop_oneof![any::<u8>(), prop::sample::select(b" :\n.0\t#".to_vec())]), 0..4),
-            (base, max_index) in prop_oneof![4 => Just((1, 1 << 26)), 1 => Just((0, 1 << 26)), 1 => Just((1, 9_999_999)), 1 => Just((1, 5_000))],
+            changes in prop::collection::vec(
+                (
+                    any::<prop::sample::Index>(),
+                    prop_oneof![any::<u8>(), prop::sample::select(b" :\n.0\t#".to_vec())],
+                ),
+                0..4,
+            ),
+            (base, max_index) in prop_oneof![
+                4 => Just((1, 1 << 26)),
+                1 => Just((0, 1 << 26)),
+                1 => Just((1, 9_999_999)),
+                1 => Just((1, 5_000)),
+            ],
             known_features in prop_oneof![Just(None), Just(Some(500))],
             strict in any::<bool>(),
         ) {

@@ -642,7 +642,10 @@ mod tests {
 
         #[test]
         fn hashing_adds_up_what_the_naive_way_adds_up(
-            spaces in prop::collection::vec(("[fg]?", prop::collection::vec(("[a-z]{1,3}|0{0,2}[0-9]{1,10}", -9i32..10), 0..30)), 1..4),
+            spaces in prop::collection::vec(
+                ("[fg]?", prop::collection::vec(("[a-z]{1,3}|0{0,2}[0-9]{1,10}", -9i32..10), 0..30)),
+                1..4,
+            ),
             bits in 1u8..12,
         ) {
             let mut text = "1".to_owned();
@@ -654,22 +657,34 @@ mod tests {
                     let value = f64::from(*value) / if name.len() % 2 == 0 { 8.0 } else { 1.0 };
                     text += &format!(" {name}:{value}");
                     if value != 0.0 {
-                        *naive.entry(hash_feature(hash_namespace(space.as_bytes()), name.as_bytes(), bits)).or_default() += value;
+                        *naive
+                            .entry(hash_feature(hash_namespace(space.as_bytes()), name.as_bytes(), bits))
+                            .or_default() += value;
                     }
                 }
             }
-            let rows = parse(&Vw { features: Features::Hashed { bits }, labelling: Labelling::Open }, text.as_bytes());
-            let found: Vec<(u32, f64)> = rows.indices.iter().copied().zip(rows.values.iter().copied()).collect();
+            let rows = parse(
+                &Vw { features: Features::Hashed { bits }, labelling: Labelling::Open },
+                text.as_bytes(),
+            );
+            let found: Vec<(u32, f64)> =
+                rows.indices.iter().copied().zip(rows.values.iter().copied()).collect();
             prop_assert_eq!(found, naive.into_iter().collect::<Vec<_>>());
         }
 
         #[test]
-        fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), ignored in any::<bool>()) {
+        fn random_bytes_never_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            ignored in any::<bool>(),
+        ) {
             check_any_bytes(&bytes, ignored);
         }
 
         #[test]
-        fn random_bytes_that_look_like_rows_never_panic(text in "[|:' \t\r\n1ax.\\-+eé]{0,60}", ignored in any::<bool>()) {
+        fn random_bytes_that_look_like_rows_never_panic(
+            text in "[|:' \t\r\n1ax.\\-+eé]{0,60}",
+            ignored in any::<bool>(),
+        ) {
             check_any_bytes(text.as_bytes(), ignored);
         }
     }

@@ -2,8 +2,8 @@
 //! thinks that there are such.
 //!
 //! Modulo a prime the rows are brought into echelon form, which shows whether they depend on one another in
-//! just one way, and which columns are independent. The multipliers are then lifted from that prime to its powers
-//! (Dixon), until they are known to so many digits that they must be these fractions and no others.
+//! just one way, and which columns are independent. The multipliers are then lifted from that prime to its
+//! powers (Dixon), until they are known to so many digits that they must be these fractions and no others.
 
 use crate::certificate::exact::parts;
 use num_bigint::{BigInt, BigUint};
@@ -93,8 +93,8 @@ impl Echelon {
     }
 }
 
-/// The solution of `matrix·x = right` as numerators over one positive denominator; in machine numbers where the
-/// entries have few digits.
+/// The solution of `matrix·x = right` as numerators over one positive denominator; in machine numbers where
+/// the entries have few digits.
 fn solve_exactly(matrix: &[Vec<&BigInt>], right: &[BigInt]) -> Option<(Vec<BigInt>, BigInt)> {
     let entries = matrix.iter().flatten().copied().chain(right);
     if entries.map(BigInt::bits).max().unwrap_or(0) <= 62 {
@@ -287,8 +287,8 @@ fn fraction(value: &BigInt, modulus: &BigInt, room: u64) -> Option<(BigInt, BigI
     Some(if t.is_negative() { (-b, -t) } else { (b, t) })
 }
 
-/// Steps of Euclid's algorithm that the leading digits of `a > b` determine (Lehmer): `[p, q, u, v]`, after which
-/// there are `pa + qb` and `ua + vb`. The latter still has `room` bits or more.
+/// Steps of Euclid's algorithm that the leading digits of `a > b` determine (Lehmer): `[p, q, u, v]`, after
+/// which there are `pa + qb` and `ua + vb`. The latter still has `room` bits or more.
 fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
     const LEADING: u64 = 62;
     let shift = a.bits().saturating_sub(LEADING);

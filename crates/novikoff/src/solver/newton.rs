@@ -36,18 +36,15 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         control: &Control<'_>,
     ) -> Solution {
         let at = |i: usize, s: f64| problem.loss.local(problem.targets[i], s);
-        let start = match start {
-            Some(start) => start.point.clone(),
-            None => match self.solve_subsample(problem, control) {
-                Some(found) if found.termination == Termination::Interrupted => return found,
-                Some(found) => found.point,
-                None => Point::zero(problem.rows.columns()),
-            },
+        let subsample = if start.is_none() { self.solve_subsample(problem, control) } else { None };
+        let start = match (start, subsample) {
+            (Some(start), _) => start.point.clone(),
+            (None, Some(found)) if found.termination == Termination::Interrupted => return found,
+            (None, Some(found)) => found.point,
+            (None, None) => Point::zero(problem.rows.columns()),
         };
         let mut state = NewtonCg::new(problem, start, &at);
-        if state.objective(problem)
-            > problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0))
-        {
+        if state.objective(problem) > loss_at_zero(problem) {
             state = NewtonCg::new(problem, Point::zero(problem.rows.columns()), &at);
         }
         let mut recorder = Recorder::new(control);
@@ -60,11 +57,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             let square = state.gradient.dot(&state.gradient);
             let rough = square / (2.0 * lambda) / objective;
             let is_near = lambda > 0.0 && rough <= 4.0 * control.tolerance;
-            let gap = match problem.bias {
-                _ if !is_near => None,
-                Bias::Free => duality_gap(problem, &state.point, &state.scores, None).relative(),
-                Bias::Penalised | Bias::None => Some(rough),
-            };
+            let gap = if is_near { relative_gap(problem, &state, rough) } else { None };
             if recorder.step(objective, gap, Some(square.sqrt()), Some(&state.point)) {
                 break Termination::Interrupted;
             }
@@ -83,11 +76,8 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
                 Moved::Nowhere => break Termination::Stalled,
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
-                        let scores = problem.scores(&state.point);
-                        let (gap, duals) =
-                            gap_in_ball(problem, &state.point, &scores, None, control.tolerance);
-                        certified = Some(Certified { scores, gap, duals: Some(duals) });
-                        is_proven(problem, &gap, control.tolerance)
+                        let certified = certified.insert(certify(problem, &state.point, control.tolerance));
+                        is_proven(problem, &certified.gap, control.tolerance)
                     };
                     if proofs.proves(gain / objective, prove) {
                         break Termination::Converged;
@@ -99,6 +89,25 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         };
         Solution { certified, ..recorder.finish(state.point, None, termination) }
     }
+}
+
+fn loss_at_zero<L: SmoothLoss>(problem: &Problem<'_, L, L2>) -> f64 {
+    problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], 0.0))
+}
+
+/// The gap is `rough` but where a free bias has the duals balanced first.
+fn relative_gap<L: SmoothLoss>(problem: &Problem<'_, L, L2>, state: &NewtonCg, rough: f64) -> Option<f64> {
+    match problem.bias {
+        Bias::Free => duality_gap(problem, &state.point, &state.scores, None).relative(),
+        Bias::Penalised | Bias::None => Some(rough),
+    }
+}
+
+/// The gap of a point among weights that are not much longer.
+fn certify<L: SmoothLoss>(problem: &Problem<'_, L, L2>, point: &Point, tolerance: f64) -> Certified {
+    let scores = problem.scores(point);
+    let (gap, duals) = gap_in_ball(problem, point, &scores, None, tolerance);
+    Certified { scores, gap, duals: Some(duals) }
 }
 
 impl Newton {

@@ -245,15 +245,15 @@ mod tests {
             lambda in 0.05..2.0f64,
         ) {
             let targets: Vec<f64> = (0..rows.len()).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
-            let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| scale * x).collect())
-                .collect();
+            let rows: Vec<Vec<f64>> =
+                rows.iter().map(|row| row.iter().map(|x| scale * x).collect()).collect();
             let rows = dense(&rows);
             for bias in BIASES {
                 let task = problem(&rows, &targets, Logistic, lambda * scale * scale, bias);
                 let found = solve::<Logistic, L2>(&ProximalGradient, &task, None, 1e-6, 100_000);
                 let best = objective(&task, &solve(&Newton, &task, None, 1e-9, 1000).point);
-                // Columns of another size than the bias's are too much for a method of first order: it may run out of
-                // steps, but must not say otherwise.
+                // Columns of another size than the bias's are too much for a method of first order: it may
+                // run out of steps, but must not say otherwise.
                 let well_scaled = scale == 1.0 || bias == Bias::None;
                 let is_close = objective(&task, &found.point) <= best * (1.0 + 1e-5);
                 let gave_up = !well_scaled && found.termination != Termination::Converged;

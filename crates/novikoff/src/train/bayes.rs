@@ -164,7 +164,8 @@ impl Streaming for CountedStream<'_> {
 fn check(bayes: &NaiveBayes) -> Result<()> {
     let smoothing = bayes.smoothing;
     if smoothing == 0.0 {
-        let what = "without smoothing, what a class has not shown yet is impossible for it: the logarithm of 0 is no number";
+        let what = "without smoothing, what a class has not shown yet is impossible for it: the logarithm of \
+                    0 is no number";
         return Err(Error::usage(what).hint("a little is enough: `smoothing = 1e-10`"));
     }
     if !(smoothing.is_finite() && smoothing > 0.0) {

@@ -73,9 +73,9 @@ macro_rules! every_learner {
                 self.fit_observed(data, None, &mut Unwatched)
             }
 
-            /// Trains on rows in memory. `validation` must have the labels of `data`: its error is measured, and
-            /// learners that go over the rows in epochs stop when it no longer falls. The observer is told of
-            /// progress and may stop the training.
+            /// Trains on rows in memory. `validation` must have the labels of `data`: its error is measured,
+            /// and learners that go over the rows in epochs stop when it no longer falls. The observer is
+            /// told of progress and may stop the training.
             pub fn fit_observed(
                 &self,
                 data: &Dataset,
@@ -219,7 +219,8 @@ impl Perceptron {
         self
     }
 
-    /// Gives each row a feature of its own with this value while it is learned from: any rows can be separated then.
+    /// Gives each row a feature of its own with this value while it is learned from: any rows can be
+    /// separated then.
     #[must_use]
     pub fn own_feature(mut self, value: f64) -> Self {
         self.own_feature = Some(value);
@@ -440,8 +441,8 @@ macro_rules! minimising {
                 self
             }
 
-            /// How columns are brought to one size first; not at all by default. The model applies to rows as they
-            /// are.
+            /// How columns are brought to one size first; not at all by default. The model applies to rows
+            /// as they are.
             #[must_use]
             pub fn scale(mut self, scale: Scale) -> Self {
                 self.0.scale = scale;
@@ -497,8 +498,8 @@ macro_rules! penalised {
                 self
             }
 
-            /// Chooses λ among `values` (`None`: costs from 0.001 to 1000) by cross-validation, each fit warm-started
-            /// from the last.
+            /// Chooses λ among `values` (`None`: costs from 0.001 to 1000) by cross-validation, each fit
+            /// warm-started from the last.
             pub fn tune(&self, data: &Dataset, folds: usize, values: Option<Vec<f64>>) -> Result<Tuned> {
                 tune(data, &Learner::from(self.clone()), folds, values, &mut Unwatched)
             }
@@ -565,8 +566,8 @@ penalised!(LogisticRegression);
 sparse!(LogisticRegression);
 
 batch_learner!(
-    /// Regression by least squares; with an ℓ2 penalty ridge regression, with ℓ1 the lasso, with both the elastic net.
-    /// Without a penalty by default.
+    /// Regression by least squares; with an ℓ2 penalty ridge regression, with ℓ1 the lasso, with both the
+    /// elastic net. Without a penalty by default.
     ///
     /// ```
     /// use novikoff::{Dataset, LeastSquares};
@@ -606,7 +607,8 @@ batch_learner!(
 penalised!(HingeAtZeroLoss);
 
 batch_learner!(
-    /// The exponential loss, one weight at a time: AdaBoost as coordinate descent, with features as weak learners.
+    /// The exponential loss, one weight at a time: AdaBoost as coordinate descent, with features as weak
+    /// learners.
     Boosting,
     Criterion::Boosting
 );

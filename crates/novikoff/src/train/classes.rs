@@ -75,7 +75,8 @@ pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
     if fractions || scattered || data.len() < 4 * different {
         let example = values.iter().take(3).map(f64::to_string).collect::<Vec<_>>().join(", ");
         let what = format!(
-            "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} rows",
+            "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} \
+             rows",
             data.len()
         );
         return Err(Error::input(what).hint(

@@ -19,9 +19,9 @@ pub struct Fit {
     /// How classes were reduced to scores.
     pub scheme: Scheme,
     /// Why training ended.
-    pub termination: Termination,
-    /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than the
-    /// training (voted on many rows), or where the rows are gone (streams).
+    pub stopped: Stopped,
+    /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than
+    /// the training (voted on many rows), or where the rows are gone (streams).
     pub train_error: Option<f64>,
     /// What is known of a training of this kind.
     pub details: Details,
@@ -69,11 +69,11 @@ pub struct RunDetails {
     pub history: History,
     /// Margin and radius of the model returned, where it is linear.
     pub geometry: Option<Geometry>,
-    /// Margin and radius of the weights that separated the rows, where the run ended separated: the model's own, or
-    /// the last ones of the run that the model averages or lets vote.
+    /// Margin and radius of the weights that separated the rows, where the run ended separated: the model's
+    /// own, or the last ones of the run that the model averages or lets vote.
     pub separation: Option<Geometry>,
-    /// No weights have a larger margin than this: a perceptron's weights are a sum of rows, one for each update, and
-    /// no margin is larger than the length of their mean.
+    /// No weights have a larger margin than this: a perceptron's weights are a sum of rows, one for each
+    /// update, and no margin is larger than the length of their mean.
     pub margin_upper: Option<f64>,
     /// A bound on the mistakes of the run.
     pub promise: Option<Promise>,

@@ -128,7 +128,7 @@ impl LearnerName {
         }
     }
 
-    /// The loss that it minimises over all rows; `None` for those that learn from one row at a time, or count.
+    /// The loss that it minimises over all rows; `None` for those that learn row by row, or count.
     pub fn loss(self) -> Option<LossName> {
         match self.learner() {
             Learner::Risk(risk) => risk.criterion.loss(),
@@ -280,8 +280,8 @@ pub struct Perceptron {
     pub returned: Hypothesis,
     /// What an update adds, and when one is made.
     pub rule: rule::Perceptron,
-    /// The value of a feature that each row has to itself while it is learned from, if it has one. It makes any rows
-    /// separable (Freund and Schapire's Δ).
+    /// The value of a feature that each row has to itself while it is learned from, if it has one. It makes
+    /// any rows separable (Freund and Schapire's Δ).
     pub own_feature: Option<f64>,
     /// What compares rows.
     pub kernel: Kernel,
@@ -456,8 +456,8 @@ impl SolverName {
 pub struct Risk {
     /// What is minimised.
     pub criterion: Criterion,
-    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is an ℓ1
-    /// penalty.
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is
+    /// an ℓ1 penalty.
     pub strength: Option<Strength>,
     /// The factor of `‖w‖₁`.
     pub l1: f64,

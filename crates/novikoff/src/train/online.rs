@@ -19,8 +19,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A perceptron or passive-aggressive learner that is given one row at a time. Labels and features may occur for the first
-/// time at any row.
+/// A perceptron or passive-aggressive learner that is given one row at a time. Labels and features may occur
+/// for the first time at any row.
 ///
 /// ```
 /// use novikoff::Perceptron;

@@ -206,8 +206,8 @@ fn scores_by_row(results: &[OutputResult], outputs: usize, rows: usize) -> Optio
     Some((0..rows).flat_map(|i| results.iter().map(move |result| result.scores[i])).collect())
 }
 
-/// Computes the gaps of the model's own weights on the rows as they are. The scaled rows and the weights that belong to
-/// them were rounded, and far from zero that can matter.
+/// Computes the gaps of the model's own weights on the rows as they are. The scaled rows and the weights that
+/// belong to them were rounded, and far from zero that can matter.
 fn gaps_of_model(
     solved: &mut Solved,
     goal: &Goal,
@@ -269,8 +269,8 @@ pub(super) struct Path<'a> {
     pub(super) lambdas: &'a [f64],
 }
 
-/// The error on the held-out rows for each penalty, each fit warm-started from the last; for numbers the mean squared
-/// error.
+/// The error on the held-out rows for each penalty, each fit warm-started from the last; for numbers the mean
+/// squared error.
 pub(super) fn held_out_errors<'a>(
     loss: LossName,
     path: &Path<'_>,

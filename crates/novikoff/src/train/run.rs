@@ -153,18 +153,7 @@ pub(super) fn train_run<R: Rule>(
     if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
         return Err(weightless());
     }
-    let plan = Plan {
-        rule,
-        scheme,
-        classes: classes.labels.len(),
-        bias: corrections.bias,
-        hypothesis: corrections.returned,
-        order: corrections.epochs.order,
-        seed: shared.seed,
-        epochs: corrections.epochs.most,
-        patience: corrections.epochs.patience,
-        own_feature: corrections.own_feature,
-    };
+    let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let (mut trained, comparisons) =
         epochs(&plan, corrections, data, batch, validated(validation, &classes), observer)?;
@@ -193,6 +182,21 @@ pub(super) fn train_run<R: Rule>(
         train_error,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
     })
+}
+
+fn plan<R>(rule: R, corrections: &Corrections, scheme: Scheme, classes: usize, seed: u64) -> Plan<R> {
+    Plan {
+        rule,
+        scheme,
+        classes,
+        bias: corrections.bias,
+        hypothesis: corrections.returned,
+        order: corrections.epochs.order,
+        seed,
+        epochs: corrections.epochs.most,
+        patience: corrections.epochs.patience,
+        own_feature: corrections.own_feature,
+    }
 }
 
 /// Rows to watch the error on, with classes numbered as the model will number them.

@@ -1,5 +1,5 @@
-//! How the library and the program are cut: imports between their modules point one way; the library never prints,
-//! speaks of no option of the program, and has no `unsafe`.
+//! How the library and the program are cut: imports between their modules point one way; the library never
+//! prints, speaks of no option of the program, and has no `unsafe`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -206,7 +206,7 @@ fn every_module_has_its_place() {
     }
 }
 
-/// An option of the program in a message would mean nothing to who calls the library, from Rust or from Python.
+/// An option of the program in a message would mean nothing to who calls the library, from any language.
 #[test]
 fn messages_of_the_library_speak_of_settings_and_not_of_options() {
     let mut files = Vec::new();

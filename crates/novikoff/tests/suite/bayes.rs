@@ -188,7 +188,11 @@ proptest! {
     /// However the text is cut into blocks, to the bit, also with fractions and weights. `documents` of this
     /// size make several.
     #[test]
-    fn a_stream_of_many_blocks_gives_the_model_of_its_rows_in_memory(seed in any::<u64>(), classes in 2usize..5, threads in 1usize..4) {
+    fn a_stream_of_many_blocks_gives_the_model_of_its_rows_in_memory(
+        seed in any::<u64>(),
+        classes in 2usize..5,
+        threads in 1usize..4,
+    ) {
         let text = documents(30_000, classes, seed);
         prop_assert!(text.len() > 1 << 20);
         for likelihood in Likelihood::ALL {

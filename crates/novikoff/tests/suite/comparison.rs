@@ -76,18 +76,28 @@ proptest! {
     /// What comes out of one sweep is what a model has that was trained for so many epochs and no more.
     #[test]
     fn every_prefix_is_the_model_that_would_have_been_trained(
-        classes in 2usize..5, count in 4usize..300, features in 2usize..6, seed in any::<u64>(), kernel in kernel(),
-        joint in any::<bool>(), bias in prop_oneof![Just(Bias::Free), Just(Bias::None)],
+        classes in 2usize..5,
+        count in 4usize..300,
+        features in 2usize..6,
+        seed in any::<u64>(),
+        kernel in kernel(),
+        joint in any::<bool>(),
+        bias in prop_oneof![Just(Bias::Free), Just(Bias::None)],
     ) {
-        let (data, test) = (rows(classes, count.max(classes), features, seed), rows(classes, 90, features, !seed));
+        let (data, test) =
+            (rows(classes, count.max(classes), features, seed), rows(classes, 90, features, !seed));
         let scheme = match (classes, joint) {
             (2, _) => None,
             (_, true) => Some(Scheme::Joint),
             (_, false) => Some(Scheme::OneVsRest),
         };
         let base = settings(seed, bias, scheme);
-        let comparison =
-            Comparison { kernels: vec![(kernel, 3.0)], epochs: vec![1.0, 2.0, 3.0], others: Vec::new(), perceptron: base.clone() };
+        let comparison = Comparison {
+            kernels: vec![(kernel, 3.0)],
+            epochs: vec![1.0, 2.0, 3.0],
+            others: Vec::new(),
+            perceptron: base.clone(),
+        };
         let all = compared(&data, &test, &comparison);
         for epochs in 1..=3 {
             for (learner, returned) in [
@@ -99,13 +109,23 @@ proptest! {
                 let fit = perceptron.fit(&data).unwrap();
                 // A run that ends because nothing is mistaken has fewer rounds; its average and votes have
                 // too.
-                prop_assume!(learner == LearnerName::Perceptron || fit.history().unwrap().epochs.len() == epochs);
+                prop_assume!(
+                    learner == LearnerName::Perceptron || fit.history().unwrap().epochs.len() == epochs
+                );
                 let entry = find(&all.entries, learner.name(), false, epochs as f64);
                 let classes: Vec<u32> = test.labels.clone();
                 let error = novikoff::evaluate::error(&fit.model.scorer, &test, &classes);
                 // Averages are rounded: sums in another order may break their ties another way.
-                let ties = if learner == LearnerName::Averaged { ties(&fit.model.scorer, &test) as f64 / test.len() as f64 } else { 0.0 };
-                prop_assert!((entry.test_error - error).abs() <= ties + 1e-12, "{learner:?} {epochs}: {} and not {error}", entry.test_error);
+                let ties = if learner == LearnerName::Averaged {
+                    ties(&fit.model.scorer, &test) as f64 / test.len() as f64
+                } else {
+                    0.0
+                };
+                prop_assert!(
+                    (entry.test_error - error).abs() <= ties + 1e-12,
+                    "{learner:?} {epochs}: {} and not {error}",
+                    entry.test_error
+                );
                 prop_assert_eq!(entry.mistakes, Some(fit.history().unwrap().mistakes));
                 prop_assert!(entry.train_error.is_some());
             }
@@ -120,11 +140,16 @@ proptest! {
     /// Interrupted anywhere, saved, read again and gone on with: the same lines, but for the time.
     #[test]
     fn a_comparison_that_was_interrupted_ends_as_if_it_had_not_been(
-        classes in 2usize..4, seed in any::<u64>(), kernel in kernel(), stop in 1usize..5,
+        classes in 2usize..4,
+        seed in any::<u64>(),
+        kernel in kernel(),
+        stop in 1usize..5,
     ) {
         let (data, test) = (rows(classes, 2100, 4, seed), rows(classes, 70, 4, !seed));
         let comparison = Comparison {
-            kernels: vec![(Kernel::Linear, 2.0), (kernel, 1.5)][..if kernel == Kernel::Linear { 1 } else { 2 }].to_vec(),
+            kernels: vec![(Kernel::Linear, 2.0), (kernel, 1.5)]
+                [..if kernel == Kernel::Linear { 1 } else { 2 }]
+                .to_vec(),
             epochs: vec![0.3, 1.0, 2.0],
             others: vec![LearnerName::Logistic],
             perceptron: settings(seed, Bias::Free, None),
@@ -133,7 +158,8 @@ proptest! {
         let mut text = ComparisonState::default().to_text();
         let part = loop {
             let mut state = ComparisonState::from_text(&text).unwrap();
-            let part = compare(&data, &test, &comparison, &mut state, &mut StopAfter(stop), &mut |_| Ok(())).unwrap();
+            let part = compare(&data, &test, &comparison, &mut state, &mut StopAfter(stop), &mut |_| Ok(()))
+                .unwrap();
             text = state.to_text();
             if !part.interrupted {
                 break part;

@@ -291,7 +291,7 @@ impl Task<'_> {
         }
         // The cost with kinks rounded off over a width, and what Newton's method makes of it: a line for each
         // weight.
-        let look = |v: &[f64], width: f64| {
+        let evaluate = |v: &[f64], width: f64| {
             let (mut cost, mut lines) = (0.0, vec![vec![0.0; v.len() + 1]; v.len()]);
             for (row, y) in rows.iter().zip(self.targets) {
                 let (value, slope, curvature) = bend(self.loss, *y, exact_dot(v, row, 0.0), width);
@@ -313,7 +313,7 @@ impl Task<'_> {
         let mut best = (f64::INFINITY, v.clone());
         for width in (0..11).map(|power| 100.0 * 0.1f64.powi(power)) {
             for _ in 0..40 {
-                let (here, lines) = look(&v, width);
+                let (here, lines) = evaluate(&v, width);
                 // Where hardly a row is on a bend, more of a ridge makes a better direction.
                 let next = [1e-15, 1e-9, 1e-6, 1e-4, 1e-2, 1.0].iter().find_map(|ridge| {
                     let mut lines = lines.clone();
@@ -324,17 +324,49 @@ impl Task<'_> {
                     };
                     (0..20)
                         .map(|k| along(0.5f64.powi(k)))
-                        .find(|next| look(next, width).0 < here * (1.0 - 1e-14))
+                        .find(|next| evaluate(next, width).0 < here * (1.0 - 1e-14))
                 });
                 let Some(next) = next else { break };
                 v = next;
             }
-            let cost = look(&v, 1e-300).0;
+            let cost = evaluate(&v, 1e-300).0;
             if cost < best.0 {
                 best = (cost, v.clone());
             }
         }
         (best.0, best.1[..d].iter().map(|v| v * v).sum::<f64>().sqrt())
+    }
+
+    /// What a learner makes of it, if it has an answer.
+    fn fit(&self, learner: LearnerName, solver: SolverName) -> Option<Fit> {
+        let risk = Risk {
+            strength: Some(Strength::Lambda(self.l2)),
+            l1: self.l1,
+            solver,
+            steps: matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200),
+            ..Risk::of(LossName::Logistic)
+        };
+        let settings = learner.learner().with_bias(self.bias).with_risk(risk);
+        train(&dataset(self.rows, self.targets), None, &settings, &mut Unwatched).ok()
+    }
+
+    /// Holds what a fit says of itself against its weights, and against a minimum found otherwise, with the
+    /// length of its weights. Returns the objective of the fit's weights.
+    fn check(&self, fit: &Fit, (least, length): (f64, f64), what: &str) -> f64 {
+        let weights = fit.model.scorer.weights().unwrap();
+        let own = self.objective(&weights.values, weights.bias[0]);
+        let found = fit.risk().unwrap();
+        let converged = fit.stopped == Stopped::Converged;
+        assert!((own - found.objective).abs() <= 1e-6 * own + 1e-9, "{what}: {own} is {found:?}");
+        // A ball that holds the weights of the other minimum.
+        if self.l2 + self.l1 > 0.0 || length <= 0.5 * REACH {
+            let is_bound = found.dual.is_none_or(|dual| dual <= least * (1.0 + 1e-13));
+            assert!(is_bound, "{what}: {least}, {found:?}");
+            assert!(!converged || own - least <= 1e-4 * own + 1e-9, "{what}: {own}, {least}, {found:?}");
+        }
+        let has_small_gap = found.met || found.relative_gap.is_some_and(|gap| gap <= 1e-4);
+        assert_eq!(converged, has_small_gap, "{what}: {found:?}");
+        own
     }
 }
 
@@ -394,6 +426,7 @@ fn converged_is_said_only_of_minima() {
     for (scale, shift) in
         [1e-12, 1e-6, 3e-5, 1.0, 1e6].into_iter().flat_map(|scale| [(scale, 0.0), (scale, 1.7e9)])
     {
+        let columns = format!("columns times {scale} plus {shift}");
         let rows: Vec<Vec<f64>> = grid.iter().map(|(a, b)| vec![a * scale + shift, *b]).collect();
         for (learner, loss, solvers) in LEARNERS {
             let targets = if learner.predicts_numbers() { &numbers } else { &signs };
@@ -402,46 +435,13 @@ fn converged_is_said_only_of_minima() {
                 .flat_map(|(l2, l1)| [Bias::Free, Bias::Penalised, Bias::None].map(|bias| (l2, l1, bias)))
             {
                 let task = Task { loss, rows: &rows, targets, l2, l1, bias };
-                let (least, length) = task.least();
+                let minimum = task.least();
                 for &solver in solvers {
-                    let steps =
-                        matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200);
-                    let risk = Risk {
-                        strength: Some(Strength::Lambda(l2)),
-                        l1,
-                        solver,
-                        steps,
-                        ..Risk::of(LossName::Logistic)
-                    };
-                    let settings = learner.learner().with_bias(bias).with_risk(risk);
-                    let Ok(fit) = train(&dataset(&rows, targets), None, &settings, &mut Unwatched) else {
-                        continue;
-                    };
-                    let what = format!(
-                        "{learner:?} {solver:?} λ {l2} ℓ1 {l1} {bias:?}, columns times {scale} plus {shift}"
-                    );
-                    let weights = fit.model.scorer.weights().unwrap();
-                    let own = task.objective(&weights.values, weights.bias[0]);
-                    let found = fit.risk().unwrap();
-                    let converged = fit.termination == Termination::Converged;
-                    assert!((own - found.objective).abs() <= 1e-6 * own + 1e-9, "{what}: {own} is {found:?}");
-                    // A ball that holds the weights of the other minimum.
-                    let near = l2 + l1 > 0.0 || length <= 0.5 * REACH;
-                    if near {
-                        assert!(
-                            found.dual.is_none_or(|dual| dual <= least * (1.0 + 1e-13)),
-                            "{what}: {least}, {found:?}"
-                        );
-                        assert!(
-                            !converged || own - least <= 1e-4 * own + 1e-9,
-                            "{what}: {own}, {least}, {found:?}"
-                        );
-                    }
-                    assert_eq!(
-                        converged,
-                        found.met || found.relative_gap.is_some_and(|gap| gap <= 1e-4),
-                        "{what}: {found:?}"
-                    );
+                    let what = format!("{learner:?} {solver:?} λ {l2} ℓ1 {l1} {bias:?}, {columns}");
+                    let Some(fit) = task.fit(learner, solver) else { continue };
+                    let own = task.check(&fit, minimum, &what);
+                    let (least, found) = (minimum.0, fit.risk().unwrap());
+                    let converged = fit.stopped == Stopped::Converged;
                     let slow = matches!(
                         solver,
                         SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting

@@ -104,8 +104,11 @@ impl Case {
         joint["objective"]["l1"] = json!(0.0);
         let other = json!({"weights": [self.weights[1], self.weights[0]], "bias": 0.0});
         joint["weights"] = json!([self.direction(), other]);
-        let mut proof = json!({"target": {"sides": sides()}, "bias": if self.bias == "free" { "penalised" } else { self.bias },
-            "normalised": self.normalised, "margin": self.margin, "weights": [self.direction()]});
+        let bias = if self.bias == "free" { "penalised" } else { self.bias };
+        let mut proof = json!({
+            "target": {"sides": sides()}, "bias": bias, "normalised": self.normalised,
+            "margin": self.margin, "weights": [self.direction()],
+        });
         match (self.own, self.passes) {
             (Some(own), _) => proof["own_feature"] = json!(own),
             (None, Some(passes)) => proof["passes"] = json!(passes),
@@ -113,16 +116,14 @@ impl Case {
         }
         let rows: Vec<usize> = (0..self.rows.len()).collect();
         let multipliers: Vec<f64> = self.duals.iter().map(|u| u.abs()).collect();
+        let combination = json!({"rows": rows, "multipliers": multipliers});
         vec![
             ("near-optimal", near),
             ("near-optimal", with_duals),
             ("near-optimal", joint),
             ("mistakes-at-most", json!({"proof": proof})),
             ("margin-at-least", json!({"sides": sides(), "bias": self.bias, "direction": self.direction()})),
-            (
-                "margin-at-most",
-                json!({"sides": sides(), "bias": self.bias, "combination": {"rows": rows, "multipliers": multipliers}}),
-            ),
+            ("margin-at-most", json!({"sides": sides(), "bias": self.bias, "combination": combination})),
         ]
     }
 

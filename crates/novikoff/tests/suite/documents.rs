@@ -133,7 +133,9 @@ proptest! {
         let texts: Vec<&str> = documents.iter().map(String::as_str).collect();
         let expected = oracle(&texts, &recipe);
         let input = input(lines(&documents));
-        let found = Reader::open(&input, &options(Format::Text, &recipe), &Purpose::Training).unwrap().read(&mut Unwatched);
+        let found = Reader::open(&input, &options(Format::Text, &recipe), &Purpose::Training)
+            .unwrap()
+            .read(&mut Unwatched);
         if expected.iter().all(BTreeMap::is_empty) {
             prop_assert!(found.is_err());
             return Ok(());
@@ -145,14 +147,20 @@ proptest! {
     }
 
     #[test]
-    fn a_model_reads_what_training_read(documents in documents(), recipe in recipe(), bits in prop::option::of(8u8..12)) {
+    fn a_model_reads_what_training_read(
+        documents in documents(),
+        recipe in recipe(),
+        bits in prop::option::of(8u8..12),
+    ) {
         let recipe = match bits {
             Some(_) => TextRecipe { min_documents: 1, max_share: 1.0, ..recipe },
             None => recipe,
         };
         let options = Options { hash_bits: bits, ..options(Format::Text, &recipe) };
         let text = input(lines(&documents));
-        let Ok(data) = Reader::open(&text, &options, &Purpose::Training).unwrap().read(&mut Unwatched) else { return Ok(()) };
+        let Ok(data) = Reader::open(&text, &options, &Purpose::Training).unwrap().read(&mut Unwatched) else {
+            return Ok(());
+        };
         let (schema, features) = (&data.schema, data.rows.columns());
         let purpose = Purpose::Evaluation { labels: &data.names, schema, features };
         let again = Reader::open(&text, &Options::default(), &purpose).unwrap().read(&mut Unwatched).unwrap();
@@ -170,11 +178,15 @@ proptest! {
 
     #[test]
     fn every_format_says_the_same(documents in documents(), recipe in recipe()) {
-        let expected = Reader::open(&input(lines(&documents)), &options(Format::Text, &recipe), &Purpose::Training).unwrap();
+        let expected =
+            Reader::open(&input(lines(&documents)), &options(Format::Text, &recipe), &Purpose::Training)
+                .unwrap();
         let Ok(expected) = expected.read(&mut Unwatched) else { return Ok(()) };
         let label = |i: usize| ["ham", "spam"][i % 2];
         let numbered = || documents.iter().enumerate();
-        let json: String = numbered().map(|(i, text)| format!("{}\n", serde_json::json!({"id": [i], "text": text, "label": label(i)}))).collect();
+        let json: String = numbered()
+            .map(|(i, text)| format!("{}\n", serde_json::json!({"id": [i], "text": text, "label": label(i)})))
+            .collect();
         let csv: String = numbered().map(|(i, text)| format!("{},\"{text}\"\n", label(i))).collect();
         let fast: String = numbered().map(|(i, text)| format!("__label__{} {text}\n", label(i))).collect();
         let table = TableOptions { text: vec!["words".into()], ..TableOptions::default() };
@@ -183,7 +195,10 @@ proptest! {
             (format!("class,words\n{csv}"), Options { table, ..options(Format::Csv, &recipe) }),
             (fast, options(Format::Text, &recipe)),
         ] {
-            let found = Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+            let found = Reader::open(&input(text), &options, &Purpose::Training)
+                .unwrap()
+                .read(&mut Unwatched)
+                .unwrap();
             prop_assert_eq!(named(&found), named(&expected));
         }
     }
@@ -192,17 +207,27 @@ proptest! {
     fn a_stream_with_a_dictionary_is_the_collection(documents in documents(), recipe in recipe()) {
         let recipe = TextRecipe { idf: false, min_documents: 1, max_share: 1.0, ..recipe };
         let text = lines(&documents);
-        let whole = Reader::open(&input(text.clone()), &options(Format::Text, &recipe), &Purpose::Training).unwrap();
+        let whole =
+            Reader::open(&input(text.clone()), &options(Format::Text, &recipe), &Purpose::Training).unwrap();
         let Ok(whole) = whole.read(&mut Unwatched) else { return Ok(()) };
         let options = Options { hash_bits: Some(0), ..options(Format::Text, &recipe) };
-        let stream = Reader::open_stream(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
+        let stream = Reader::open_stream(&input(text), &options, &Purpose::Training)
+            .unwrap()
+            .read(&mut Unwatched)
+            .unwrap();
         prop_assert_eq!(named(&stream), named(&whole));
     }
 
     #[test]
-    fn what_is_held_back_has_no_say(documents in prop::collection::vec("([a-d]{1,2} ){0,8}", 4..20), recipe in recipe(), seed in any::<u64>()) {
+    fn what_is_held_back_has_no_say(
+        documents in prop::collection::vec("([a-d]{1,2} ){0,8}", 4..20),
+        recipe in recipe(),
+        seed in any::<u64>(),
+    ) {
         let text = lines(&documents);
-        let open = || Reader::open(&input(text.clone()), &options(Format::Text, &recipe), &Purpose::Training).unwrap();
+        let open = || {
+            Reader::open(&input(text.clone()), &options(Format::Text, &recipe), &Purpose::Training).unwrap()
+        };
         let Ok((kept, held)) = open().read_split(0.3, seed, &mut Unwatched) else { return Ok(()) };
         prop_assert_eq!(kept.len() + held.len(), documents.len());
         // The same split of the rows as they are: the lines that are kept.
@@ -210,7 +235,8 @@ proptest! {
         let numbers: Vec<f64> = (0..all.len()).map(|i| i as f64).collect();
         let (kept_numbers, _) = Dataset { row_weights: numbers, ..all }.split(0.3, seed);
         let line: Vec<&str> = text.lines().collect();
-        let kept_lines: String = kept_numbers.row_weights.iter().map(|&i| format!("{}\n", line[i as usize])).collect();
+        let kept_lines: String =
+            kept_numbers.row_weights.iter().map(|&i| format!("{}\n", line[i as usize])).collect();
         prop_assert_eq!(named(&kept), named(&read(&kept_lines, &recipe)));
     }
 }
@@ -255,7 +281,8 @@ fn a_folder_of_files_says_the_same() {
 
 #[test]
 fn documents_stand_beside_other_columns() {
-    let text = "label,age,title,body,sex\nham,3,See you,at five,f\nspam,4,You won,a prize,m\nspam,,Win,win a prize,f\n";
+    let text = "label,age,title,body,sex\nham,3,See you,at five,f\nspam,4,You won,a prize,m\nspam,,Win,win a \
+                prize,f\n";
     let table = TableOptions {
         text: vec!["title".into(), "body".into()],
         missing: novikoff::features::Missing::Zero,
@@ -299,9 +326,10 @@ fn documents_stand_beside_other_columns() {
 }
 
 /// Lecture notes on the perceptron classify this document by counting its words and weighing them.
-const ALERTS: &str = "Electronic alerts have been used to assist the authorities in moments of chaos and potential danger: after the \
-    Boston bombing in 2013, when the Boston suspects were still at large, and last month in Los Angeles, during an active shooter \
-    scare at the airport.";
+const ALERTS: &str = "Electronic alerts have been used to assist the authorities in moments of chaos and \
+                      potential danger: after the Boston bombing in 2013, when the Boston suspects were \
+                      still at large, and last month in Los Angeles, during an active shooter scare at the \
+                      airport.";
 
 #[test]
 fn the_example_of_the_lecture_notes_is_as_printed() {

@@ -120,7 +120,15 @@ proptest! {
         let total = if weighted { weights[..n].iter().sum() } else { n as f64 };
         macro_rules! check {
             ($loss:expr, $targets:expr, $($solver:expr),*) => {{
-                let problem = Problem { rows: &matrix, targets: $targets, row_weights, total, loss: $loss, penalty: L2(lambda), bias };
+                let problem = Problem {
+                    rows: &matrix,
+                    targets: $targets,
+                    row_weights,
+                    total,
+                    loss: $loss,
+                    penalty: L2(lambda),
+                    bias,
+                };
                 agree(&problem, &rows, &[$((stringify!($solver), &$solver)),*])?;
             }};
         }
@@ -168,12 +176,15 @@ proptest! {
     #[test]
     fn many_columns(
         // Columns that most rows share, columns that a few share, and columns that one has.
-        rows in prop::collection::vec((
-            prop::collection::vec(-1.0..1.0f64, 20),
-            prop::collection::btree_map(20..100u32, -1.0..1.0f64, 5),
-            prop::collection::btree_map(100..300_000u32, -1.0..1.0f64, 5),
-            any::<bool>(),
-        ), 60),
+        rows in prop::collection::vec(
+            (
+                prop::collection::vec(-1.0..1.0f64, 20),
+                prop::collection::btree_map(20..100u32, -1.0..1.0f64, 5),
+                prop::collection::btree_map(100..300_000u32, -1.0..1.0f64, 5),
+                any::<bool>(),
+            ),
+            60,
+        ),
         weighted: bool,
         bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
     ) {
@@ -189,14 +200,28 @@ proptest! {
         rows.widen(300_000);
         let weights: Vec<f64> = (0..60).map(|i| 0.5 + f64::from(i % 3)).collect();
         let row_weights = if weighted { &weights[..] } else { &[] };
-        let problem = Problem { rows: &rows, targets: &targets, row_weights, total: 60.0, loss: Hinge, penalty: L2(1e-2), bias };
+        let problem = Problem {
+            rows: &rows,
+            targets: &targets,
+            row_weights,
+            total: 60.0,
+            loss: Hinge,
+            penalty: L2(1e-2),
+            bias,
+        };
         let solution = run(&problem, &DualCoordinate, 1e-9);
         prop_assert!(solution.steps > 6, "no copy was made: {} passes", solution.steps);
-        let gap = duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
+        let gap = duality_gap(
+            &problem,
+            &solution.point,
+            &problem.scores(&solution.point),
+            solution.duals.as_deref(),
+        );
         prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.termination);
         let duals = solution.duals.unwrap();
         let pull = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
-        let far = pull.weights.iter().zip(&solution.point.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let far =
+            pull.weights.iter().zip(&solution.point.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(far < 1e-9, "{far}");
     }
 }
@@ -235,6 +260,26 @@ const MINIMISERS: [LearnerName; 5] = [
     LearnerName::HingeAtZero,
 ];
 
+/// Rows of an odd kind, out of 64 random numbers, and their labels.
+fn odd_rows(kind: usize, noise: &[f64]) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let rows: Vec<Vec<f64>> = match kind {
+        // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than columns.
+        0 => (0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(),
+        1 => (0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(),
+        2 => (0..16).map(|i| vec![noise[i]]).collect(),
+        3 => vec![vec![0.0, 0.0]; 6],
+        4 => (0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(),
+        // Separable, one column a thousand times as large, duplicates with both labels, three classes.
+        5 => (0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(),
+        6 => (0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(),
+        7 => (0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(),
+        _ => (0..18).map(|i| noise[i * 3..i * 3 + 3].to_vec()).collect(),
+    };
+    let classes = if kind == 8 { 3 } else { 2 };
+    let labels = (0..rows.len()).map(|i| i % classes).collect();
+    (rows, labels)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
@@ -253,10 +298,23 @@ proptest! {
         let mut row_weights = vec![1.0; rows.len()];
         row_weights[which] = 2.0;
         for learner in MINIMISERS {
-            let once = train(&dataset(&rows, &labels, row_weights.clone()), None, &settings(learner), &mut Unwatched).unwrap();
-            let twice = train(&dataset(&twice.0, &twice.1, Vec::new()), None, &settings(learner), &mut Unwatched).unwrap();
+            let once = train(
+                &dataset(&rows, &labels, row_weights.clone()),
+                None,
+                &settings(learner),
+                &mut Unwatched,
+            )
+            .unwrap();
+            let twice =
+                train(&dataset(&twice.0, &twice.1, Vec::new()), None, &settings(learner), &mut Unwatched)
+                    .unwrap();
             let (a, b) = (once.risk().unwrap(), twice.risk().unwrap());
-            prop_assert!((a.objective - b.objective).abs() <= 1e-9 * (1.0 + a.objective), "{learner:?}: {} {}", a.objective, b.objective);
+            prop_assert!(
+                (a.objective - b.objective).abs() <= 1e-9 * (1.0 + a.objective),
+                "{learner:?}: {} {}",
+                a.objective,
+                b.objective
+            );
             prop_assert_eq!(a.lambda, b.lambda);
         }
     }
@@ -270,26 +328,23 @@ proptest! {
         bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
         noise in prop::collection::vec(-1.0..1.0f64, 64),
     ) {
-        let (rows, labels): (Vec<Vec<f64>>, Vec<usize>) = match kind {
-            // Perfectly collinear columns, constant columns, one column, all-zero rows, fewer rows than
-            // columns.
-            0 => ((0..16).map(|i| vec![noise[i], 2.0 * noise[i], -noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
-            1 => ((0..16).map(|i| vec![1.0, noise[i], 5.0]).collect(), (0..16).map(|i| i % 2).collect()),
-            2 => ((0..16).map(|i| vec![noise[i]]).collect(), (0..16).map(|i| i % 2).collect()),
-            3 => (vec![vec![0.0, 0.0]; 6], (0..6).map(|i| i % 2).collect()),
-            4 => ((0..3).map(|i| noise[i * 10..i * 10 + 10].to_vec()).collect(), vec![0, 1, 0]),
-            // Separable, one column a thousand times as large, duplicates with both labels, two rows, three
-            // classes.
-            5 => ((0..12).map(|i| vec![if i % 2 == 0 { -1.0 } else { 1.0 }, noise[i]]).collect(), (0..12).map(|i| i % 2).collect()),
-            6 => ((0..16).map(|i| vec![noise[i], 1000.0 * noise[i + 16]]).collect(), (0..16).map(|i| i % 2).collect()),
-            7 => ((0..16).map(|i| vec![noise[i / 2], noise[i / 2 + 8]]).collect(), (0..16).map(|i| i % 2).collect()),
-            _ => ((0..18).map(|i| noise[i * 3..i * 3 + 3].to_vec()).collect(), (0..18).map(|i| i % 3).collect()),
-        };
-        let rows: Vec<Vec<f64>> = rows.into_iter().map(|row| row.into_iter().map(|x| scale * x).collect()).collect();
+        let (rows, labels) = odd_rows(kind, &noise);
+        let rows: Vec<Vec<f64>> =
+            rows.into_iter().map(|row| row.into_iter().map(|x| scale * x).collect()).collect();
         let data = dataset(&rows, &labels, Vec::new());
         for learner in LearnerName::BATCH {
-            let risk = Risk { strength: Some(Strength::Lambda(lambda)), tolerance: 1e-6, steps: Some(2000), ..Risk::of(LossName::Logistic) };
-            let fit = match train(&data, None, &learner.learner().with_bias(bias).with_risk(risk), &mut Unwatched) {
+            let risk = Risk {
+                strength: Some(Strength::Lambda(lambda)),
+                tolerance: 1e-6,
+                steps: Some(2000),
+                ..Risk::of(LossName::Logistic)
+            };
+            let fit = match train(
+                &data,
+                None,
+                &learner.learner().with_bias(bias).with_risk(risk),
+                &mut Unwatched,
+            ) {
                 Ok(fit) => fit,
                 Err(error) => {
                     prop_assert!(lambda == 0.0, "{learner:?}: {error}");
@@ -308,7 +363,14 @@ proptest! {
             // One weight at a time creeps where columns are collinear.
             let creeps = learner == LearnerName::Boosting && kind <= 1;
             if usual && learner != LearnerName::MaxMargin && !creeps {
-                prop_assert_eq!(fit.termination, Termination::Converged, "{:?} kind {}: {:?}", learner, kind, risk.obstacle);
+                prop_assert_eq!(
+                    fit.stopped,
+                    Stopped::Converged,
+                    "{:?} kind {}: {:?}",
+                    learner,
+                    kind,
+                    risk.obstacle
+                );
             }
             if let (Some(dual), true) = (risk.dual, learner != LearnerName::MaxMargin) {
                 prop_assert!(dual <= risk.objective * (1.0 + 1e-9) + 1e-12);
@@ -406,7 +468,15 @@ proptest! {
         let row_weights: Vec<f64> = (0..rows.len()).map(|i| 0.5 + i as f64).collect();
         let matrix = matrix(&rows, Layout::Dense { columns: 2 });
         for bias in [Bias::Free, Bias::Penalised, Bias::None] {
-            let problem = Joint { rows: &matrix, classes: &classes, count: 3, row_weights: &row_weights, total: 5.0, lambda, bias };
+            let problem = Joint {
+                rows: &matrix,
+                classes: &classes,
+                count: 3,
+                row_weights: &row_weights,
+                total: 5.0,
+                lambda,
+                bias,
+            };
             let gaps = points.iter().map(|numbers| {
                 let mut weights = Weights::zero(2, 3);
                 weights.values.copy_from_slice(&numbers[..6]);
@@ -416,7 +486,10 @@ proptest! {
             let gaps: Vec<_> = gaps.collect();
             for a in &gaps {
                 for b in &gaps {
-                    prop_assert!(a.dual.unwrap() <= b.objective + 1e-9 * (1.0 + b.objective), "{bias:?} {a:?} {b:?}");
+                    prop_assert!(
+                        a.dual.unwrap() <= b.objective + 1e-9 * (1.0 + b.objective),
+                        "{bias:?} {a:?} {b:?}"
+                    );
                 }
             }
         }
@@ -477,24 +550,35 @@ proptest! {
     ) {
         let data = many_rows(seed, noise);
         let sign = |i: usize| if data.labels[i] == 0 { -1.0 } else { 1.0 };
-        let targets: Vec<f64> = (0..data.len()).map(|i| if misleading && i % 8 == 0 { -sign(i) } else { sign(i) }).collect();
-        let row_weights: Vec<f64> = if weighted { (0..data.len()).map(|i| (i % 3) as f64).collect() } else { Vec::new() };
+        let targets: Vec<f64> =
+            (0..data.len()).map(|i| if misleading && i % 8 == 0 { -sign(i) } else { sign(i) }).collect();
+        let row_weights: Vec<f64> =
+            if weighted { (0..data.len()).map(|i| (i % 3) as f64).collect() } else { Vec::new() };
         let total = if weighted { row_weights.iter().sum() } else { data.len() as f64 };
         let zero = WarmStart { point: Point::zero(data.rows.columns()), duals: Vec::new() };
         macro_rules! same {
             ($loss:expr, $solver:expr) => {{
                 let rows = &data.rows;
                 let (row_weights, penalty) = (&row_weights[..], L2(1e-3));
-                let problem = Problem { rows, targets: &targets, row_weights, total, loss: $loss, penalty, bias };
+                let problem =
+                    Problem { rows, targets: &targets, row_weights, total, loss: $loss, penalty, bias };
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
                 let found = |start: Option<&WarmStart>| {
                     let solution = $solver.solve(&problem, start, &control(&watch, 1e-8));
-                    duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref())
+                    duality_gap(
+                        &problem,
+                        &solution.point,
+                        &problem.scores(&solution.point),
+                        solution.duals.as_deref(),
+                    )
                 };
                 let (short, long) = (found(None), found(Some(&zero)));
                 prop_assert!(short.within(1e-7) && long.within(1e-7), "{short:?} {long:?}");
-                prop_assert!((short.objective - long.objective).abs() <= 1e-7 * long.objective, "{short:?} {long:?}");
+                prop_assert!(
+                    (short.objective - long.objective).abs() <= 1e-7 * long.objective,
+                    "{short:?} {long:?}"
+                );
             }};
         }
         same!(Logistic, Newton);

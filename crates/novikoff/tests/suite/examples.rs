@@ -1,5 +1,5 @@
-//! The examples run, and what they assert holds. `cargo test` builds them; with `--test suite` alone, build them first:
-//! `cargo build --examples`.
+//! The examples run, and what they assert holds. `cargo test` builds them; with `--test suite` alone, build
+//! them first: `cargo build --examples`.
 
 use std::path::PathBuf;
 use std::process::Command;

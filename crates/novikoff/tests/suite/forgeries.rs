@@ -24,6 +24,14 @@ fn refused(data: &Dataset, name: &str, claim: &Value) {
     assert!(matches!(found, Ok([false, false, false]) | Err(_)), "{found:?} {claim}");
 }
 
+/// What proves that a perceptron without a bias makes few mistakes.
+fn proof(margin: f64, weights: &[f64]) -> Value {
+    json!({
+        "target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": margin,
+        "weights": [{"weights": weights, "bias": 0.0}],
+    })
+}
+
 const PAIR: &str = "1 1:1\n-1 1:-1\n";
 
 #[test]
@@ -32,7 +40,10 @@ fn what_underflows_proves_nothing() {
     let mut tiny = objective("hinge", 1e-200, "none");
     tiny["class_weights"] = json!([["1", 1e-200], ["-1", 1e-200]]);
     let direction = json!({"weights": [1.0], "bias": 0.0});
-    let claim = |value: f64, bound: f64| json!({"objective": tiny, "value": value, "lower_bound": bound, "weights": [direction], "duals": [-1.0, 1.0]});
+    let claim = |value: f64, bound: f64| {
+        let (weights, duals) = ([&direction], [-1.0, 1.0]);
+        json!({"objective": tiny, "value": value, "lower_bound": bound, "weights": weights, "duals": duals})
+    };
     refused(&data, "near-optimal", &claim(5.1e-201, 9.99e-201));
     refused(&data, "near-optimal", &claim(1e-200, 9.99e-201));
     // ½λ is zero in doubles.
@@ -43,31 +54,38 @@ fn what_underflows_proves_nothing() {
     let narrow = read("1 1:1e-170\n-1 1:-1e-170\n");
     let mut scaled = objective("hinge", 1.0, "none");
     scaled["scale"] = json!("unit-variance");
+    let longer = json!([{"weights": [1e170], "bias": 0.0}]);
     refused(
         &narrow,
         "near-optimal",
-        &json!({"objective": scaled, "value": 0.51, "weights": [{"weights": [1e170], "bias": 0.0}], "lower_bound": 0.6}),
+        &json!({"objective": scaled, "value": 0.51, "weights": longer, "lower_bound": 0.6}),
     );
     // Row weights times class weights that are subnormal, and rounded.
     let rows = weighted(PAIR, &[5e-324, 5e-324]);
     let mut halves = objective("hinge", 1.0, "none");
     halves["class_weights"] = json!([["1", 0.75], ["-1", 0.75]]);
+    let zero = json!([{"weights": [0.0], "bias": 0.0}]);
     refused(
         &rows,
         "near-optimal",
-        &json!({"objective": halves, "value": 1.0, "lower_bound": 0.8, "weights": [{"weights": [0.0], "bias": 0.0}], "duals": [-1.0, 1.0]}),
+        &json!({
+            "objective": halves, "value": 1.0, "lower_bound": 0.8, "weights": zero, "duals": [-1.0, 1.0],
+        }),
     );
 }
 
 #[test]
 fn weights_without_a_direction_and_subnormal_ones_prove_nothing() {
     let data = read("1 1:1000 2:1000\n-1 1:-1000 2:-1000\n");
-    let margin = |margin: f64, direction: Value| json!({"sides": sides(), "bias": "none", "margin": margin, "direction": direction});
+    let margin = |margin: f64, direction: Value| {
+        let sides = sides();
+        json!({"sides": sides, "bias": "none", "margin": margin, "direction": direction})
+    };
     let subnormal = json!({"weights": [5e-324, 5e-324], "bias": 0.0});
     refused(&data, "margin-at-least", &margin(1990.0, subnormal.clone()));
-    let found = verdicts(&data, &certificate(&data, "margin-at-least", &margin(1414.2, subnormal.clone())));
+    let found = verdicts(&data, &certificate(&data, "margin-at-least", &margin(1414.2, subnormal)));
     assert_eq!(found, Ok([false, true, true]), "a true claim is referred, and holds");
-    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 1990.0, "weights": [subnormal]});
+    let proof = proof(1990.0, &[5e-324, 5e-324]);
     refused(&data, "mistakes-at-most", &json!({"mistakes": 0, "proof": proof}));
     let crossed = read("1 1:1\n-1 1:1\n");
     refused(&crossed, "margin-at-least", &margin(0.0, json!({"columns": [], "weights": [], "bias": 0.0})));
@@ -90,7 +108,10 @@ fn what_overflows_proves_nothing() {
     refused(
         &long,
         "near-optimal",
-        &json!({"objective": squared, "value": 1e61, "lower_bound": 9.9e60, "weights": zero, "duals": [-1e30, 1e30]}),
+        &json!({
+            "objective": squared, "value": 1e61, "lower_bound": 9.9e60, "weights": zero,
+            "duals": [-1e30, 1e30],
+        }),
     );
     // Row weights whose sum is no double.
     let heavy = weighted(PAIR, &[1.5e308, 1.5e308]);
@@ -106,8 +127,7 @@ fn what_overflows_proves_nothing() {
 fn rows_that_contradict_one_another_are_not_learned() {
     let data = read("1 1:1e-170\n-1 1:1e-170\n");
     let proof = |passes: Value| {
-        let mut proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 5e-171,
-            "weights": [{"weights": [1.0], "bias": 0.0}]});
+        let mut proof = proof(5e-171, &[1.0]);
         if passes != Value::Null {
             proof["passes"] = passes;
         }
@@ -123,8 +143,9 @@ fn rows_too_short_to_divide_by_prove_nothing_in_doubles() {
     let text: String =
         (0..100).map(|i| format!("{} 1:1e-310\n", if i % 2 == 0 { "1" } else { "-1" })).collect();
     let data = read(&text);
-    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": true, "passes": 10, "margin": 1.0,
-        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    let mut proof = proof(1.0, &[1.0]);
+    proof["normalised"] = json!(true);
+    proof["passes"] = json!(10);
     refused(&data, "mistakes-at-most", &json!({"mistakes": 560, "proof": proof}));
     let found =
         verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 2090, "proof": proof})));
@@ -135,8 +156,7 @@ fn rows_too_short_to_divide_by_prove_nothing_in_doubles() {
 #[test]
 fn a_margin_that_is_met_exactly_is_left_to_exact_arithmetic() {
     let data = read("1 1:3\n-1 1:-7\n");
-    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "margin": 3.0,
-        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    let proof = proof(3.0, &[1.0]);
     let found =
         verdicts(&data, &certificate(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof})));
     assert_eq!(found, Ok([false, true, true]));
@@ -163,8 +183,8 @@ fn parts_without_a_meaning_are_refused() {
     let mut unscaled = objective("hinge", 1.0, "none");
     unscaled["scale"] = json!("none");
     refused(&data, "near-optimal", &json!({"objective": unscaled, "value": 1.0, "weights": [zero]}));
-    let proof = json!({"target": {"sides": sides()}, "bias": "none", "normalised": false, "passes": 0, "margin": 1.0,
-        "weights": [{"weights": [1.0], "bias": 0.0}]});
+    let mut proof = proof(1.0, &[1.0]);
+    proof["passes"] = json!(0);
     refused(&data, "mistakes-at-most", &json!({"mistakes": 5, "proof": proof}));
 }
 
@@ -179,7 +199,8 @@ fn sentences_name_the_bias_and_nobody_forges_a_line() {
     assert_eq!(checked[1].claim, "no hyperplane through the origin separates 1 from -1");
     let forged = text.replacen("\"claims\"", "\"model\": \"x\\nholds  everything\", \"claims\"", 1);
     assert!(Certificate::from_text(&forged).is_err());
-    let old = r#"{"format": "novikoff certificate", "version": 3, "data": {"hash": "rows:0", "rows": 2, "features": 1}, "claims": []}"#;
+    let old = r#"{"format": "novikoff certificate", "version": 3,
+        "data": {"hash": "rows:0", "rows": 2, "features": 1}, "claims": []}"#;
     assert!(Certificate::from_text(old).unwrap_err().contains("version 3"));
 }
 

@@ -218,7 +218,12 @@ proptest! {
 
     #[test]
     fn last_averaged_and_voted_are_those_of_the_textbook(
-        rows in rows(30), degree in 1u32..5, each in any::<bool>(), bias in bias(), tie in tie(), epochs in 1usize..5,
+        rows in rows(30),
+        degree in 1u32..5,
+        each in any::<bool>(),
+        bias in bias(),
+        tie in tie(),
+        epochs in 1usize..5,
         dense in any::<bool>(),
     ) {
         let (kernel, scheme) = (Kernel::Polynomial(degree), scheme(rows.k, each));
@@ -246,7 +251,10 @@ proptest! {
                 };
                 for (a, b) in found.iter().zip(&expected) {
                     let exact = hypothesis != Hypothesis::Average;
-                    prop_assert!(if exact { a == b } else { (a - b).abs() <= 1e-9 * (1.0 + b.abs()) }, "{hypothesis:?}: {a} and not {b}");
+                    prop_assert!(
+                        if exact { a == b } else { (a - b).abs() <= 1e-9 * (1.0 + b.abs()) },
+                        "{hypothesis:?}: {a} and not {b}"
+                    );
                 }
             }
         }
@@ -255,7 +263,11 @@ proptest! {
     /// With several tiles and blocks, and rows in a shuffled order: a linear kernel does what weights do.
     #[test]
     fn a_linear_kernel_learns_what_weights_learn(
-        rows in rows(1500), each in any::<bool>(), bias in bias(), seed in any::<u64>(), aggressive in any::<bool>(),
+        rows in rows(1500),
+        each in any::<bool>(),
+        bias in bias(),
+        seed in any::<u64>(),
+        aggressive in any::<bool>(),
     ) {
         let all = matrix(&rows.dense, Layout::Sparse);
         let scheme = scheme(rows.k, each);
@@ -264,21 +276,47 @@ proptest! {
             // Steps are no whole numbers: among joint classes, rounding may decide which rival is the best.
             let scheme = if scheme == Scheme::Joint { Scheme::OneVsRest } else { scheme };
             let rule = PassiveAggressive { aggressiveness: Aggressiveness::Capped(1.0) };
-            agree(&Plan { order: Order::Shuffled, seed, ..plan(rule, scheme, rows.k, bias, Hypothesis::Last, 1) }, batch, 1e-6)?;
+            agree(
+                &Plan {
+                    order: Order::Shuffled,
+                    seed,
+                    ..plan(rule, scheme, rows.k, bias, Hypothesis::Last, 1)
+                },
+                batch,
+                1e-6,
+            )?;
         } else {
-            agree(&Plan { order: Order::Shuffled, seed, ..plan(Perceptron::default(), scheme, rows.k, bias, Hypothesis::Last, 2) }, batch, 0.0)?;
+            agree(
+                &Plan {
+                    order: Order::Shuffled,
+                    seed,
+                    ..plan(Perceptron::default(), scheme, rows.k, bias, Hypothesis::Last, 2)
+                },
+                batch,
+                0.0,
+            )?;
         }
     }
 
     /// The textbook's algorithm with an rbf kernel, on rows where rounding decides nothing.
     #[test]
-    fn an_rbf_kernel_learns_what_the_textbook_does(rows in scattered(25), gamma in 0.01..2.0f64, bias in bias()) {
+    fn an_rbf_kernel_learns_what_the_textbook_does(
+        rows in scattered(25),
+        gamma in 0.01..2.0f64,
+        bias in bias(),
+    ) {
         let (kernel, scheme) = (Kernel::Rbf(gamma), scheme(rows.k, false));
         let all = matrix(&rows.dense, Layout::Sparse);
         let (history, mistakes) = naive(&rows, kernel, scheme, bias, Tie::Mistake, 2);
         prop_assume!(clearly_decided(&rows, kernel, bias, &history));
         let plan = plan(Perceptron::default(), scheme, rows.k, bias, Hypothesis::Last, 2);
-        let (trained, _) = train_kernel(&plan, kernel, TrainingRows { rows: &all, classes: &rows.classes, weights: &[] }, None, &mut Unwatched);
+        let (trained, _) = train_kernel(
+            &plan,
+            kernel,
+            TrainingRows { rows: &all, classes: &rows.classes, weights: &[] },
+            None,
+            &mut Unwatched,
+        );
         prop_assert_eq!(trained.mistakes, mistakes);
         for (i, found) in scores(&trained.scorer, &all).iter().enumerate() {
             for (a, b) in found.iter().zip(naive_scores(&rows, kernel, bias, history.last().unwrap(), i)) {
@@ -294,13 +332,21 @@ proptest! {
         let kernel = Kernel::Polynomial(degree);
         let all = matrix(&rows.dense, Layout::Sparse);
         let classes: Vec<u32> = rows.classes.iter().map(|c| c % 2).collect();
-        let rule = Perceptron { length: if unit { Length::Unit } else { Length::AsGiven }, ..Perceptron::default() };
+        let rule =
+            Perceptron { length: if unit { Length::Unit } else { Length::AsGiven }, ..Perceptron::default() };
         let plan = plan(rule, Scheme::Two, 2, Bias::Free, Hypothesis::Last, 1);
         for n in 1..=all.rows() {
             let part = |n: usize| all.select(0..n);
             let run = |n: usize| {
                 let rows = part(n);
-                train_kernel(&plan, kernel, TrainingRows { rows: &rows, classes: &classes[..n], weights: &[] }, None, &mut Unwatched).0
+                train_kernel(
+                    &plan,
+                    kernel,
+                    TrainingRows { rows: &rows, classes: &classes[..n], weights: &[] },
+                    None,
+                    &mut Unwatched,
+                )
+                .0
             };
             let (before, after) = (run(n - 1), run(n));
             if after.updates > before.updates {
@@ -332,7 +378,9 @@ proptest! {
         let batch = TrainingRows { rows: &all, classes: &rows.classes, weights: &[] };
         let (trained, _) = train_kernel(&plan, kernel, batch, None, &mut Unwatched);
         let unbounded = Scorer::Kernel(streamed(all.rows()));
-        for (a, b) in scores(&unbounded, &all).iter().flatten().zip(scores(&trained.scorer, &all).iter().flatten()) {
+        for (a, b) in
+            scores(&unbounded, &all).iter().flatten().zip(scores(&trained.scorer, &all).iter().flatten())
+        {
             prop_assert!((a - b).abs() <= 1e-9 * (1.0 + b.abs()), "{a} and not {b}");
         }
     }

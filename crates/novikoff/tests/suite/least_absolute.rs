@@ -88,22 +88,33 @@ proptest! {
         weighted in any::<bool>(),
         scale in prop::sample::select(vec![1.0, 1e-6, 1e6]),
     ) {
-        let rows: Vec<Vec<f64>> = raw.iter().map(|row| row[..features].iter().map(|x| f64::from(*x)).collect()).collect();
+        let rows: Vec<Vec<f64>> =
+            raw.iter().map(|row| row[..features].iter().map(|x| f64::from(*x)).collect()).collect();
         let targets: Vec<f64> = targets[..rows.len()].iter().map(|y| scale * f64::from(*y)).collect();
-        let weights: Vec<f64> = (0..rows.len()).map(|i| if weighted { [1.0, 2.0, 0.0, 0.5][i % 4] } else { 1.0 }).collect();
+        let weights: Vec<f64> =
+            (0..rows.len()).map(|i| if weighted { [1.0, 2.0, 0.0, 0.5][i % 4] } else { 1.0 }).collect();
         let data = dataset(&rows, &targets, if weighted { weights.clone() } else { Vec::new() });
         let fit = train(&data, None, &settings(bias), &mut Unwatched).unwrap();
         let risk = fit.risk().unwrap();
         prop_assert_eq!(risk.solver, SolverName::Simplex.name());
-        let wide: Vec<Vec<f64>> =
-            rows.iter().map(|row| row.iter().copied().chain((bias == Bias::Free).then_some(1.0)).collect()).collect();
+        let wide: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|row| row.iter().copied().chain((bias == Bias::Free).then_some(1.0)).collect())
+            .collect();
         let expected = least(&wide, &targets, &weights);
-        prop_assert!((risk.objective - expected).abs() <= 1e-10 * (expected + scale), "{} {}", risk.objective, expected);
-        prop_assert_eq!(fit.termination, Termination::Converged);
+        prop_assert!(
+            (risk.objective - expected).abs() <= 1e-10 * (expected + scale),
+            "{} {}",
+            risk.objective,
+            expected
+        );
+        prop_assert_eq!(fit.stopped, Stopped::Converged);
         // The certificate says so too, but for rounding.
         let certificate = fit.certificate(&data).unwrap();
         prop_assert!(certificate.check(&data).iter().all(|claim| claim.holds));
-        let [Claim::NearOptimal { value, lower_bound: Some(least), .. }] = &certificate.claims[..] else { panic!() };
+        let [Claim::NearOptimal { value, lower_bound: Some(least), .. }] = &certificate.claims[..] else {
+            panic!()
+        };
         prop_assert!(value - least <= 1e-8 * (expected + scale) + 1e-12, "{value} {least}");
     }
 }

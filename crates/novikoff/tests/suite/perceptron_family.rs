@@ -192,7 +192,12 @@ proptest! {
     /// P5, and seed 001's algorithm: what it returns is the sum over all rounds, the average times the
     /// rounds.
     #[test]
-    fn averaged_equals_the_naive_average_of_all_weight_vectors(rows in rows(2usize..5), bias in bias(), tie in tie(), epochs in 1usize..4) {
+    fn averaged_equals_the_naive_average_of_all_weight_vectors(
+        rows in rows(2usize..5),
+        bias in bias(),
+        tie in tie(),
+        epochs in 1usize..4,
+    ) {
         for scheme in all_schemes(rows.k) {
             let naive = naive(&rows, scheme, bias, tie, epochs);
             let rule = Perceptron { tie, ..Perceptron::default() };
@@ -207,7 +212,12 @@ proptest! {
                 for j in 0..=features {
                     let sum: f64 = naive.history.iter().map(|w| w[output][j]).sum();
                     let got = if j < features { weights.weight(j, output) } else { weights.bias[output] };
-                    prop_assert!((got * rounds - sum).abs() <= 1e-9 * (1.0 + sum.abs()), "{} {}", got * rounds, sum);
+                    prop_assert!(
+                        (got * rounds - sum).abs() <= 1e-9 * (1.0 + sum.abs()),
+                        "{} {}",
+                        got * rounds,
+                        sum
+                    );
                 }
             }
         }
@@ -215,7 +225,12 @@ proptest! {
 
     /// P4: the sweep over mistakes counts the same votes as asking every stored vector.
     #[test]
-    fn voted_equals_the_naive_vote_over_stored_vectors(rows in rows(2usize..5), bias in bias(), tie in tie(), epochs in 1usize..4) {
+    fn voted_equals_the_naive_vote_over_stored_vectors(
+        rows in rows(2usize..5),
+        bias in bias(),
+        tie in tie(),
+        epochs in 1usize..4,
+    ) {
         for scheme in all_schemes(rows.k) {
             let naive = naive(&rows, scheme, bias, tie, epochs);
             let rule = Perceptron { tie, ..Perceptron::default() };
@@ -232,7 +247,10 @@ proptest! {
                     let s: Vec<f64> = w.iter().map(|w| dot(w, &x)).collect();
                     match scheme {
                         Scheme::Joint => votes[decide(&s)] += 1.0,
-                        _ => votes.iter_mut().zip(&s).for_each(|(v, s)| *v += if *s >= 0.0 { 1.0 } else { -1.0 }),
+                        _ => votes
+                            .iter_mut()
+                            .zip(&s)
+                            .for_each(|(v, s)| *v += if *s >= 0.0 { 1.0 } else { -1.0 }),
                     }
                 }
                 for (vote, got) in votes.iter().zip(&got) {
@@ -245,11 +263,23 @@ proptest! {
     /// P3: from zero, any constant step gives the same predictions (powers of two, so that no rounding
     /// interferes).
     #[test]
-    fn the_step_size_does_not_matter(rows in rows(2usize..5), bias in bias(), tie in tie(), power in -20i32..20) {
+    fn the_step_size_does_not_matter(
+        rows in rows(2usize..5),
+        bias in bias(),
+        tie in tie(),
+        power in -20i32..20,
+    ) {
         for scheme in all_schemes(rows.k) {
             for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let with = |step| {
-                    let plan = plan(Perceptron { step, tie, ..Perceptron::default() }, scheme, rows.k, bias, hypothesis, 3);
+                    let plan = plan(
+                        Perceptron { step, tie, ..Perceptron::default() },
+                        scheme,
+                        rows.k,
+                        bias,
+                        hypothesis,
+                        3,
+                    );
                     let trained = run(&plan, &sparse(&rows), &rows.classes);
                     (trained.mistakes, predictions(&trained.scorer, &sparse(&rows)))
                 };
@@ -260,10 +290,20 @@ proptest! {
 
     /// P10: after an update on (x, y), y·s_new = y·s_old + ‖x‖² + 1 (without the 1 if there is no bias).
     #[test]
-    fn an_update_makes_the_learner_less_wrong_by_the_squared_norm(rows in rows(Just(2)), bias in bias(), tie in tie()) {
+    fn an_update_makes_the_learner_less_wrong_by_the_squared_norm(
+        rows in rows(Just(2)),
+        bias in bias(),
+        tie in tie(),
+    ) {
         let matrix = sparse(&rows);
-        let mut learner =
-            LinearLearner::new(Perceptron { tie, ..Perceptron::default() }, Scheme::Two, 2, matrix.columns(), bias, Hypothesis::Last);
+        let mut learner = LinearLearner::new(
+            Perceptron { tie, ..Perceptron::default() },
+            Scheme::Two,
+            2,
+            matrix.columns(),
+            bias,
+            Hypothesis::Last,
+        );
         let score = |learner: &LinearLearner<Perceptron>, i: usize| {
             let mut s = [0.0];
             learner.weights().score(matrix.row(i), &mut s);
@@ -294,7 +334,8 @@ proptest! {
                 };
                 let mut expected = None;
                 for layout in [Layout::Sparse, Layout::Dense { columns: rows.dense[0].len() }] {
-                    let (single, double) = (matrix(&rows.dense, layout), matrix(&longer, layout).select(0..count));
+                    let (single, double) =
+                        (matrix(&rows.dense, layout), matrix(&longer, layout).select(0..count));
                     prop_assert!(single.is_single() && !double.is_single());
                     let result = with(&single);
                     prop_assert_eq!(&result, &with(&double), "the bits are the same in either precision");
@@ -307,19 +348,32 @@ proptest! {
     }
 
     #[test]
-    fn even_rows_teach_the_bits_that_their_values_spelled_out_do(rows in rows(2usize..5), scale in 1e-3f64..1e3, bias in bias()) {
+    fn even_rows_teach_the_bits_that_their_values_spelled_out_do(
+        rows in rows(2usize..5),
+        scale in 1e-3f64..1e3,
+        bias in bias(),
+    ) {
         // Features from here on are so many that rough weights are looked at first.
         const FAR: u32 = 1 << 17;
         for scheme in all_schemes(rows.k) {
-            for (hypothesis, offset) in [(Hypothesis::Last, 0), (Hypothesis::Average, 0), (Hypothesis::Votes, 0), (Hypothesis::Last, FAR)] {
+            for (hypothesis, offset) in [
+                (Hypothesis::Last, 0),
+                (Hypothesis::Average, 0),
+                (Hypothesis::Votes, 0),
+                (Hypothesis::Last, FAR),
+            ] {
                 if offset == FAR && scheme != Scheme::Two {
                     continue;
                 }
                 let features = offset as usize + rows.dense[0].len();
-                let new = || LinearLearner::new(Perceptron::default(), scheme, rows.k, features, bias, hypothesis);
+                let new =
+                    || LinearLearner::new(Perceptron::default(), scheme, rows.k, features, bias, hypothesis);
                 let (mut even, mut spelled) = (new(), new());
                 for (i, row) in rows.dense.iter().enumerate().cycle().take(3 * rows.dense.len()) {
-                    let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).map(|j| j + offset).collect();
+                    let indices: Vec<u32> = (0..row.len() as u32)
+                        .filter(|&j| row[j as usize] != 0.0)
+                        .map(|j| j + offset)
+                        .collect();
                     let value = scale * (0.1 + row[0] / 3.0);
                     let values = vec![value; indices.len()];
                     let (id, class) = (i as u32, rows.classes[i]);
@@ -332,7 +386,11 @@ proptest! {
     }
 
     #[test]
-    fn two_joint_classes_predict_as_one_weight_vector_does(rows in rows(Just(2)), bias in bias(), tie in tie()) {
+    fn two_joint_classes_predict_as_one_weight_vector_does(
+        rows in rows(Just(2)),
+        bias in bias(),
+        tie in tie(),
+    ) {
         let matrix = sparse(&rows);
         for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
             let rule = Perceptron { tie, ..Perceptron::default() };
@@ -350,11 +408,20 @@ proptest! {
     }
 
     #[test]
-    fn two_joint_passive_aggressive_classes_score_as_one_weight_vector_does(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
+    fn two_joint_passive_aggressive_classes_score_as_one_weight_vector_does(
+        rows in rows(Just(2)),
+        bias in bias(),
+        c in 0.01f64..10.0,
+    ) {
         let matrix = sparse(&rows);
         for aggressiveness in [Aggressiveness::Full, Aggressiveness::Capped(c), Aggressiveness::Damped(c)] {
             let rule = PassiveAggressive { aggressiveness };
-            let with = |scheme| scores(&run(&plan(rule, scheme, 2, bias, Hypothesis::Last, 2), &matrix, &rows.classes).scorer, &matrix);
+            let with = |scheme| {
+                scores(
+                    &run(&plan(rule, scheme, 2, bias, Hypothesis::Last, 2), &matrix, &rows.classes).scorer,
+                    &matrix,
+                )
+            };
             for (one, two) in with(Scheme::Two).iter().zip(with(Scheme::Joint)) {
                 prop_assert!((one[0] - (two[1] - two[0])).abs() < 1e-9 * (1.0 + one[0].abs()));
             }
@@ -364,10 +431,21 @@ proptest! {
     /// What Crammer et al. define: the least move after which the row's margin is 1 (PA), or their closed
     /// forms.
     #[test]
-    fn passive_aggressive_moves_as_its_closed_forms_say(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
+    fn passive_aggressive_moves_as_its_closed_forms_say(
+        rows in rows(Just(2)),
+        bias in bias(),
+        c in 0.01f64..10.0,
+    ) {
         let matrix = sparse(&rows);
         for aggressiveness in [Aggressiveness::Full, Aggressiveness::Capped(c), Aggressiveness::Damped(c)] {
-            let mut learner = LinearLearner::new(PassiveAggressive { aggressiveness }, Scheme::Two, 2, matrix.columns(), bias, Hypothesis::Last);
+            let mut learner = LinearLearner::new(
+                PassiveAggressive { aggressiveness },
+                Scheme::Two,
+                2,
+                matrix.columns(),
+                bias,
+                Hypothesis::Last,
+            );
             let mut w = vec![0.0; matrix.columns() + 1];
             for i in 0..matrix.rows() {
                 let x = extended(&rows.dense[i], bias);
@@ -383,7 +461,11 @@ proptest! {
                 learner.learn(matrix.row(i), 0, rows.classes[i], 1.0);
                 let size = w.iter().map(|w| w.abs()).fold(1.0, f64::max);
                 for (j, w) in w.iter().enumerate() {
-                    let got = if j < matrix.columns() { learner.weights().weight(j, 0) } else { learner.weights().bias[0] };
+                    let got = if j < matrix.columns() {
+                        learner.weights().weight(j, 0)
+                    } else {
+                        learner.weights().bias[0]
+                    };
                     prop_assert!((got - w).abs() < 1e-9 * size);
                 }
                 if aggressiveness == Aggressiveness::Full && norm_sq > 0.0 {
@@ -400,13 +482,19 @@ proptest! {
         novikoff::random::Random::new(seed).shuffle(&mut order);
         let mut permuted = rows.clone();
         for (to, from) in permuted.dense.iter_mut().zip(&rows.dense) {
-            for (j, &p) in order.iter().enumerate() { to[p] = from[j]; }
+            for (j, &p) in order.iter().enumerate() {
+                to[p] = from[j];
+            }
         }
         for scheme in all_schemes(rows.k) {
             for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let with = |rows: &Rows| {
                     let matrix = sparse(rows);
-                    let trained = run(&plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 3), &matrix, &rows.classes);
+                    let trained = run(
+                        &plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 3),
+                        &matrix,
+                        &rows.classes,
+                    );
                     (trained.mistakes, scores(&trained.scorer, &matrix))
                 };
                 let (one, other) = (with(&rows), with(&permuted));
@@ -424,8 +512,13 @@ proptest! {
         let matrix = sparse(&rows);
         // Numbers by first appearance, as a reader of a stream gives them.
         let mut seen: Vec<u32> = Vec::new();
-        for &class in &rows.classes { if !seen.contains(&class) { seen.push(class) } }
-        let renumbered: Vec<u32> = rows.classes.iter().map(|c| seen.iter().position(|s| s == c).unwrap() as u32).collect();
+        for &class in &rows.classes {
+            if !seen.contains(&class) {
+                seen.push(class)
+            }
+        }
+        let renumbered: Vec<u32> =
+            rows.classes.iter().map(|c| seen.iter().position(|s| s == c).unwrap() as u32).collect();
         let k = seen.len().max(2);
         for hypothesis in [Hypothesis::Last, Hypothesis::Average] {
             let mut stream = Stream::new(Perceptron::default(), bias, hypothesis);
@@ -447,7 +540,9 @@ proptest! {
             prop_assert_eq!(streamed.weights.outputs(), expected.outputs());
             for output in 0..expected.outputs() {
                 for j in 0..matrix.columns() {
-                    prop_assert!((streamed.weights.weight(j, output) - expected.weight(j, output)).abs() < 1e-12);
+                    prop_assert!(
+                        (streamed.weights.weight(j, output) - expected.weight(j, output)).abs() < 1e-12
+                    );
                 }
                 prop_assert!((streamed.weights.bias[output] - expected.bias[output]).abs() < 1e-12);
             }
@@ -465,7 +560,13 @@ proptest! {
     #[test]
     fn a_third_class_leaves_what_two_have_learned(rows in rows(Just(2)), bias in bias(), c in 0.01f64..10.0) {
         let matrix = sparse(&rows);
-        fn grown<R: Rule>(rule: R, share: f64, matrix: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
+        fn grown<R: Rule>(
+            rule: R,
+            share: f64,
+            matrix: &Matrix,
+            classes: &[u32],
+            bias: Bias,
+        ) -> Result<(), TestCaseError> {
             let mut stream = Stream::new(rule, bias, Hypothesis::Last);
             stream.reserve(matrix.columns(), 2);
             for (i, &class) in classes.iter().enumerate() {
@@ -493,7 +594,11 @@ proptest! {
     }
 
     #[test]
-    fn a_row_of_weight_zero_might_as_well_not_be_there(rows in rows(2usize..5), bias in bias(), holes in prop::collection::vec(any::<bool>(), 25)) {
+    fn a_row_of_weight_zero_might_as_well_not_be_there(
+        rows in rows(2usize..5),
+        bias in bias(),
+        holes in prop::collection::vec(any::<bool>(), 25),
+    ) {
         let weights: Vec<f64> = (0..rows.classes.len()).map(|i| if holes[i] { 0.0 } else { 1.0 }).collect();
         let kept: Vec<usize> = (0..rows.classes.len()).filter(|&i| !holes[i]).collect();
         prop_assume!(!kept.is_empty());
@@ -504,7 +609,12 @@ proptest! {
             for hypothesis in [Hypothesis::Last, Hypothesis::Average, Hypothesis::Votes] {
                 let mut plan = plan(Perceptron::default(), scheme, rows.k, bias, hypothesis, 2);
                 plan.order = Order::Given;
-                let all = train(&plan, TrainingRows { rows: &matrix, classes: &rows.classes, weights: &weights }, None, &mut Unwatched);
+                let all = train(
+                    &plan,
+                    TrainingRows { rows: &matrix, classes: &rows.classes, weights: &weights },
+                    None,
+                    &mut Unwatched,
+                );
                 let without = run(&plan, &few, &few_classes);
                 prop_assert_eq!(all.mistakes, without.mistakes);
                 prop_assert_eq!(scores(&all.scorer, &matrix), scores(&without.scorer, &matrix));
@@ -520,7 +630,11 @@ proptest! {
     /// separated.
     #[test]
     fn the_perceptron_never_exceeds_the_mistake_bound(
-        features in 1usize..12, count in 1usize..60, margin in 0.05f64..0.6, density in 0.2f64..1.0, seed in any::<u64>(),
+        features in 1usize..12,
+        count in 1usize..60,
+        margin in 0.05f64..0.6,
+        density in 0.2f64..1.0,
+        seed in any::<u64>(),
     ) {
         let recipe = Recipe { rows: count, features, margin, density, noise: 0.0, seed };
         let (data, separator) = recipe.generate_with_separator();
@@ -531,15 +645,25 @@ proptest! {
             run(&plan, &data.rows, &data.labels)
         };
         let plain = run_of(Length::AsGiven);
-        prop_assert_eq!(plain.termination, Termination::Separated);
-        prop_assert!(plain.mistakes as f64 <= (radius / margin).powi(2), "{} > {}", plain.mistakes, (radius / margin).powi(2));
+        prop_assert_eq!(plain.stopped, Stopped::Separated);
+        prop_assert!(
+            plain.mistakes as f64 <= (radius / margin).powi(2),
+            "{} > {}",
+            plain.mistakes,
+            (radius / margin).powi(2)
+        );
         // P2: over x/‖x‖ the theorem reads 1/γ².
         let normalised = (0..data.len())
             .map(|i| data.rows.row(i).dot(&separator).abs() / data.rows.row(i).norm_sq().sqrt())
             .fold(f64::INFINITY, f64::min);
         let unit = run_of(Length::Unit);
-        prop_assert_eq!(unit.termination, Termination::Separated);
-        prop_assert!(unit.mistakes as f64 <= normalised.powi(-2) * (1.0 + 1e-9), "{} > {}", unit.mistakes, normalised.powi(-2));
+        prop_assert_eq!(unit.stopped, Stopped::Separated);
+        prop_assert!(
+            unit.mistakes as f64 <= normalised.powi(-2) * (1.0 + 1e-9),
+            "{} > {}",
+            unit.mistakes,
+            normalised.powi(-2)
+        );
     }
 
     /// The normalised rule is the plain rule on rows of length 1 (with the extra coordinate, if there is a
@@ -549,11 +673,14 @@ proptest! {
         let mut scaled = rows.clone();
         for row in &mut scaled.dense {
             let norm = dot(row, row).sqrt();
-            if norm > 0.0 { row.iter_mut().for_each(|x| *x /= norm); }
+            if norm > 0.0 {
+                row.iter_mut().for_each(|x| *x /= norm);
+            }
         }
         let with = |rows: &Rows, length| {
             let rule = Perceptron { length, ..Perceptron::default() };
-            let mut learner = LinearLearner::new(rule, Scheme::Two, 2, rows.dense[0].len(), Bias::None, Hypothesis::Last);
+            let mut learner =
+                LinearLearner::new(rule, Scheme::Two, 2, rows.dense[0].len(), Bias::None, Hypothesis::Last);
             let matrix = sparse(rows);
             let mut margins = Vec::new();
             for _ in 0..epochs {
@@ -583,7 +710,12 @@ proptest! {
     /// With very many features the learner looks at rough weights first: what it learns is the same to the
     /// bit.
     #[test]
-    fn very_many_features_change_nothing(rows in rows(Just(2)), scale in 1e-3f64..1e3, bias in bias(), c in 0.01f64..10.0) {
+    fn very_many_features_change_nothing(
+        rows in rows(Just(2)),
+        scale in 1e-3f64..1e3,
+        bias in bias(),
+        c in 0.01f64..10.0,
+    ) {
         const FAR: u32 = 1 << 17;
         let (mut near, mut far) = (Builder::new(Layout::Sparse), Builder::new(Layout::Sparse));
         for row in &rows.dense {
@@ -595,7 +727,13 @@ proptest! {
             far.push(&indices.iter().map(|j| j + FAR).collect::<Vec<_>>(), &values);
         }
         let (near, far) = (near.finish(), far.finish());
-        fn same<R: Rule>(rule: R, near: &Matrix, far: &Matrix, classes: &[u32], bias: Bias) -> Result<(), TestCaseError> {
+        fn same<R: Rule>(
+            rule: R,
+            near: &Matrix,
+            far: &Matrix,
+            classes: &[u32],
+            bias: Bias,
+        ) -> Result<(), TestCaseError> {
             let plan = plan(rule, Scheme::Two, 2, bias, Hypothesis::Average, 5);
             let (one, other) = (run(&plan, near, classes), run(&plan, far, classes));
             prop_assert_eq!((one.mistakes, one.updates), (other.mistakes, other.updates));
@@ -603,6 +741,12 @@ proptest! {
             Ok(())
         }
         same(Perceptron::default(), &near, &far, &rows.classes, bias)?;
-        same(PassiveAggressive { aggressiveness: Aggressiveness::Capped(c) }, &near, &far, &rows.classes, bias)?;
+        same(
+            PassiveAggressive { aggressiveness: Aggressiveness::Capped(c) },
+            &near,
+            &far,
+            &rows.classes,
+            bias,
+        )?;
     }
 }

@@ -117,13 +117,18 @@ proptest! {
         // Powers of two, which round nothing.
         scale in prop::sample::select(vec![1.0, 2f64.powi(-30), 2f64.powi(40)]),
     ) {
-        let whole: Vec<Vec<f64>> = raw.iter().map(|row| row[..dimension].iter().map(|x| f64::from(*x)).collect()).collect();
+        let whole: Vec<Vec<f64>> =
+            raw.iter().map(|row| row[..dimension].iter().map(|x| f64::from(*x)).collect()).collect();
         let rows: Vec<Vec<f64>> = whole.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
         let positive = &positive[..rows.len()];
         let data = dataset(&rows, positive);
         for bias in BIASES {
             let found = bracket(&data, bias);
-            let expected = if combines_to_zero(&extended(&whole, positive, bias)) { Separable::No } else { Separable::Yes };
+            let expected = if combines_to_zero(&extended(&whole, positive, bias)) {
+                Separable::No
+            } else {
+                Separable::Yes
+            };
             prop_assert_eq!(found.separable, expected, "{:?}: {:?}", bias, found);
             let (lower, upper) = found.interval;
             prop_assert!(lower <= upper);
@@ -148,7 +153,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     /// Rows generated with a margin have one that is at least as large, and the interval closes.
     #[test]
-    fn generated_margins_are_found(seed in 0..1000u64, features in 1..30usize, density in prop::sample::select(vec![0.2, 1.0])) {
+    fn generated_margins_are_found(
+        seed in 0..1000u64,
+        features in 1..30usize,
+        density in prop::sample::select(vec![0.2, 1.0]),
+    ) {
         let data = Recipe { rows: 200, features, margin: 0.1, density, seed, ..Recipe::default() }.generate();
         let found = bracket(&data, Bias::None);
         prop_assert_eq!(found.separable, Separable::Yes);
@@ -162,7 +171,10 @@ proptest! {
     fn no_lie_passes(
         raw in prop::collection::vec(prop::collection::vec(-3..4i32, 2), 3..9),
         positive in prop::collection::vec(any::<bool>(), 9),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789.-e,[]{}\"a".to_vec())), 40),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(b"0123456789.-e,[]{}\"a".to_vec())),
+            40,
+        ),
     ) {
         let rows: Vec<Vec<f64>> = raw.iter().map(|row| row.iter().map(|x| f64::from(*x)).collect()).collect();
         let data = dataset(&rows, &positive[..rows.len()]);
@@ -173,7 +185,9 @@ proptest! {
                 let mut bytes = text.clone().into_bytes();
                 let at = at.index(bytes.len());
                 bytes[at] = *byte;
-                let Ok(changed) = String::from_utf8(bytes).map_err(|_| ()).and_then(|text| Certificate::from_text(&text).map_err(|_| ()))
+                let Ok(changed) = String::from_utf8(bytes)
+                    .map_err(|_| ())
+                    .and_then(|text| Certificate::from_text(&text).map_err(|_| ()))
                 else {
                     continue;
                 };
@@ -223,8 +237,13 @@ proptest! {
         let found = bracket(&data, bias);
         let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000);
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
-        prop_assert_eq!(fit.termination, Termination::Separated);
-        prop_assert!(fit.history().unwrap().mistakes as f64 <= found.mistake_bound().1.floor(), "{} {:?}", fit.history().unwrap().mistakes, found.mistake_bound());
+        prop_assert_eq!(fit.stopped, Stopped::Separated);
+        prop_assert!(
+            fit.history().unwrap().mistakes as f64 <= found.mistake_bound().1.floor(),
+            "{} {:?}",
+            fit.history().unwrap().mistakes,
+            found.mistake_bound()
+        );
     }
 }
 

@@ -19,7 +19,12 @@ fn refused(name: &str, text: &str) -> Error {
 proptest! {
     /// The numbers come back to the bit, in whatever format they stand, more often than once or not.
     #[test]
-    fn targets_come_back_as_they_were_written(targets in prop::collection::vec(prop_oneof![any::<i16>().prop_map(f64::from), -1e9..1e9f64, -1e-9..1e-9f64], 1..50)) {
+    fn targets_come_back_as_they_were_written(
+        targets in prop::collection::vec(
+            prop_oneof![any::<i16>().prop_map(f64::from), -1e9..1e9f64, -1e-9..1e-9f64],
+            1..50,
+        ),
+    ) {
         let lines = |line: &dyn Fn(f64) -> String| targets.iter().map(|y| line(*y)).collect::<String>();
         let files = [
             ("rows.svm", lines(&|y| format!("{y} 1:1\n"))),
@@ -30,7 +35,9 @@ proptest! {
             let data = read(name, &text, &Options::default(), &Purpose::TrainingOnTargets).unwrap();
             prop_assert_eq!(&data.targets().unwrap(), &targets, "{}", name);
             let (schema, features) = (&data.schema, data.rows.columns());
-            let again = read(name, &text, &Options::default(), &Purpose::EvaluationOnTargets { schema, features }).unwrap();
+            let again =
+                read(name, &text, &Options::default(), &Purpose::EvaluationOnTargets { schema, features })
+                    .unwrap();
             prop_assert_eq!(&again.targets().unwrap(), &targets, "{}", name);
         }
     }

@@ -36,7 +36,8 @@ pub(super) fn expansion(what: &str, rows: usize, columns: usize, width: usize, f
         return Ok(());
     }
     Err(format!(
-        "{what} would take {rows}×{columns}×{width} bytes of memory, too much for a file of {file_bytes} bytes"
+        "{what} would take {rows}×{columns}×{width} bytes of memory, too much for a file of {file_bytes} \
+         bytes"
     ))
 }
 

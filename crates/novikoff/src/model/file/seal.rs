@@ -146,7 +146,8 @@ fn foreign(head: &[u8], total: u64) -> Error {
         Error::input("this file is empty")
     } else if is_safetensors && (contains(b"novikoff-model") || contains(PREFIX)) {
         Error::input(
-            "this model's file has its checksum not where it should be: it was damaged, or written by another program",
+            "this model's file has its checksum not where it should be: it was damaged, or written by \
+             another program",
         )
     } else if is_safetensors {
         Error::input("this is a safetensors file, but not a novikoff model")

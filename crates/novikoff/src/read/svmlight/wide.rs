@@ -319,12 +319,19 @@ impl Marks {
             count += list(simd, colon | value, at as u16, &mut places[count..]);
         }
         scan.signed = signs != 0;
-        self.spans[0] = places[0].saturating_add(1).min(CLAMP) as u8;
-        let spans = self.spans[1..].iter_mut().zip(&places[..count]);
+        self.measure_spans(count);
+        scan
+    }
+
+    /// How far each of the first `count` places is from the one before it.
+    #[inline(always)]
+    fn measure_spans(&mut self, count: usize) {
+        let Self { places, spans, .. } = self;
+        spans[0] = places[0].saturating_add(1).min(CLAMP) as u8;
+        let spans = spans[1..].iter_mut().zip(&places[..count]);
         for ((span, from), to) in spans.zip(&places[1..]) {
             *span = to.wrapping_sub(*from).min(CLAMP) as u8;
         }
-        scan
     }
 
     /// Decides which lines are common, and what is before the index of each line's first entry, where a label

@@ -639,21 +639,31 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_what_the_definition_says(
-            cells in prop::collection::vec((prop::option::weighted(0.8, any::<i8>()), prop::option::weighted(0.8, 0u8..6), any::<bool>()), 1..20),
+            cells in prop::collection::vec(
+                (
+                    prop::option::weighted(0.8, any::<i8>()),
+                    prop::option::weighted(0.8, 0u8..6),
+                    any::<bool>(),
+                ),
+                1..20,
+            ),
             delimiter in prop::sample::select(vec![',', ';', '\t']),
             newline in prop::sample::select(vec!["\n", "\r\n", "\n\n"]),
         ) {
             let mut text = format!("number{delimiter}word{delimiter}y{newline}");
             for (number, word, label) in &cells {
                 let number = number.map_or("NA".into(), |x| x.to_string());
-                let word = word.map_or(String::new(), |w| format!("\"{}\n\"\"{delimiter}\"", "w".repeat(1 + w as usize)));
+                let word = word.map_or(String::new(), |w| {
+                    format!("\"{}\n\"\"{delimiter}\"", "w".repeat(1 + w as usize))
+                });
                 text += &format!("{number}{delimiter} {word} {delimiter}{label}{newline}");
             }
             let rows = trained(&text, &policy(Missing::Zero));
             prop_assert_eq!(&rows.bad, &[]);
             let by_definition: Vec<_> = cells.iter().map(|&row| expected(&cells, row)).collect();
             prop_assert_eq!(entries_of(&rows), by_definition);
-            let missing = cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
+            let missing =
+                cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
             prop_assert_eq!(rows.missing, missing);
         }
     }

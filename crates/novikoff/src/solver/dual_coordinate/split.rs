@@ -149,11 +149,17 @@ mod tests {
         #[test]
         fn every_entry_is_in_its_part(
             rows in prop::collection::vec(prop::collection::btree_map(0..10u32, 0..4usize, 0..8), 0..6),
-            values in prop::sample::select(vec![[0.5; 4], [0.1; 4], [0.5, 1.0, 2.0, -3.0], [0.1, 0.7, 1.0, 0.0]]),
+            values in prop::sample::select(vec![
+                [0.5; 4],
+                [0.1; 4],
+                [0.5, 1.0, 2.0, -3.0],
+                [0.1, 0.7, 1.0, 0.0],
+            ]),
         ) {
             let mut builder = Builder::new(Layout::Sparse);
             for row in &rows {
-                let (indices, values): (Vec<u32>, Vec<f64>) = row.iter().map(|(&j, &v)| (j, values[v])).unzip();
+                let (indices, values): (Vec<u32>, Vec<f64>) =
+                    row.iter().map(|(&j, &v)| (j, values[v])).unzip();
                 builder.push(&indices, &values);
             }
             let mut matrix = builder.finish();

@@ -17,7 +17,7 @@ use super::super::{Control, Recorder, Solution, Termination, WarmStart, gap_in_b
 use super::{lengths, optimality};
 use crate::loss::Squared;
 use crate::penalty::{Bias, L2};
-use crate::risk::{Point, Problem, duality_gap};
+use crate::risk::{Gap, Point, Problem, duality_gap};
 
 /// So many evaluations in a row without a better point are the end.
 const PATIENCE: usize = 4;
@@ -43,49 +43,25 @@ pub(super) fn solve(
     let mut direction = Point::zero(problem.rows.columns());
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
-    let (mut best, mut least, mut lowest) = (at.clone(), f64::INFINITY, f64::INFINITY);
-    let (mut patience, mut steps, mut proofs) = (PATIENCE, 0, ProofSchedule::new(control.tolerance));
+    let (mut best, mut steps) = (Best::new(&at, control.tolerance), 0);
     let termination = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
-        let (mut has_converged, mut stalled) = (false, steepness == 0.0);
-        if gap_schedule.is_due(steps) || steps == control.steps || stalled {
+        let mut ended = (steepness == 0.0).then_some(Termination::Stalled);
+        if gap_schedule.is_due(steps) || steps == control.steps || ended.is_some() {
             // Updated residuals drift: here they are computed anew.
             residual = operator.residual(&mut at, &mut scores);
-            let found = duality_gap(problem, &at, &scores, None);
-            let left = match found.relative() {
-                Some(gap) if half > 0.0 => gap,
-                _ => optimality(problem, &at, &scores),
-            };
-            objective = found.objective;
-            (relative, gradient) = (found.relative(), found.gradient);
-            let prove = || {
-                half > 0.0
-                    || is_proven(
-                        problem,
-                        &gap_in_ball(problem, &at, &scores, None, control.tolerance).0,
-                        control.tolerance,
-                    )
-            };
-            has_converged = proofs.proves(left, prove);
-            // What is left goes up and down on its way to nothing; the objective does not, until rounding is
-            // all there is to it.
-            patience = if left < least || objective < lowest { PATIENCE } else { patience - 1 };
-            lowest = lowest.min(objective);
-            if left < least {
-                (least, best) = (left, at.clone());
-            }
-            stalled |= patience == 0;
+            let gap = duality_gap(problem, &at, &scores, None);
+            (objective, relative, gradient) = (gap.objective, gap.relative(), gap.gradient);
+            ended = best.evaluate(&operator, &at, &scores, &gap).or(ended);
         }
         let stop = recorder.step(objective, relative, gradient, Some(&at));
-        if has_converged {
-            break Termination::Converged;
-        } else if stop {
-            break Termination::Interrupted;
-        } else if stalled {
-            break Termination::Stalled;
-        } else if steps == control.steps {
-            break Termination::OutOfSteps;
+        match ended {
+            Some(Termination::Converged) => break Termination::Converged,
+            _ if stop => break Termination::Interrupted,
+            Some(stalled) => break stalled,
+            None if steps == control.steps => break Termination::OutOfSteps,
+            None => {}
         }
         let moved = operator.forth(&direction);
         let curvature = moved.iter().map(|q| q * q).sum::<f64>() + half * length_sq(&direction, problem.bias);
@@ -104,7 +80,66 @@ pub(super) fn solve(
         operator.add_scaled(&mut direction, &slope);
         steps += 1;
     };
-    recorder.finish(best, None, termination)
+    recorder.finish(best.point, None, termination)
+}
+
+/// The best point of those evaluated.
+struct Best {
+    point: Point,
+    /// Its relative gap; without a penalty, how far it is from fulfilling the normal equations.
+    distance: f64,
+    /// The lowest objective of all points.
+    lowest: f64,
+    /// How many evaluations in a row may still be no better.
+    patience: usize,
+    proofs: ProofSchedule,
+    tolerance: f64,
+}
+
+impl Best {
+    fn new(start: &Point, tolerance: f64) -> Self {
+        Self {
+            point: start.clone(),
+            distance: f64::INFINITY,
+            lowest: f64::INFINITY,
+            patience: PATIENCE,
+            proofs: ProofSchedule::new(tolerance),
+            tolerance,
+        }
+    }
+
+    /// Takes in a point with its gap; whether it is proved to be good enough, or no better one is to be
+    /// expected.
+    fn evaluate(
+        &mut self,
+        operator: &Operator<'_>,
+        at: &Point,
+        scores: &[f64],
+        gap: &Gap,
+    ) -> Option<Termination> {
+        let Operator { problem, half, .. } = *operator;
+        let distance = match gap.relative() {
+            Some(gap) if half > 0.0 => gap,
+            _ => optimality(problem, at, scores),
+        };
+        let is_proven_in_ball = || {
+            let (gap, _) = gap_in_ball(problem, at, scores, None, self.tolerance);
+            is_proven(problem, &gap, self.tolerance)
+        };
+        let has_converged = self.proofs.proves(distance, || half > 0.0 || is_proven_in_ball());
+        // The distance goes up and down on its way to nothing; the objective does not, until rounding is all
+        // there is to it.
+        let is_better = distance < self.distance || gap.objective < self.lowest;
+        self.patience = if is_better { PATIENCE } else { self.patience - 1 };
+        self.lowest = self.lowest.min(gap.objective);
+        if distance < self.distance {
+            (self.distance, self.point) = (distance, at.clone());
+        }
+        match has_converged {
+            true => Some(Termination::Converged),
+            false => (self.patience == 0).then_some(Termination::Stalled),
+        }
+    }
 }
 
 fn add(point: &mut Point, size: f64, direction: &Point) {

@@ -16,8 +16,8 @@ use crate::multiclass::Scheme;
 use crate::penalty::{Bias, ElasticNet, Penalty};
 use crate::solver::Solver;
 
-/// Minimises `(1/n) Σ loss + penalty` over all rows: a loss, a penalty and a solver that works for both, as types. Any of them
-/// may be one's own: a pair that no solver works for does not compile.
+/// Minimises `(1/n) Σ loss + penalty` over all rows: a loss, a penalty and a solver that works for both, as
+/// types. Any of them may be one's own: a pair that no solver works for does not compile.
 ///
 /// More than two classes are learned one against the rest.
 ///
@@ -98,8 +98,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         self.fit_observed(data, None, &mut Unwatched)
     }
 
-    /// Trains on rows in memory. `validation` must have the labels of `data`; the observer is told of progress and may stop
-    /// the training.
+    /// Trains on rows in memory. `validation` must have the labels of `data`; the observer is told of
+    /// progress and may stop the training.
     pub fn fit_observed(
         &self,
         data: &Dataset,
@@ -130,7 +130,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         )
     }
 
-    /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows with the best.
+    /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows
+    /// with the best.
     pub fn tune(&self, data: &Dataset, folds: usize, penalties: &[P]) -> Result<TunedRisk<P>>
     where
         S: Clone,

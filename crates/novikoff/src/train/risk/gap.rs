@@ -158,8 +158,8 @@ impl<'a> GapCheck<'a> {
     }
 }
 
-/// A gap that means something: no objective where a score is not finite, and no bound where the objective may have been
-/// rounded to zero.
+/// A gap that means something: no objective where a score is not finite, and no bound where the objective may
+/// have been rounded to zero.
 fn significant<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
@@ -172,8 +172,8 @@ fn significant<L: Loss, P: Penalty>(
     if is_significant(problem, point, scores, gap.objective) { gap } else { Gap { dual: None, ..gap } }
 }
 
-/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that there could
-/// be. Both margins are proved in spite of rounding.
+/// The gap of a maximal-margin hyperplane: half the squared length of its weights, and of the shortest that
+/// there could be. Both margins are proved in spite of rounding.
 pub(super) fn of_max_margin<L: Loss>(
     problem: &Problem<'_, L, L2>,
     found: MaxMargin,
@@ -199,7 +199,8 @@ pub(super) fn of_max_margin<L: Loss>(
     (WarmStart { point, duals }, result)
 }
 
-/// A margin that a point has, from below, and one that no hyperplane exceeds, by the combination of rows that duals are.
+/// A margin that a point has, from below, and one that no hyperplane exceeds, by the combination of rows that
+/// duals are.
 fn proved_margins<L: Loss>(
     problem: &Problem<'_, L, L2>,
     point: &Point,

@@ -79,8 +79,8 @@ impl Goal {
     }
 }
 
-/// How classes are reduced to scores: two to one weight vector, more to one each, which only the logistic loss learns
-/// jointly.
+/// How classes are reduced to scores: two to one weight vector, more to one each, which only the logistic
+/// loss learns jointly.
 fn scheme(classes: usize, settings: &Risk) -> Result<Scheme> {
     let joint = settings.criterion == Criterion::Loss(LossName::Logistic) && settings.l1 == 0.0;
     match settings.shared.multiclass {

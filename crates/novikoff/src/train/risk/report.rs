@@ -29,14 +29,14 @@ pub struct RiskFit {
     pub why: Option<String>,
     /// The objective (of all weight vectors together).
     pub objective: f64,
-    /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a penalty it is
-    /// one on weights up to [`REACH`](crate::solver::REACH) times as long as these, times the largest value of each
-    /// column.
+    /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a
+    /// penalty it is one on weights up to [`REACH`](crate::solver::REACH) times as long as these, times the
+    /// largest value of each column.
     pub dual: Option<f64>,
     /// `(objective − dual)/objective`.
     pub relative_gap: Option<f64>,
-    /// Whether all targets are met up to rounding: then the gap is as good as zero, however large it is beside what
-    /// rounding leaves of the objective.
+    /// Whether all targets are met up to rounding: then the gap is as good as zero, however large it is
+    /// beside what rounding leaves of the objective.
     pub met: bool,
     /// The length of the gradient; `None` where duals prove the gap.
     pub gradient: Option<f64>,
@@ -130,7 +130,8 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         return format!("{bound}none was found that separates the rows; use `learner = svm`");
     }
     if any(outputs, Termination::Diverging) {
-        return "the rows are separable and nothing restrains the weights, which grow without end: give `lambda`"
+        return "the rows are separable and nothing restrains the weights, which grow without end: give \
+                `lambda`"
             .into();
     }
     let vanished = |output: &OutputResult| {
@@ -148,8 +149,8 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
         return format!("the{steps} steps allowed were too few: try more `steps`, or a larger `tolerance`");
     }
-    "the last steps made nothing better: this is as far as double precision goes; try a larger `tolerance` or \
-     `lambda`"
+    "the last steps made nothing better: this is as far as double precision goes; try a larger `tolerance` \
+     or `lambda`"
         .into()
 }
 

@@ -1,5 +1,5 @@
-//! The conformance suite: what every online learner must do, run for each of [`LearnerName::ONLINE`], so that a
-//! new one is held to it by being added there. Where something does not apply to a learner, the skip says
+//! The conformance suite: what every online learner must do, run for each of [`LearnerName::ONLINE`], so that
+//! a new one is held to it by being added there. Where something does not apply to a learner, the skip says
 //! why.
 //!
 //! [`LearnerName::ONLINE`]: novikoff::train::LearnerName::ONLINE

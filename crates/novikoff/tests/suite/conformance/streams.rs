@@ -155,7 +155,8 @@ fn progressive_error_counts_what_naive_learning_counts() {
     for case in streamable() {
         if case.classes > 2 && case.settings.named().unwrap() == LearnerName::PassiveAggressive {
             println!(
-                "skipped: {case}: the steps for two classes, until a third turns up, are not those for joint ones"
+                "skipped: {case}: the steps for two classes, until a third turns up, are not those for joint \
+                 ones"
             );
             continue;
         }

@@ -137,7 +137,8 @@ fn deep_json_is_refused() {
     let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     let about = |settings: &str| {
         format!(
-            r#"{{"learner":"p","settings":{{"x":{settings}}},"seed":0,"features":4,"rows":0,"data_hash":"","results":{{}}}}"#
+            r#"{{"learner":"p","settings":{{"x":{settings}}},"seed":0,"features":4,"rows":0,
+                "data_hash":"","results":{{}}}}"#
         )
     };
     Forged::of(&two_classes())

@@ -98,11 +98,12 @@ pub fn named() -> Model {
 
 /// Predicts a number, from the columns of a table.
 pub fn regression() -> Model {
+    let town = json!({"feature": 1, "categories": ["Oslo", "Bergen"], "indicator": false});
     let table: TableSchema = serde_json::from_value(json!({
         "delimiter": 44, "header": true, "missing": "error", "columns": [
             {"name": "price", "role": "label"},
             {"name": "rooms", "role": {"numeric": {"feature": 0, "mean": 2.0, "indicator": false}}},
-            {"name": "town", "role": {"categorical": {"feature": 1, "categories": ["Oslo", "Bergen"], "indicator": false}}},
+            {"name": "town", "role": {"categorical": town}},
         ],
     }))
     .unwrap();

@@ -28,7 +28,10 @@ proptest! {
     /// The checksum is right, the contents are anything: refused, or else a model that scores and can be
     /// saved again.
     #[test]
-    fn resealed_damage_never_panics(seed in any::<u64>(), damages in prop::collection::vec((any::<u32>(), any::<u8>()), 1..4)) {
+    fn resealed_damage_never_panics(
+        seed in any::<u64>(),
+        damages in prop::collection::vec((any::<u32>(), any::<u8>()), 1..4),
+    ) {
         let mut bytes = to_bytes(&random_model(seed)).unwrap();
         for (at, byte) in damages {
             let at = 8 + PREFIX.len() + 65 + at as usize % (bytes.len() - 8 - PREFIX.len() - 65);
@@ -62,11 +65,12 @@ proptest! {
 
 #[test]
 fn a_table_schema_comes_back_as_it_was() {
+    let size = json!({"feature": 2, "categories": ["s", "m\n"], "indicator": false});
     let table: TableSchema = serde_json::from_value(json!({
         "delimiter": 44, "header": true, "missing": "indicator", "columns": [
             {"name": "y", "role": "label"},
             {"name": "age", "role": {"numeric": {"feature": 0, "mean": 0.1, "indicator": true}}},
-            {"name": "größe", "role": {"categorical": {"feature": 2, "categories": ["s", "m\n"], "indicator": false}}},
+            {"name": "größe", "role": {"categorical": size}},
         ],
     }))
     .unwrap();

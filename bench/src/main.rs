@@ -14,7 +14,7 @@ mod memory;
 
 use memory::Memory;
 use novikoff::bayes::{Counts, Likelihood, Vocabulary};
-use novikoff::certificate::proof::Sides;
+use novikoff::certificate::Sides;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::data::generate::Recipe;

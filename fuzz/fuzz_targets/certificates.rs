@@ -8,7 +8,7 @@ mod differential;
 
 use differential::{canonical, read};
 use libfuzzer_sys::fuzz_target;
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::data::Dataset;
 use novikoff_checker::Rows;
 use std::sync::LazyLock;

@@ -4,7 +4,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::{Dataset, LinearSvm, MaxMargin, Perceptron};
 
 fn main() -> novikoff::Result<()> {

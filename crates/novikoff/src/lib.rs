@@ -39,7 +39,7 @@ pub mod loss;
 pub mod margin;
 pub mod model;
 pub mod multiclass;
-pub mod network;
+mod network;
 pub mod online;
 pub mod penalty;
 pub mod plot;

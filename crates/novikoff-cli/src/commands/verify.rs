@@ -5,7 +5,7 @@ use crate::arguments::Verify;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::training_options;
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;

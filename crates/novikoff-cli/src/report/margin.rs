@@ -5,7 +5,7 @@ use super::{Section, curves};
 use crate::arguments::MarginCommand;
 use crate::outcome::Closing;
 use crate::summary::margin::support_rows;
-use novikoff::certificate::proof::Sides;
+use novikoff::certificate::Sides;
 use novikoff::data::Dataset;
 use novikoff::margin::{Margin, Separable};
 use novikoff::penalty::Bias;

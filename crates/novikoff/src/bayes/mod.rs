@@ -22,8 +22,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use counts::{Counts, Negative, Vocabulary};
-pub use stream::Stream;
+pub use counts::{Counts, Vocabulary};
+pub(crate) use counts::Negative;
+pub(crate) use stream::Stream;
 
 use serde::{Deserialize, Serialize};
 

@@ -2,13 +2,17 @@
 
 mod deviation;
 mod dot;
-pub mod exact;
-pub mod file;
+pub(crate) mod exact;
+pub(crate) mod file;
 pub mod learnability;
-pub mod mistakes;
+pub(crate) mod mistakes;
 pub(crate) mod numbers;
-pub mod objective;
-pub mod proof;
-pub mod range;
-pub mod rigorous;
+pub(crate) mod objective;
+pub(crate) mod proof;
+pub(crate) mod range;
+pub(crate) mod rigorous;
 mod sentence;
+
+pub use file::{Certificate, Checked, Claim, DataIdentity};
+pub use objective::{Objective, Target};
+pub use proof::{Direction, ExactCombination, Sides};

@@ -35,8 +35,9 @@ impl<'a> Dataset<'a> {
         Ok(Self::from_matrix(Matrix::from_rows(columns, values.narrowed())))
     }
 
-    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns
-    /// from 0, strictly increasing within a row) and `values` (finite).
+    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns from 0,
+    /// strictly increasing within a row) and `values` (finite). Slices are borrowed; values only where a row has
+    /// different ones, as one value a row is stored once.
     ///
     /// ```
     /// use novikoff::Dataset;

@@ -6,5 +6,6 @@ pub mod table;
 pub mod text;
 mod words;
 
-pub use schema::{Dictionary, Missing, Schema, hash_feature, hash_namespace, hash_number};
-pub use words::for_each_word;
+pub use schema::{Dictionary, Missing, Schema};
+pub(crate) use schema::{hash_feature, hash_namespace, hash_number};
+pub(crate) use words::for_each_word;

@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use std::path::Path;
 
-impl Dataset {
+impl Dataset<'_> {
     /// Reads a file of labelled rows in any format, compressed or not. [`Reader`] has options.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         Self::read_for(path, &Purpose::Training)

@@ -18,8 +18,10 @@ mod table;
 mod text;
 mod vw;
 
-pub use detect::{Format, detect};
-pub use parsed_rows::ParsedRows;
-pub use reader::{Chunk, Contents, Options, Purpose, Reader, STREAM_HASH_BITS, Summary};
+pub use detect::Format;
+pub(crate) use detect::detect;
+pub(crate) use parsed_rows::ParsedRows;
+pub use reader::{Contents, Options, Purpose, Reader};
+pub(crate) use reader::{Chunk, STREAM_HASH_BITS, Summary};
 pub use source::Input;
 pub use table::{Header, TableOptions};

@@ -12,8 +12,10 @@ mod joint;
 mod joint_gap;
 mod passes;
 
-pub use gap::{Gap, balance, duality_gap, duality_gap_with_gradient, scores_and_gap};
-pub use joint::{Joint, log_sum_exp, probabilities, softmax};
+pub use gap::{Gap, duality_gap};
+pub(crate) use gap::{balance, duality_gap_with_gradient, scores_and_gap};
+pub use joint::Joint;
+pub(crate) use joint::{log_sum_exp, probabilities, softmax};
 pub use joint_gap::joint_gap;
 
 pub(crate) use joint_gap::joint_balance;

@@ -19,7 +19,7 @@ pub struct Fit {
     /// How classes were reduced to scores.
     pub scheme: Scheme,
     /// Why training ended.
-    pub stopped: Stopped,
+    pub termination: Termination,
     /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than
     /// the training (voted on many rows), or where the rows are gone (streams).
     pub train_error: Option<f64>,

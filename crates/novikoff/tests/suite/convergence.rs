@@ -356,7 +356,7 @@ impl Task<'_> {
         let weights = fit.model.scorer.weights().unwrap();
         let own = self.objective(&weights.values, weights.bias[0]);
         let found = fit.risk().unwrap();
-        let converged = fit.stopped == Stopped::Converged;
+        let converged = fit.termination == Termination::Converged;
         assert!((own - found.objective).abs() <= 1e-6 * own + 1e-9, "{what}: {own} is {found:?}");
         // A ball that holds the weights of the other minimum.
         if self.l2 + self.l1 > 0.0 || length <= 0.5 * REACH {
@@ -441,7 +441,7 @@ fn converged_is_said_only_of_minima() {
                     let Some(fit) = task.fit(learner, solver) else { continue };
                     let own = task.check(&fit, minimum, &what);
                     let (least, found) = (minimum.0, fit.risk().unwrap());
-                    let converged = fit.stopped == Stopped::Converged;
+                    let converged = fit.termination == Termination::Converged;
                     let slow = matches!(
                         solver,
                         SolverName::Gradient | SolverName::Stochastic | SolverName::Boosting

@@ -1,7 +1,7 @@
 //! Claims about a few rows, and what the fast checker accepts that the exact one does not. Shared with the
 //! fuzz target.
 
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};

@@ -364,8 +364,8 @@ proptest! {
             let creeps = learner == LearnerName::Boosting && kind <= 1;
             if usual && learner != LearnerName::MaxMargin && !creeps {
                 prop_assert_eq!(
-                    fit.stopped,
-                    Stopped::Converged,
+                    fit.termination,
+                    Termination::Converged,
                     "{:?} kind {}: {:?}",
                     learner,
                     kind,

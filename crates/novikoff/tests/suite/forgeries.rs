@@ -2,7 +2,7 @@
 //! neither does.
 
 use super::differential::{Case, LOSSES, canonical, certificate, objective, read, sides, weighted};
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::data::Dataset;
 use novikoff_checker::Rows;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Least absolute deviations: the simplex method against every vertex there is.
 
 use crate::with::With;
-use novikoff::certificate::file::Claim;
+use novikoff::certificate::Claim;
 use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};
@@ -108,7 +108,7 @@ proptest! {
             risk.objective,
             expected
         );
-        prop_assert_eq!(fit.stopped, Stopped::Converged);
+        prop_assert_eq!(fit.termination, Termination::Converged);
         // The certificate says so too, but for rounding.
         let certificate = fit.certificate(&data).unwrap();
         prop_assert!(certificate.check(&data).iter().all(|claim| claim.holds));

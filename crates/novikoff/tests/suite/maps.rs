@@ -2,7 +2,7 @@
 //! `src/features/map.rs`.
 
 use crate::with::{Own, With};
-use novikoff::certificate::file::Certificate;
+use novikoff::certificate::Certificate;
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report};

@@ -645,7 +645,7 @@ proptest! {
             run(&plan, &data.rows, &data.labels)
         };
         let plain = run_of(Length::AsGiven);
-        prop_assert_eq!(plain.stopped, Stopped::Separated);
+        prop_assert_eq!(plain.termination, Termination::Separated);
         prop_assert!(
             plain.mistakes as f64 <= (radius / margin).powi(2),
             "{} > {}",
@@ -657,7 +657,7 @@ proptest! {
             .map(|i| data.rows.row(i).dot(&separator).abs() / data.rows.row(i).norm_sq().sqrt())
             .fold(f64::INFINITY, f64::min);
         let unit = run_of(Length::Unit);
-        prop_assert_eq!(unit.stopped, Stopped::Separated);
+        prop_assert_eq!(unit.termination, Termination::Separated);
         prop_assert!(
             unit.mistakes as f64 <= normalised.powi(-2) * (1.0 + 1e-9),
             "{} > {}",

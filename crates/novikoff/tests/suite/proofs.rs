@@ -2,8 +2,8 @@
 //! has changed.
 
 use crate::with::With;
-use novikoff::certificate::file::{Certificate, Claim};
-use novikoff::certificate::proof::Sides;
+use novikoff::certificate::{Certificate, Claim};
+use novikoff::certificate::Sides;
 use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
@@ -237,7 +237,7 @@ proptest! {
         let found = bracket(&data, bias);
         let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000);
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
-        prop_assert_eq!(fit.stopped, Stopped::Separated);
+        prop_assert_eq!(fit.termination, Termination::Separated);
         prop_assert!(
             fit.history().unwrap().mistakes as f64 <= found.mistake_bound().1.floor(),
             "{} {:?}",

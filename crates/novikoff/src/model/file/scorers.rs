@@ -173,7 +173,7 @@ fn read_linear(
 }
 
 /// The tensors of rows that a model is made of.
-fn row_tensors<'a>(rows: &'a Matrix) -> Vec<Tensor<'a>> {
+fn row_tensors<'a>(rows: &'a Matrix<'a>) -> Vec<Tensor<'a>> {
     let (starts, indices, values) = compressed(rows);
     vec![
         Tensor::list("row_starts", Numbers::U64(starts)),

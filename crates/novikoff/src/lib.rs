@@ -24,7 +24,8 @@
 //! [`certificate`] says how far a model can at most be from the best one. [`margin`] decides whether rows can
 //! be separated at all, and proves it. [`compare`] sets the perceptron's variants side by side. [`plot`]
 //! draws what there is to see. [`control`] is how long work is watched and stopped; nothing here prints.
-//!
+
+#![warn(unreachable_pub)]
 
 pub mod bayes;
 pub mod certificate;

@@ -139,7 +139,7 @@ impl Counts {
 
     /// The same counts with classes in this order, which has each once, and at least so many features.
     #[must_use]
-    pub fn arranged(mut self, order: &[u32], features: usize) -> Self {
+    pub(crate) fn arranged(mut self, order: &[u32], features: usize) -> Self {
         self.reserve(features, self.rows.len());
         let mut cells = vec![0.0; self.features * order.len()];
         for (to, &class) in cells.chunks_exact_mut(self.features.max(1)).zip(order) {

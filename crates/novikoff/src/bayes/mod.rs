@@ -22,8 +22,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use counts::{Counts, Vocabulary};
 pub(crate) use counts::Negative;
+pub use counts::{Counts, Vocabulary};
 pub(crate) use stream::Stream;
 
 use serde::{Deserialize, Serialize};

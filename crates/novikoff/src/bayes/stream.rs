@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Only counts are stored. The logarithms for a row, at most one for each entry and class, are computed when
 /// it is predicted. Only the Bernoulli likelihood depends on absent features; `AbsentSum` maintains that sum.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     counts: Counts,
     smoothing: f64,
     /// `ln p(c)`, where it is not learned.
@@ -68,7 +68,7 @@ impl AbsentSum {
 
 impl Stream {
     /// A stream without rows.
-    pub fn new(likelihood: Likelihood, vocabulary: Vocabulary, smoothing: f64) -> Self {
+    pub(crate) fn new(likelihood: Likelihood, vocabulary: Vocabulary, smoothing: f64) -> Self {
         Self {
             counts: Counts::new(likelihood, vocabulary),
             smoothing,
@@ -85,7 +85,7 @@ impl Stream {
     }
 
     /// Reserves room for so many features and classes.
-    pub fn reserve(&mut self, features: usize, classes: usize) {
+    pub(crate) fn reserve(&mut self, features: usize, classes: usize) {
         self.counts.reserve(features, classes);
         self.totals.resize(classes.max(self.totals.len()), 0.0);
         if features > self.all.len() {
@@ -97,13 +97,13 @@ impl Stream {
     }
 
     /// Sets the log prior of the next class to occur. If it is set for one class, it must be set for all.
-    pub fn fix_prior(&mut self, log_prior: f64) {
+    pub(crate) fn fix_prior(&mut self, log_prior: f64) {
         self.fixed.get_or_insert_default().push(log_prior);
     }
 
     /// Predicts a row, then counts it. [`Stream::reserve`] must have been called for its features and class.
     /// A row with a negative entry is an error, which has that entry.
-    pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
+    pub(crate) fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<(), (u32, f64)> {
         if let Some(negative) = negative(row) {
             return Err(negative);
         }
@@ -118,12 +118,12 @@ impl Stream {
 
     /// Rows so far, and how many of them were predicted wrongly. What was not predicted at all, as the first
     /// row, is wrong.
-    pub fn tally(&self) -> (u64, u64) {
+    pub(crate) fn tally(&self) -> (u64, u64) {
         (self.rows, self.wrong)
     }
 
     /// The counts of all rows.
-    pub fn into_counts(self) -> Counts {
+    pub(crate) fn into_counts(self) -> Counts {
         self.counts
     }
 

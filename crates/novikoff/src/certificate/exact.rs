@@ -4,12 +4,12 @@
 //! whether one of them is zero, or positive, has an answer that no rounding can change.
 
 use num_bigint::{BigInt, Sign};
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
 /// A whole number times a power of two.
 #[derive(Clone, Debug, Default)]
-pub struct Dyadic {
+pub(crate) struct Dyadic {
     units: BigInt,
     exponent: i32,
 }
@@ -31,30 +31,30 @@ pub(crate) fn parts(x: f64) -> (i64, i32) {
 
 impl Dyadic {
     /// A stored number. It must be finite.
-    pub fn of(x: f64) -> Self {
+    pub(crate) fn of(x: f64) -> Self {
         let (units, exponent) = parts(x);
         Self { units: units.into(), exponent }
     }
 
     /// A whole number.
-    pub fn whole(units: BigInt) -> Self {
+    pub(crate) fn whole(units: BigInt) -> Self {
         Self { units, exponent: 0 }
     }
 
     /// `self + a·b`.
-    pub fn add_product(&mut self, a: f64, b: f64) {
+    pub(crate) fn add_product(&mut self, a: f64, b: f64) {
         let ((a, p), (b, q)) = (parts(a), parts(b));
         self.add_units((i128::from(a) * i128::from(b)).into(), p + q);
     }
 
     /// `self + a·b` for a whole number `a`.
-    pub fn add_times(&mut self, a: &BigInt, b: f64) {
+    pub(crate) fn add_times(&mut self, a: &BigInt, b: f64) {
         let (b, exponent) = parts(b);
         self.add_units(a * b, exponent);
     }
 
     /// `self + other`.
-    pub fn add(&mut self, other: &Dyadic) {
+    pub(crate) fn add(&mut self, other: &Dyadic) {
         self.add_units(other.units.clone(), other.exponent);
     }
 
@@ -76,22 +76,17 @@ impl Dyadic {
 
     /// `self·other`.
     #[must_use]
-    pub fn times(&self, other: &Dyadic) -> Self {
+    pub(crate) fn times(&self, other: &Dyadic) -> Self {
         Self { units: &self.units * &other.units, exponent: self.exponent + other.exponent }
     }
 
     /// Whether it is zero.
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.units.is_zero()
     }
 
-    /// Whether it is larger than zero.
-    pub fn is_positive(&self) -> bool {
-        self.units.is_positive()
-    }
-
     /// Two stored numbers that it lies between; they are the same if it is one itself.
-    pub fn between(&self) -> (f64, f64) {
+    pub(crate) fn between(&self) -> (f64, f64) {
         let bits = self.units.bits();
         let drop = bits.saturating_sub(53);
         let kept = (self.units.magnitude() >> drop).to_u64().unwrap_or(u64::MAX);

@@ -20,10 +20,10 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// What the first field of every certificate says.
-pub const FORMAT: &str = "novikoff certificate";
+pub(crate) const FORMAT: &str = "novikoff certificate";
 /// The version that this program writes, and the only one that it reads: the hash in older ones can be
 /// forged, and does not cover the names of columns.
-pub const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 4;
 
 /// Claims about a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -174,7 +174,7 @@ impl Certificate {
     }
 
     /// Of these claims about rows that a map has made of these.
-    pub fn of_mapped(data: &Dataset, mapped: &Dataset, map: Map, claims: Vec<Claim>) -> Self {
+    pub(crate) fn of_mapped(data: &Dataset, mapped: &Dataset, map: Map, claims: Vec<Claim>) -> Self {
         let origin = Origin { map: Some(map), ..data.origin() };
         Self { map: Some(map), ..Self::of_rows(DataIdentity::of(mapped, origin), claims) }
     }
@@ -421,7 +421,7 @@ fn has_class_weights(objective: &Objective, model: &Model) -> bool {
 }
 
 /// The weights by which a linear model decides this, if it does.
-pub fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
+pub(crate) fn directions(model: &Model, target: &Target) -> Option<Vec<Direction>> {
     let (weights, outputs) = outputs(model, target)?;
     Some(outputs.into_iter().map(|output| Direction::of_output(weights, output)).collect())
 }

@@ -173,7 +173,7 @@ fn bound_with_own(radius_sq: f64, off_sq: f64, own: f64, margin: f64) -> f64 {
 /// assert!((bound - 4.0).abs() < 1e-6 && (margin - 0.5).abs() < 1e-6);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Margins {
+pub(crate) struct Margins {
     /// Increasing.
     sorted: Vec<f64>,
     /// Sums of the first so many, and of their squares.
@@ -183,7 +183,7 @@ pub struct Margins {
 
 impl Margins {
     /// Of rows no longer than `radius`.
-    pub fn new(mut margins: Vec<f64>, radius: f64) -> Self {
+    pub(crate) fn new(mut margins: Vec<f64>, radius: f64) -> Self {
         margins.sort_unstable_by(f64::total_cmp);
         let mut sums = vec![(0.0, 0.0)];
         let (mut sum, mut squares) = (0.0, 0.0);
@@ -213,18 +213,18 @@ impl Margins {
     }
 
     /// The least margin.
-    pub fn least(&self) -> f64 {
+    pub(crate) fn least(&self) -> f64 {
         self.sorted.first().copied().unwrap_or(f64::INFINITY)
     }
 
     /// The length of the longest row.
-    pub fn radius(&self) -> f64 {
+    pub(crate) fn radius(&self) -> f64 {
         self.radius
     }
 
     /// The least of `bound(γ, Σ max(0, γ − m)^power)`, which falls up to some γ and rises from there, and
     /// that γ.
-    pub fn least_of(&self, power: i32, bound: impl Fn(f64, f64) -> f64) -> (f64, f64) {
+    pub(crate) fn least_of(&self, power: i32, bound: impl Fn(f64, f64) -> f64) -> (f64, f64) {
         let largest = match self.sorted.iter().fold(self.radius, |most, m| most.max(m.abs())) {
             // Rows that are all zero fall short of any γ alike; the square of a small one would be zero, too.
             0.0 => 1.0,
@@ -246,7 +246,7 @@ impl Margins {
 
     /// The least bound on the mistakes of so many passes, and its γ; any number of passes if that is
     /// infinite.
-    pub fn least_bound(&self, passes: f64, own_feature: Option<f64>) -> (f64, f64) {
+    pub(crate) fn least_bound(&self, passes: f64, own_feature: Option<f64>) -> (f64, f64) {
         self.least_of(2, |margin, off| match own_feature {
             Some(own) => bound_with_own(self.radius * self.radius, off, own, margin),
             None if off == 0.0 => bound_of(self.radius, 0.0, margin),

@@ -14,13 +14,13 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// Longer lists are packed.
-pub const FEW: usize = 256;
+pub(crate) const FEW: usize = 256;
 
 /// Bytes that one task unpacks: whole groups of base64's three, and whole numbers.
 const PART: usize = 3 << 15;
 
 /// A number that lists are made of.
-pub trait Number: bytemuck::Pod + Send + Sync + Serialize + for<'de> Deserialize<'de> {
+pub(crate) trait Number: bytemuck::Pod + Send + Sync + Serialize + for<'de> Deserialize<'de> {
     /// The name of its type.
     const NAME: &'static str;
     /// Out of its bytes on this machine, if these are stored lowest first.
@@ -50,7 +50,7 @@ impl Number for f64 {
 }
 
 /// Writes a list.
-pub fn serialize<T: Number, S: Serializer>(numbers: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<T: Number, S: Serializer>(numbers: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     if numbers.len() <= FEW {
         return numbers.serialize(serializer);
     }
@@ -60,16 +60,16 @@ pub fn serialize<T: Number, S: Serializer>(numbers: &[T], serializer: S) -> Resu
 }
 
 /// Reads a list in either form.
-pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+pub(crate) fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     deserializer.deserialize_any(List(PhantomData))
 }
 
 /// The same for a list that may be left out.
-pub mod optional {
+pub(crate) mod optional {
     use super::{Deserializer, Number, Serialize, Serializer};
 
     /// Writes a list.
-    pub fn serialize<T: Number, S: Serializer>(
+    pub(crate) fn serialize<T: Number, S: Serializer>(
         numbers: &Option<Vec<T>>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
@@ -80,7 +80,7 @@ pub mod optional {
     }
 
     /// Reads a list that is there.
-    pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, T: Number, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Vec<T>>, D::Error> {
         super::deserialize(deserializer).map(Some)

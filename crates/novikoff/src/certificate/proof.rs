@@ -105,7 +105,7 @@ impl Direction {
     }
 
     /// Of one output of a model.
-    pub fn of_output(weights: &Weights, output: usize) -> Self {
+    pub(crate) fn of_output(weights: &Weights, output: usize) -> Self {
         if weights.outputs() == 1 {
             return Self::new(&weights.values, weights.bias[output]);
         }
@@ -250,7 +250,7 @@ pub(super) fn length_of(all: &[f64], counted: &[f64]) -> Result<Between, Unprove
 
 /// Rows with their signs, and what the bias means for the margin.
 #[derive(Clone, Copy)]
-pub struct SignedRows<'a> {
+pub(crate) struct SignedRows<'a> {
     /// The rows.
     pub rows: &'a Matrix<'a>,
     /// +1, −1, or 0 for rows that do not count.
@@ -262,12 +262,12 @@ pub struct SignedRows<'a> {
 
 impl SignedRows<'_> {
     /// The least margin over the length of the weights, from below: a margin that there is.
-    pub fn margin_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
+    pub(crate) fn margin_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
         self.at_least(direction, false)
     }
 
     /// The same, with every row divided by its length.
-    pub fn normalised_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
+    pub(crate) fn normalised_at_least(&self, direction: &Direction) -> Result<f64, Unproved> {
         self.at_least(direction, true)
     }
 
@@ -327,7 +327,7 @@ impl SignedRows<'_> {
     }
 
     /// The length of the longest row that counts.
-    pub fn radius(&self) -> Between {
+    pub(crate) fn radius(&self) -> Between {
         let of = |i: usize| {
             if self.signs[i] == 0.0 { Between::exactly(0.0) } else { self.length(self.rows.row(i)) }
         };
@@ -340,12 +340,12 @@ impl SignedRows<'_> {
     }
 
     /// The length of the combination, from above: no direction has a larger margin.
-    pub fn margin_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
+    pub(crate) fn margin_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
         Ok(self.combined(combination)?.0)
     }
 
     /// The same, with every row divided by its length.
-    pub fn normalised_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
+    pub(crate) fn normalised_at_most(&self, combination: &Combination) -> Result<f64, Unproved> {
         let (length, size) = self.combined(combination)?;
         let bound = if size > 0.0 { quotient_up(length, size) } else { f64::INFINITY };
         if bound.is_nan() { Err(range::unsettled()) } else { Ok(bound) }
@@ -445,7 +445,7 @@ impl SignedRows<'_> {
     }
 
     /// Whether the combination is exactly zero: then no direction has a positive margin.
-    pub fn is_zero(&self, combination: &ExactCombination) -> Result<(), Unproved> {
+    pub(crate) fn is_zero(&self, combination: &ExactCombination) -> Result<(), Unproved> {
         let ExactCombination { rows, multipliers } = combination;
         named_once(rows, multipliers.len(), self.signs)?;
         let mut columns: BTreeMap<u32, Dyadic> = BTreeMap::new();

@@ -63,24 +63,24 @@ impl Between {
 }
 
 /// The largest stored number that is no larger than `a/b` is, for `b > 0`.
-pub fn quotient_down(a: f64, b: f64) -> f64 {
+pub(crate) fn quotient_down(a: f64, b: f64) -> f64 {
     (a / b).next_down()
 }
 
 /// The smallest stored number that is no smaller than `a/b` is, for `b > 0`.
-pub fn quotient_up(a: f64, b: f64) -> f64 {
+pub(crate) fn quotient_up(a: f64, b: f64) -> f64 {
     (a / b).next_up()
 }
 
 /// `<w, x> + bias`, in floating point.
-pub fn rough_score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
+pub(crate) fn rough_score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
     let (sum, size) = dot_and_size(row, weights);
     // Of four partial sums, each takes a quarter of the products.
     Between::about(sum + bias, size + bias.abs(), row.len().div_ceil(4) + 2)
 }
 
 /// `<w, x> + bias`, first in floating point, and without rounding where that says too little.
-pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
+pub(crate) fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
     let found = rough_score(row, weights, bias);
     if !found.is_vague() {
         return found;
@@ -92,7 +92,7 @@ pub fn score(row: Row<'_>, weights: &[f64], bias: f64) -> Between {
 }
 
 /// `√(Σ vᵢ²)`.
-pub fn length(values: &[f64]) -> Between {
+pub(crate) fn length(values: &[f64]) -> Between {
     // Four by four, so that none need wait for another.
     let (fours, rest) = values.as_chunks::<4>();
     let larger = |most: f64, value: f64| if value.abs() > most { value.abs() } else { most };

@@ -20,7 +20,7 @@ pub(super) struct Question<'a> {
 
 impl Question<'_> {
     /// In one sentence.
-    pub fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let sentence = match self.claim {
             Claim::MarginAtLeast { sides, bias, margin, .. } if *margin > 0.0 => {
                 format!(
@@ -128,7 +128,7 @@ impl Question<'_> {
     }
 
     /// The parts of the question, without the witness.
-    pub fn fields(&self) -> Value {
+    pub(super) fn fields(&self) -> Value {
         let mut fields = match self.claim {
             Claim::MarginAtLeast { sides, bias, margin, .. } => {
                 json!({"claim": "margin-at-least", "sides": sides, "bias": bias, "margin": margin})

@@ -181,7 +181,7 @@ fn largest(rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
 /// The size of a column, and the sum of its values, each times a factor of its row: known after one pass over
 /// the entries instead of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SizeAndSum {
+pub(crate) struct SizeAndSum {
     /// The largest absolute value; once [scaled](SizeAndSum::scale), the factor of [`Scale::MaxAbs`].
     pub size: f64,
     /// The sum; once scaled, times that.
@@ -191,20 +191,20 @@ pub struct SizeAndSum {
 impl SizeAndSum {
     /// Takes a value; one that does not count says nothing of the size.
     #[inline(always)]
-    pub fn add(&mut self, x: f64, counts: bool, factor: f64) {
+    pub(crate) fn add(&mut self, x: f64, counts: bool, factor: f64) {
         let size = if counts { x.abs() } else { 0.0 };
         self.size = if size > self.size { size } else { self.size };
         self.sum += factor * x;
     }
 
     /// Takes those of other rows.
-    pub fn join(&mut self, other: Self) {
+    pub(crate) fn join(&mut self, other: Self) {
         self.size = self.size.max(other.size);
         self.sum += other.sum;
     }
 
     /// Makes the size 1.
-    pub fn scale(&mut self) {
+    pub(crate) fn scale(&mut self) {
         self.size = inverse(self.size);
         self.sum *= self.size;
     }

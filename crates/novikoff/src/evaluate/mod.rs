@@ -61,7 +61,7 @@ pub struct Classification {
 }
 
 /// What probabilities of zero count as in the log loss.
-pub const LEAST_PROBABILITY: f64 = 1e-15;
+pub(crate) const LEAST_PROBABILITY: f64 = 1e-15;
 
 impl Classification {
     /// Share of rows predicted wrongly.

@@ -8,4 +8,3 @@ mod words;
 
 pub use schema::{Dictionary, Missing, Schema};
 pub(crate) use schema::{hash_feature, hash_namespace, hash_number};
-pub(crate) use words::for_each_word;

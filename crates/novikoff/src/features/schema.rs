@@ -47,7 +47,7 @@ impl Schema {
     }
 
     /// Whether features are numbered by hashes: then most numbers may be those of no feature.
-    pub fn is_hashed(&self) -> bool {
+    pub(crate) fn is_hashed(&self) -> bool {
         match self {
             Schema::Hashed { .. } => true,
             Schema::Text(text) => matches!(text.vocabulary(), Vocabulary::Hashed { .. }),
@@ -169,7 +169,7 @@ impl Dictionary {
     }
 
     /// Adds the names of `other` in their order and puts the number that each has here into `numbers`.
-    pub fn absorb(&mut self, other: &Dictionary, numbers: &mut Vec<u32>) {
+    pub(crate) fn absorb(&mut self, other: &Dictionary, numbers: &mut Vec<u32>) {
         numbers.clear();
         numbers.extend(other.names().iter().map(|name| self.intern(name)));
     }
@@ -288,7 +288,7 @@ impl<S: AsRef<str>> FromIterator<S> for Dictionary {
 /// The seed that a namespace gives to the hashes of its features. The default namespace, which has no name,
 /// gives 0.
 #[inline]
-pub fn hash_namespace(name: &[u8]) -> u64 {
+pub(crate) fn hash_namespace(name: &[u8]) -> u64 {
     if name.is_empty() { 0 } else { xxhash_rust::xxh3::xxh3_64(name) }
 }
 
@@ -296,7 +296,7 @@ pub fn hash_namespace(name: &[u8]) -> u64 {
 /// bits. A name that is a whole number of at most nine digits, written without leading zeros, is its own
 /// hash, added to the seed: features that are numbered already do not collide, and stay in order.
 #[inline]
-pub fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
+pub(crate) fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
     match number_of(name) {
         Some(number) => hash_number(namespace, number, bits),
         None => (xxhash_rust::xxh3::xxh3_64_with_seed(name, namespace) & ((1u64 << bits) - 1)) as u32,
@@ -305,7 +305,7 @@ pub fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
 
 /// The feature that a number hashes to.
 #[inline]
-pub fn hash_number(namespace: u64, number: u32, bits: u8) -> u32 {
+pub(crate) fn hash_number(namespace: u64, number: u32, bits: u8) -> u32 {
     (namespace.wrapping_add(u64::from(number)) & ((1u64 << bits) - 1)) as u32
 }
 

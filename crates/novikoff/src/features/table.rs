@@ -138,7 +138,7 @@ impl TableSchema {
     }
 
     /// Whether some of the columns hold documents.
-    pub fn has_text(&self) -> bool {
+    pub(crate) fn has_text(&self) -> bool {
         self.columns.iter().any(|column| column.role == Role::Text)
     }
 
@@ -179,7 +179,7 @@ impl TableSchema {
 }
 
 /// Whether this byte can separate fields: quotes, spaces and the ends of lines have a meaning of their own.
-pub fn is_delimiter(byte: u8) -> bool {
+pub(crate) fn is_delimiter(byte: u8) -> bool {
     byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | b' ')
 }
 

@@ -2,7 +2,7 @@
 
 use super::schema::{Dictionary, hash_feature};
 use super::table::TableSchema;
-use super::words::for_each_word_and_kind;
+use super::words::for_each_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Default for TextRecipe {
 }
 
 /// No term is longer than so many words or characters.
-pub const LONGEST_TERM: u8 = 16;
+pub(crate) const LONGEST_TERM: u8 = 16;
 
 impl TextRecipe {
     /// A bag of words: the counts as they are. What naive Bayes is about.
@@ -96,7 +96,7 @@ impl TextRecipe {
     }
 
     /// Whether it asks for something that only a whole collection can tell; what that is.
-    pub fn needs_all_documents(&self) -> Option<&'static str> {
+    pub(crate) fn needs_all_documents(&self) -> Option<&'static str> {
         match self {
             Self { idf: true, .. } => Some("weighing terms by how rare they are"),
             Self { min_documents: 2.., .. } => Some("leaving out rare terms"),
@@ -194,14 +194,14 @@ impl<'r> Splitter<'r> {
         let is_folded = |ascii: bool| recipe.keep_case || ascii;
         let one_word = Some(Lengths { from: 1, to: 1 });
         if recipe.words == one_word && recipe.characters.is_none() && stop_words.is_empty() {
-            return for_each_word_and_kind(document, |word, ascii| {
+            return for_each_word(document, |word, ascii| {
                 if is_folded(ascii) { each(word) } else { fold(word, &mut each) }
             });
         }
         line.clear();
         line.push(' ');
         spans.clear();
-        for_each_word_and_kind(document, |word, ascii| {
+        for_each_word(document, |word, ascii| {
             let start = line.len();
             if is_folded(ascii) {
                 line.push_str(word)
@@ -374,7 +374,7 @@ impl TextSchema {
     }
 
     /// The recipe, the table and the terms.
-    pub fn into_parts(self) -> (TextRecipe, Option<Arc<TableSchema>>, Vocabulary) {
+    pub(crate) fn into_parts(self) -> (TextRecipe, Option<Arc<TableSchema>>, Vocabulary) {
         (self.recipe, self.table, self.vocabulary)
     }
 

@@ -3,23 +3,12 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Gives every word of a text to `each`, in order: what stands between word boundaries and has a letter or a
-/// digit in it.
+/// digit in it. With it, whether the word is known to be of ASCII characters alone; one that is not may be so all
+/// the same.
 ///
 /// `don't`, `3.14` and `example.com` are one word each, `rock-and-roll` is three. No word has a space in it:
 /// by Unicode's rules a mark that combines with what stands before it would make a word of a space.
-///
-/// ```
-/// let mut words = Vec::new();
-/// novikoff::features::for_each_word("Don't panic: 3.14 ≠ π!", |word| words.push(word));
-/// assert_eq!(words, ["Don't", "panic", "3.14", "π"]);
-/// ```
-pub fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
-    for_each_word_and_kind(text, |word, _| each(word));
-}
-
-/// The same, with whether the word is known to be of ASCII characters alone; one that is not may be so all
-/// the same.
-pub(super) fn for_each_word_and_kind<'a>(text: &'a str, mut each: impl FnMut(&'a str, bool)) {
+pub(super) fn for_each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str, bool)) {
     if text.is_ascii() {
         return ascii_words(text, &mut |word| each(word, true));
     }
@@ -124,7 +113,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut words = Vec::new();
-        for_each_word(text, |word| words.push(word));
+        for_each_word(text, |word, _| words.push(word));
         words
     }
 

@@ -29,7 +29,7 @@ impl Expansion {
 
     /// A bound on the score of any row no longer than the longest of these; infinite if partial sums
     /// overflow.
-    pub fn largest_score(&self) -> f64 {
+    pub(crate) fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
         let radius = lengths.iter().copied().fold(0.0, f64::max);

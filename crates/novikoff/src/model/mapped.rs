@@ -18,7 +18,7 @@ pub struct Mapped {
 
 /// Memory for mapping rows and scoring what they become.
 #[derive(Debug, Default)]
-pub struct MappedScratch {
+pub(super) struct MappedScratch {
     row: Vec<(u32, f64)>,
     mapped: Vec<Entries>,
     scratch: Scratch,

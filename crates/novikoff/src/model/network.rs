@@ -5,10 +5,10 @@ use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 /// Hidden units that are computed side by side. Loops over so many go into registers.
-pub const LANES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// Weights of so many hidden units.
-pub type Lanes = [f32; LANES];
+pub(crate) type Lanes = [f32; LANES];
 
 /// Scaled values are clipped to this, so that products with weights are finite.
 const MOST: f64 = 1e15;

@@ -69,7 +69,7 @@ impl Voted {
 
     /// A bound, by Cauchy and Schwarz, on every vector's score of a row of a mistake; infinite if partial
     /// sums overflow.
-    pub fn largest_score(&self) -> f64 {
+    pub(crate) fn largest_score(&self) -> f64 {
         let length = |norm_sq: &f64| (self.kernel.largest(*norm_sq) + self.bias * self.bias).sqrt();
         let lengths: Vec<f64> = kernel::norms_sq(&self.rows).iter().map(length).collect();
         let radius = lengths.iter().copied().fold(0.0, f64::max);

@@ -71,7 +71,7 @@ impl Weights {
     }
 
     /// `w ← −w`.
-    pub fn negate(&mut self) {
+    pub(crate) fn negate(&mut self) {
         // Zeros stay as they are: there is no −0 in a model, and memory that was never written stays so.
         self.values.iter_mut().chain(&mut self.bias).filter(|w| **w != 0.0).for_each(|w| *w = -*w);
     }
@@ -97,7 +97,7 @@ impl Weights {
     /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is
     /// `Some((from, scale))`, zero where it is `None`.
     #[must_use]
-    pub fn rearranged(&self, sources: &[Option<(usize, f64)>]) -> Self {
+    pub(crate) fn rearranged(&self, sources: &[Option<(usize, f64)>]) -> Self {
         // Plus zero: −0 would be another byte in a file than the 0 of a feature that turns up later.
         let pick = |block: &[f64], source: &Option<(usize, f64)>| {
             source.map_or(0.0, |(from, scale)| scale * block[from] + 0.0)

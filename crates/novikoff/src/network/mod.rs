@@ -11,7 +11,7 @@ mod targets;
 #[cfg(test)]
 mod tests;
 
-pub use targets::{Objective, ScaledTargets, Targets};
+pub(crate) use targets::{Objective, ScaledTargets, Targets};
 
 use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::Matrix;
@@ -26,7 +26,7 @@ use step::{AdamStep, ForwardPass, Layers, step};
 
 /// How to train: everything but the rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Hidden units.
     pub hidden: usize,
     /// The activation function.
@@ -57,7 +57,7 @@ const STEP_DECAY: f64 = 0.95;
 
 /// The result of training.
 #[derive(Clone, Debug)]
-pub struct Trained {
+pub(crate) struct Trained {
     /// The network.
     pub scorer: Scorer,
     /// Why training termination.
@@ -70,7 +70,7 @@ pub struct Trained {
 
 /// Trains on rows whose columns are multiplied by `scales`, one for each column. Some row must have a
 /// positive weight. `validate` computes the error of a scorer on validation rows, if there are any.
-pub fn train(
+pub(crate) fn train(
     plan: &Plan,
     rows: &Matrix,
     scales: &[f64],

@@ -9,7 +9,7 @@ const STEEPEST: f64 = 1e6;
 
 /// The loss, the targets and the weights of the rows.
 #[derive(Clone, Debug)]
-pub struct Objective {
+pub(crate) struct Objective {
     /// The loss.
     pub loss: LossName,
     /// The class or the target of each row.
@@ -20,7 +20,7 @@ pub struct Objective {
 
 /// Classes or numbers to predict.
 #[derive(Clone, Debug)]
-pub enum Targets {
+pub(crate) enum Targets {
     /// A class for each row. Joint classes have the cross-entropy loss, `−log softmax`.
     Classes(Vec<u32>, Scheme),
     /// A number for each row.
@@ -30,7 +30,7 @@ pub enum Targets {
 /// Numeric targets, standardized to mean 0 and standard deviation 1, the size of scores that the step sizes
 /// are made for.
 #[derive(Clone, Debug)]
-pub struct ScaledTargets {
+pub(crate) struct ScaledTargets {
     values: Vec<f64>,
     /// The mean that was subtracted.
     pub middle: f64,
@@ -41,7 +41,7 @@ pub struct ScaledTargets {
 impl ScaledTargets {
     /// Standardizes targets of rows with these weights (empty: all 1). Without a bias the mean is not
     /// subtracted, as the network could not restore it.
-    pub fn new(targets: &[f64], weights: &[f64], bias: Bias) -> Self {
+    pub(crate) fn new(targets: &[f64], weights: &[f64], bias: Bias) -> Self {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let total: f64 = (0..targets.len()).map(weight).sum();
         let mean = |of: &dyn Fn(f64) -> f64| {

@@ -258,7 +258,7 @@ impl<R: Rule> LinearLearner<R> {
     }
 
     /// Resumes a run over these rows that made these mistakes in so many rounds.
-    pub fn replay(&mut self, rows: &Matrix, mistakes: &[Mistake], rounds: f64) {
+    pub(crate) fn replay(&mut self, rows: &Matrix, mistakes: &[Mistake], rounds: f64) {
         for &Mistake { row, gains, loses, step, round } in mistakes {
             self.rounds = round;
             self.update(rows.row(row as usize), row, Update { gains, loses, step });
@@ -289,7 +289,7 @@ impl<R: Rule> LinearLearner<R> {
     }
 
     /// The same, without a copy.
-    pub fn into_result(mut self) -> Weights {
+    pub(crate) fn into_result(mut self) -> Weights {
         let mut weights = std::mem::replace(&mut self.weights, Weights::zero(0, 0));
         self.average(&mut weights);
         weights
@@ -334,7 +334,7 @@ impl<R: Rule> LinearLearner<R> {
     }
 
     /// Adds features, of weight zero, as a stream brings them.
-    pub fn grow_features(&mut self, features: usize) {
+    pub(crate) fn grow_features(&mut self, features: usize) {
         self.weights.grow(features);
         if let Some(delayed) = &mut self.delayed {
             delayed.grow(features);
@@ -344,7 +344,7 @@ impl<R: Rule> LinearLearner<R> {
 
     /// Adds classes, up to so many. Two classes with one weight vector become joint ones with `−w` and `w`
     /// (times the rule's share), and learn from there on as if they had been joint from the start.
-    pub fn grow_classes(&mut self, classes: usize) {
+    pub(crate) fn grow_classes(&mut self, classes: usize) {
         let sources: Vec<_> = match self.scheme {
             Scheme::Two if classes <= 2 => return,
             Scheme::Two => (0..classes)

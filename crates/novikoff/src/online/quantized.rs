@@ -36,25 +36,25 @@ const LARGEST: f64 = 256.0;
 
 impl QuantizedWeights {
     /// All zero.
-    pub fn zero(features: usize) -> Self {
+    pub(super) fn zero(features: usize) -> Self {
         // So small a unit that the first weight other than zero chooses another.
         Self { quantized: vec![0; features], unit: 2f64.powi(-900) }
     }
 
     /// Quantizes these weights.
-    pub fn of(weights: &[f64]) -> Self {
+    pub(super) fn of(weights: &[f64]) -> Self {
         let mut quantized = Self::zero(weights.len());
         quantized.update(Row::Dense64(weights), weights);
         quantized
     }
 
     /// Adds features of weight zero.
-    pub fn grow(&mut self, features: usize) {
+    pub(super) fn grow(&mut self, features: usize) {
         self.quantized.resize(features.max(self.quantized.len()), 0);
     }
 
     /// Quantizes the weights of this row's features anew, after an update has changed them.
-    pub fn update(&mut self, row: impl Vector, weights: &[f64]) {
+    pub(super) fn update(&mut self, row: impl Vector, weights: &[f64]) {
         let per_unit = 1.0 / self.unit;
         // As bits, where NaN is the largest.
         let mut largest = 0;
@@ -88,7 +88,7 @@ impl QuantizedWeights {
 
     /// The approximate score of a row, with its error bound.
     #[inline]
-    pub fn score(&self, row: Row<'_>) -> ApproximateScore {
+    pub(super) fn score(&self, row: Row<'_>) -> ApproximateScore {
         let (sum, size) = dot_and_size(row, &self.quantized);
         // No partial sum is larger than this. If it is infinite, so is the error bound.
         let most = size * self.unit * LIMIT;

@@ -77,7 +77,7 @@ impl<R: Rule> Stream<R> {
     }
 
     /// Rows, wrong predictions and mistakes so far.
-    pub fn tally(&self) -> (u64, u64, u64) {
+    pub(crate) fn tally(&self) -> (u64, u64, u64) {
         (self.rows, self.wrong, self.mistakes)
     }
 

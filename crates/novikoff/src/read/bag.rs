@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// How the terms of documents become entries of rows.
 #[derive(Clone, Debug)]
-pub struct Bag {
+pub(super) struct Bag {
     /// How documents become terms.
     pub recipe: Arc<TextRecipe>,
     /// How terms are numbered.
@@ -22,7 +22,7 @@ pub struct Bag {
 
 /// How terms become numbers.
 #[derive(Clone, Debug)]
-pub enum Terms {
+pub(super) enum Terms {
     /// New terms are added: every block numbers its own, and [`number_globally`](super::vw::number_globally)
     /// makes the numbers those of the whole file.
     Grow,
@@ -39,7 +39,7 @@ pub enum Terms {
 
 impl Bag {
     /// The bag of a schema.
-    pub fn of(schema: &Arc<TextSchema>) -> Self {
+    pub(super) fn of(schema: &Arc<TextSchema>) -> Self {
         let recipe = Arc::new(schema.recipe().clone());
         Self { recipe, terms: Terms::Fixed(schema.clone()), first: schema.first(), weighed: true }
     }
@@ -61,7 +61,7 @@ impl Bag {
 }
 
 /// A bag that is being filled.
-pub struct BagBuilder<'b> {
+pub(super) struct BagBuilder<'b> {
     bag: &'b Bag,
     splitter: Splitter<'b>,
     /// How often each term stands in the row, where terms are few enough to have a place each; zero between
@@ -78,7 +78,7 @@ pub struct BagBuilder<'b> {
 impl BagBuilder<'_> {
     /// Adds the terms of a document, each with a prefix to its name.
     #[inline]
-    pub fn add(&mut self, document: &str, prefix: &str, rows: &mut ParsedRows) {
+    pub(super) fn add(&mut self, document: &str, prefix: &str, rows: &mut ParsedRows) {
         let Self { bag, splitter, counts, terms, name, .. } = self;
         let mut each = |term: &str| {
             let number = match &bag.terms {
@@ -122,7 +122,7 @@ impl BagBuilder<'_> {
 
     /// Puts what was added into the current row.
     #[inline]
-    pub fn write_row(&mut self, rows: &mut ParsedRows) {
+    pub(super) fn write_row(&mut self, rows: &mut ParsedRows) {
         let Self { bag, counts, terms, indices, values, .. } = self;
         indices.clear();
         values.clear();

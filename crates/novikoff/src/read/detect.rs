@@ -38,7 +38,7 @@ impl Format {
 }
 
 /// The format of what starts with these bytes, under this name.
-pub fn detect(name: &str, start: &[u8]) -> Result<Format> {
+pub(crate) fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The documents of a folder, in the order of their names.
 #[derive(Debug)]
-pub struct Folder {
+pub(super) struct Folder {
     files: Vec<(String, PathBuf)>,
     bytes: u64,
 }
@@ -22,7 +22,7 @@ const LONGEST: u64 = 1 << 27;
 impl Folder {
     /// Lists the files of a folder: those in folders of their label, or, if labels are nobody's business, all
     /// of them.
-    pub fn list(root: &Path, labelled: bool) -> Result<Self> {
+    pub(super) fn list(root: &Path, labelled: bool) -> Result<Self> {
         let mut folder = Self { files: Vec::new(), bytes: 0 };
         for (name, path, kind) in entries(root)? {
             match kind {
@@ -57,13 +57,13 @@ impl Folder {
     }
 
     /// Bytes of all documents.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// File, line and column of what stands in this column of this line (both from 1) of the one file that it
     /// is read as.
-    pub fn place(&self, line: u64, column: u64) -> Option<(String, u64, u64)> {
+    pub(super) fn place(&self, line: u64, column: u64) -> Option<(String, u64, u64)> {
         let (label, path) = self.files.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let name = path.display().to_string();
         let before_text = label.len() as u64 + 1;
@@ -103,7 +103,7 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf, Kind)>> {
 }
 
 /// The bytes of a folder's documents as one file.
-pub struct Files {
+pub(super) struct Files {
     folder: Arc<Folder>,
     next: usize,
     line: Vec<u8>,
@@ -112,7 +112,7 @@ pub struct Files {
 
 impl Files {
     /// From the first document on.
-    pub fn new(folder: Arc<Folder>) -> Self {
+    pub(super) fn new(folder: Arc<Folder>) -> Self {
         Self { folder, next: 0, line: Vec::new(), at: 0 }
     }
 

@@ -49,13 +49,13 @@ impl Kind {
 const MAX_FEATURES: u64 = 1 << 26;
 
 /// Whether these are the first bytes of an IDX file.
-pub fn is_idx(start: &[u8]) -> bool {
+pub(super) fn is_idx(start: &[u8]) -> bool {
     matches!(start, [0, 0, 0x08..=0x0e, 1..=8, ..])
 }
 
 /// What the header of a file of images says. There is at least one row, with at least one feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(super) struct Header {
     /// The file, as messages call it.
     name: String,
     kind: Kind,
@@ -67,12 +67,12 @@ pub struct Header {
 
 impl Header {
     /// Number of features.
-    pub fn features(&self) -> u32 {
+    pub(super) fn features(&self) -> u32 {
         self.features
     }
 
     /// Width and height of the images, if rows have two dimensions.
-    pub fn image(&self) -> Option<(u32, u32)> {
+    pub(super) fn image(&self) -> Option<(u32, u32)> {
         self.image
     }
 
@@ -86,7 +86,7 @@ impl Header {
 const AGAIN: &str = "get the file again: it is not as long as its header says";
 
 /// Reads the header of a file of images and leaves `source` at the first row.
-pub fn header(source: &mut Source) -> Result<Header> {
+pub(super) fn header(source: &mut Source) -> Result<Header> {
     let (kind, dimensions) = shape(source)?;
     let whole = |what: String| Error::input(what).at(source.name(), 1, 1);
     let [rows, others @ ..] = dimensions.as_slice() else {
@@ -130,14 +130,14 @@ fn shape(source: &mut Source) -> Result<(Kind, Vec<u32>)> {
 
 /// The labels of a file of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdxLabels {
+pub(super) struct IdxLabels {
     name: String,
     values: Vec<i32>,
 }
 
 impl IdxLabels {
     /// Reads a file of labels, which are whole numbers.
-    pub fn read(input: &Input) -> Result<Self> {
+    pub(super) fn read(input: &Input) -> Result<Self> {
         let mut source = Source::open(input)?;
         let name = source.name().to_owned();
         let whole = |what: &str| Error::input(what).at(&name, 1, 1);
@@ -165,7 +165,7 @@ impl IdxLabels {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.values.len()
     }
 }
@@ -198,7 +198,7 @@ const COMPRESSED: [&str; 4] = [".gz", ".bz2", ".xz", ".zst"];
 
 /// The file of labels that stands beside a file of images, if there is one: `train-labels-idx1-ubyte` beside
 /// `train-images-idx3-ubyte`, compressed or not.
-pub fn labels_beside(images: &Path) -> Option<PathBuf> {
+pub(super) fn labels_beside(images: &Path) -> Option<PathBuf> {
     let name = images.file_name()?.to_str()?;
     let own_ending = COMPRESSED.into_iter().find(|ending| name.ends_with(ending)).unwrap_or("");
     let stem = name.strip_suffix(own_ending)?;
@@ -210,7 +210,7 @@ pub fn labels_beside(images: &Path) -> Option<PathBuf> {
 
 /// A parser of the rows of an IDX file.
 #[derive(Clone, Debug)]
-pub struct Idx {
+pub(super) struct Idx {
     header: Header,
     labels: Option<IdxLabels>,
     labelling: Labelling,
@@ -218,7 +218,7 @@ pub struct Idx {
 
 impl Idx {
     /// A parser of the rows after `header`. There must be a label for every row, unless labels are ignored.
-    pub fn new(header: Header, labels: Option<IdxLabels>, labelling: Labelling) -> Result<Self> {
+    pub(super) fn new(header: Header, labels: Option<IdxLabels>, labelling: Labelling) -> Result<Self> {
         if matches!(labelling, Labelling::Ignored) {
             return Ok(Self { header, labels: None, labelling });
         }

@@ -12,7 +12,7 @@ use std::fmt;
 
 /// A parser of JSON lines.
 #[derive(Clone, Debug)]
-pub struct Json {
+pub(super) struct Json {
     /// What becomes of the documents.
     pub bag: Bag,
     /// What to do about labels.
@@ -52,7 +52,7 @@ impl Parser for Json {
 }
 
 /// What stands before the terms of each text: its name, if there are several.
-pub fn prefixes(texts: &[String]) -> Vec<String> {
+pub(super) fn prefixes(texts: &[String]) -> Vec<String> {
     texts.iter().map(|name| if texts.len() > 1 { format!("{name}:") } else { String::new() }).collect()
 }
 

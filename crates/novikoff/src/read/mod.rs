@@ -19,9 +19,7 @@ mod text;
 mod vw;
 
 pub use detect::Format;
-pub(crate) use detect::detect;
-pub(crate) use parsed_rows::ParsedRows;
+pub(crate) use reader::{Chunk, Summary};
 pub use reader::{Contents, Options, Purpose, Reader};
-pub(crate) use reader::{Chunk, STREAM_HASH_BITS, Summary};
 pub use source::Input;
 pub use table::{Header, TableOptions};

@@ -2,7 +2,7 @@
 
 /// What stood where a number was expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub(super) enum Number {
     /// A finite number, and the position after it.
     Finite(f64, usize),
     /// Something spelled like a number that is not finite: `nan`, `inf`, `1e999`.
@@ -12,7 +12,7 @@ pub enum Number {
 }
 
 /// Powers of ten that a double holds exactly.
-pub const POWERS: [f64; 23] = [
+pub(super) const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
 ];
@@ -20,7 +20,7 @@ const INTEGER_POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 
 
 /// Reads digits from `at` on: their value (wrapping, if there are more than 19) and the position after them.
 #[inline(always)]
-pub fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
+pub(super) fn digits(bytes: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     while let Some(chunk) = bytes.get(at..at + 8) {
         let word = u64::from_le_bytes([
             chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
@@ -57,14 +57,14 @@ fn not_digits(word: u64) -> u64 {
 
 /// How many of eight bytes are digits before another byte comes; `None` if all are.
 #[inline(always)]
-pub fn count_digits(word: u64) -> Option<usize> {
+pub(super) fn count_digits(word: u64) -> Option<usize> {
     let others = not_digits(word);
     (others != 0).then(|| (others.trailing_zeros() / 8) as usize)
 }
 
 /// Whether just the first `count` (1 to 7) of eight bytes are digits, and the one after them is not.
 #[inline(always)]
-pub fn has_digits(word: u64, count: usize) -> bool {
+pub(super) fn has_digits(word: u64, count: usize) -> bool {
     // Of the marks up to that of the byte after the digits, only that one is set.
     let after = 0x80 << (8 * count);
     not_digits(word) & (after | (after - 1)) == after
@@ -72,7 +72,7 @@ pub fn has_digits(word: u64, count: usize) -> bool {
 
 /// The value of the first `count` (1 to 8) of eight bytes, which are digits.
 #[inline(always)]
-pub fn first_digits(word: u64, count: usize) -> u64 {
+pub(super) fn first_digits(word: u64, count: usize) -> u64 {
     // Moved to the top, with zeros before them.
     eight_digits((word ^ ZEROS) << (64 - 8 * count))
 }
@@ -89,7 +89,7 @@ fn eight_digits(word: u64) -> u64 {
 /// Reads a number that starts at `at`. Numbers are `[+-]digits[.digits][e[+-]digits]`, with digits before or
 /// after the point.
 #[inline(always)]
-pub fn number(bytes: &[u8], start: usize) -> Number {
+pub(super) fn number(bytes: &[u8], start: usize) -> Number {
     let mut at = start;
     let sign = bytes.get(at).copied();
     if matches!(sign, Some(b'-' | b'+')) {
@@ -151,7 +151,7 @@ fn not_a_number(rest: &[u8]) -> Number {
 }
 
 /// The number that a whole field spells, with nothing before or after it.
-pub fn whole(field: &[u8]) -> Number {
+pub(super) fn whole(field: &[u8]) -> Number {
     match number(field, 0) {
         Number::Finite(_, end) if end != field.len() => Number::None,
         // `number` looks at the start only: `Inf. Smith` is a name.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// What the reader does about labels.
 #[derive(Clone, Debug)]
-pub enum Labelling {
+pub(crate) enum Labelling {
     /// Every row has one; new ones are added.
     Open,
     /// Every row has one, and it is a number; new ones are added.
@@ -33,10 +33,10 @@ pub struct RowError {
 }
 
 /// What to do about text in another encoding.
-pub const CONVERT: &str = "convert it first: iconv -f LATIN1 -t UTF-8 FILE";
+pub(super) const CONVERT: &str = "convert it first: iconv -f LATIN1 -t UTF-8 FILE";
 
 /// How many bad rows are kept as examples.
-pub const EXAMPLES: usize = 5;
+pub(super) const EXAMPLES: usize = 5;
 
 /// Numbers of recent short labels, each in a slot given by the hash of its spelling.
 #[derive(Debug, Default)]
@@ -185,7 +185,11 @@ impl ParsedRows {
 
     /// Gives the current row its label; `Err` says what is wrong with it.
     #[inline]
-    pub fn set_label(&mut self, labelling: &Labelling, token: &[u8]) -> Result<(), (String, Option<String>)> {
+    pub(crate) fn set_label(
+        &mut self,
+        labelling: &Labelling,
+        token: &[u8],
+    ) -> Result<(), (String, Option<String>)> {
         if let Some(id) = self.recent.find(token) {
             self.labels.push(id);
             return Ok(());
@@ -235,12 +239,12 @@ impl ParsedRows {
 
     /// Completes the current row.
     #[inline]
-    pub fn end_row(&mut self) {
+    pub(crate) fn end_row(&mut self) {
         self.starts.push(self.indices.len());
     }
 
     /// Gives the current row a weight; call before [`ParsedRows::end_row`].
-    pub fn set_weight(&mut self, weight: f64) {
+    pub(crate) fn set_weight(&mut self, weight: f64) {
         if weight != 1.0 || !self.weights.is_empty() {
             self.weights.resize(self.len(), 1.0);
             self.weights.push(weight);
@@ -249,7 +253,7 @@ impl ParsedRows {
 
     /// Brings the entries of the current row into the order of their indices. Says which index comes twice,
     /// if one does.
-    pub fn sort_row(&mut self) -> Result<(), u32> {
+    pub(crate) fn sort_row(&mut self) -> Result<(), u32> {
         let start = self.starts[self.len()];
         self.sort_entries(start..self.indices.len());
         match self.indices[start..].windows(2).find(|pair| pair[0] == pair[1]) {
@@ -260,7 +264,7 @@ impl ParsedRows {
 
     /// Brings the entries of the current row into the order of their indices and adds up those of one
     /// index, in the order in which they came. Says for which index the sum is not finite, if there is one.
-    pub fn merge_row(&mut self) -> Result<(), u32> {
+    pub(crate) fn merge_row(&mut self) -> Result<(), u32> {
         let start = self.starts[self.len()];
         self.sort_entries(start..self.indices.len());
         let mut end = start;
@@ -285,14 +289,14 @@ impl ParsedRows {
 
     /// Gives feature `first + j` the number `first + numbers[j]`, for all of these. Different features must
     /// get different numbers. Rows are then in no order until they are [sorted](ParsedRows::sort_rows).
-    pub fn renumber(&mut self, first: u32, numbers: &[u32]) {
+    pub(crate) fn renumber(&mut self, first: u32, numbers: &[u32]) {
         for index in self.indices.iter_mut().filter(|index| **index >= first) {
             *index = first + numbers[(*index - first) as usize];
         }
     }
 
     /// Brings the entries of every row into the order of their features.
-    pub fn sort_rows(&mut self) {
+    pub(crate) fn sort_rows(&mut self) {
         for r in 0..self.len() {
             self.sort_entries(self.starts[r]..self.starts[r + 1]);
         }
@@ -321,7 +325,7 @@ impl ParsedRows {
     /// Gives up the current row: its entries and label are taken back, the error is noted.
     /// True if reading goes on.
     #[cold]
-    pub fn reject(&mut self, error: RowError) -> bool {
+    pub(crate) fn reject(&mut self, error: RowError) -> bool {
         let rows = self.len();
         self.indices.truncate(self.starts[rows]);
         self.values.truncate(self.starts[rows]);

@@ -68,7 +68,7 @@ impl Default for Options {
 
 /// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million
 /// features.
-pub const STREAM_HASH_BITS: u8 = 22;
+pub(crate) const STREAM_HASH_BITS: u8 = 22;
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -488,7 +488,7 @@ impl Reader {
     }
 
     /// Whether features are numbered by hashes: then most numbers may be those of no feature.
-    pub fn is_hashed(&self) -> bool {
+    pub(crate) fn is_hashed(&self) -> bool {
         self.documents.as_ref().map_or_else(|| self.schema.is_hashed(), |documents| documents.bits.is_some())
     }
 

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// A field of a record, as positions in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(super) struct Field {
     /// Where the field stands: its opening quote or first byte.
     pub at: usize,
     /// Where its text starts.
@@ -27,14 +27,14 @@ pub struct Field {
 impl Field {
     /// The field's text, without quotes around or inside it. Only a field with doubled quotes is copied.
     #[inline]
-    pub fn text<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(super) fn text<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
         let raw = &block[self.start..self.end];
         if self.escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) }
     }
 
     /// The same field in a block that starts `by` bytes later.
     #[must_use]
-    pub fn shifted(self, by: usize) -> Self {
+    pub(super) fn shifted(self, by: usize) -> Self {
         Self { at: self.at - by, start: self.start - by, end: self.end - by, ..self }
     }
 }
@@ -53,7 +53,7 @@ fn unescape(raw: &[u8]) -> Vec<u8> {
 
 /// What is wrong with a record, at which position of the block, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub(super) struct Fault {
     /// Where, as a position in the block.
     pub at: usize,
     /// What is wrong.
@@ -64,7 +64,7 @@ pub struct Fault {
 
 /// Splits a block that starts at a record into its records.
 #[derive(Debug)]
-pub struct Records<'a> {
+pub(super) struct Records<'a> {
     block: &'a [u8],
     delimiter: u8,
     /// Start of the record last split.
@@ -77,14 +77,14 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// The records of `block`.
-    pub fn new(block: &'a [u8], delimiter: u8) -> Self {
+    pub(super) fn new(block: &'a [u8], delimiter: u8) -> Self {
         Self { block, delimiter, start: 0, at: 0, counted: (0, 0) }
     }
 
     /// Puts the fields of the next record into `fields`; `None` at the end of the block. After a fault the
     /// line on which it stands is left behind; a quote that is never closed leaves nothing to go on with.
     #[inline]
-    pub fn next_into(&mut self, fields: &mut Vec<Field>) -> Option<Result<(), Fault>> {
+    pub(super) fn next_into(&mut self, fields: &mut Vec<Field>) -> Option<Result<(), Fault>> {
         fields.clear();
         self.start = after_blank_lines(self.block, self.at, self.delimiter);
         self.at = self.start;
@@ -95,7 +95,7 @@ impl<'a> Records<'a> {
     }
 
     /// The bytes of the record last split.
-    pub fn span(&self) -> std::ops::Range<usize> {
+    pub(super) fn span(&self) -> std::ops::Range<usize> {
         self.start..self.at
     }
 
@@ -135,7 +135,7 @@ impl<'a> Records<'a> {
 
     /// The line (from 0, within the block) and the byte in it (from 1) of a position in the record last
     /// split.
-    pub fn locate(&mut self, at: usize) -> (u64, usize) {
+    pub(super) fn locate(&mut self, at: usize) -> (u64, usize) {
         let (from, before) = self.counted;
         self.counted = (self.start, before + newlines(&self.block[from..self.start]));
         let (line, column) = place(&self.block[self.start..], at - self.start);
@@ -145,18 +145,18 @@ impl<'a> Records<'a> {
 
 /// The line (from 0) and the byte in it (from 1) of a position in `bytes`, which start at the start of a
 /// line.
-pub fn place(bytes: &[u8], at: usize) -> (u64, usize) {
+pub(super) fn place(bytes: &[u8], at: usize) -> (u64, usize) {
     let line_start = memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
     (newlines(&bytes[..line_start]), at - line_start + 1)
 }
 
 /// How many newlines there are.
-pub fn newlines(bytes: &[u8]) -> u64 {
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
     memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// The end of the last whole record (after its newline) in a block that starts at a record, if there is one.
-pub fn last_record_end(block: &[u8], delimiter: u8) -> Option<usize> {
+pub(super) fn last_record_end(block: &[u8], delimiter: u8) -> Option<usize> {
     let (mut at, mut last) = (0, None);
     // Outside quotes every newline ends a record, so only quotes need a look.
     while let Some(quote) = memchr(b'"', &block[at..]).map(|found| at + found) {

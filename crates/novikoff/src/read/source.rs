@@ -120,7 +120,7 @@ impl Source {
 
     /// Opens a folder of documents as one file with a line for each. Without labels, those lines begin with a
     /// tab.
-    pub fn open_folder(path: &Path, labelled: bool) -> Result<Self> {
+    pub(crate) fn open_folder(path: &Path, labelled: bool) -> Result<Self> {
         let folder = Arc::new(Folder::list(path, labelled)?);
         let taken = Arc::new(AtomicU64::new(0));
         let reader = buffered(Counted { inner: Files::new(folder.clone()), taken: taken.clone() });
@@ -145,7 +145,7 @@ impl Source {
     }
 
     /// Whether it takes fewer bytes than come out of it.
-    pub fn is_compressed(&self) -> bool {
+    pub(crate) fn is_compressed(&self) -> bool {
         self.compression.is_some()
     }
 
@@ -196,7 +196,7 @@ impl Source {
     }
 
     /// Takes the next `count` bytes; an error if there are fewer.
-    pub fn take_exact(&mut self, count: usize) -> Result<Vec<u8>> {
+    pub(crate) fn take_exact(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         while bytes.len() < count {
             if self.fill(&mut bytes, count)? == Ended::Yes {
@@ -211,7 +211,7 @@ impl Source {
 
     /// The first whole records, without taking them: at least one, and `wanted` bytes with what follows them,
     /// unless the input ends before. Unlike [`Source::peek`] this waits for a slow stream.
-    pub fn look_ahead(&mut self, cut: Cut, wanted: usize) -> Result<Vec<u8>> {
+    pub(crate) fn look_ahead(&mut self, cut: Cut, wanted: usize) -> Result<Vec<u8>> {
         let (mut bytes, mut limit) = (Vec::new(), wanted.max(BUFFER));
         loop {
             let ended = self.fill(&mut bytes, limit)?;
@@ -237,7 +237,7 @@ impl Source {
     }
 
     /// Everything that is left.
-    pub fn read_all(mut self) -> Result<Vec<u8>> {
+    pub(crate) fn read_all(mut self) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         self.reader.read_to_end(&mut all).map_err(|e| read_error(&self.name, self.compression, &e))?;
         Ok(all)
@@ -375,7 +375,7 @@ impl Blocks {
     }
 
     /// Puts the next block into `block`; false at the end. Only the last block may lack its final newline.
-    pub fn next_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
+    pub(crate) fn next_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
         block.clear();
         block.append(&mut self.carry);
         let mut limit = BLOCK.max(block.len());

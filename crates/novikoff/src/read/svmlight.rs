@@ -10,7 +10,7 @@ use super::source::Cut;
 
 /// A parser of svmlight text.
 #[derive(Clone, Debug)]
-pub struct Svmlight {
+pub(super) struct Svmlight {
     /// The first index of the file, 0 or 1.
     pub base: u32,
     /// Indices must not be larger, as they stand in the file.

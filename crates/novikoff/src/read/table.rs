@@ -9,8 +9,8 @@
 mod infer;
 mod rows;
 
-pub use infer::{infer, infer_start};
-pub use rows::Table;
+pub(super) use infer::{infer, infer_start};
+pub(super) use rows::Table;
 
 use super::records::{Fault, Field, Records, place};
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ pub struct TableOptions {
 impl TableOptions {
     /// The delimiter of a table that starts like this: the one given, else the most frequent in the first
     /// record.
-    pub fn delimiter_for(&self, start: &[u8]) -> Result<u8> {
+    pub(crate) fn delimiter_for(&self, start: &[u8]) -> Result<u8> {
         match self.delimiter {
             Some(byte) if !is_delimiter(byte) => {
                 Err(Error::usage(format!("{:?} cannot separate fields", char::from(byte)))

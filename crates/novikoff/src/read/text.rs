@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A parser of documents with their labels.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub(super) struct Text {
     /// What becomes of the documents.
     pub bag: Bag,
     /// What to do about labels.
@@ -21,7 +21,7 @@ pub struct Text {
 }
 
 /// What a label of fastText's begins with.
-pub const FASTTEXT: &str = "__label__";
+pub(super) const FASTTEXT: &str = "__label__";
 
 /// Names of the second column by which a first line is known to name the columns.
 const TEXT_NAMES: [&str; 3] = ["text", "document", "message"];
@@ -110,7 +110,7 @@ fn split(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether a file that starts like this holds documents: lines of two columns, the second of which is prose.
-pub fn is_text(start: &str) -> bool {
+pub(super) fn is_text(start: &str) -> bool {
     let whole = start.rfind('\n').map_or(start, |end| &start[..end]);
     let lines: Vec<&str> = whole.lines().filter(|line| !line.trim().is_empty()).take(200).collect();
     if lines.iter().all(|line| line.starts_with(FASTTEXT)) {

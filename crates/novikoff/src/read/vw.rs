@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A parser of Vowpal Wabbit's text.
 #[derive(Clone, Debug)]
-pub struct Vw {
+pub(super) struct Vw {
     /// How features are numbered.
     pub features: Features,
     /// What to do about labels.
@@ -26,7 +26,7 @@ pub struct Vw {
 /// How names of features become numbers. A feature of a namespace is called `namespace^feature`, one of the
 /// default namespace by its own name.
 #[derive(Clone, Debug)]
-pub enum Features {
+pub(super) enum Features {
     /// New names are added: every block numbers its own, and [`number_globally`] makes the numbers those of
     /// the whole file.
     Grow,
@@ -44,7 +44,7 @@ pub enum Features {
 /// [sorted](ParsedRows::sort_rows) after this. Blocks must come in the order of the file; how the file was
 /// cut into them makes no difference. A rows that named no features, as none does unless they
 /// [grow](Features::Grow), stays as it is.
-pub fn number_globally(
+pub(super) fn number_globally(
     rows: &mut ParsedRows,
     dictionary: &mut Dictionary,
     first: u32,

@@ -50,7 +50,7 @@ pub fn duality_gap<L: Loss, P: Penalty>(
 
 /// The same for a solver that knows its duals' gradient `Σ shareᵢ·uᵢ·xᵢ`: no pass over the rows is needed if
 /// the duals are [balanced](balance) and in their domain.
-pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
+pub(crate) fn duality_gap_with_gradient<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -61,7 +61,7 @@ pub fn duality_gap_with_gradient<L: Loss, P: Penalty>(
 }
 
 /// The scores of a point, and its gap: both at once, on two cores, where a solver has duals.
-pub fn scores_and_gap<L: Loss, P: Penalty>(
+pub(crate) fn scores_and_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     duals: Option<&[f64]>,
@@ -137,7 +137,7 @@ fn bound<L: Loss, P: Penalty>(
 
 /// Makes `Σ shareᵢ·uᵢ = 0` by shortening the duals of the sign that outweighs the other: zero lies in the
 /// domain of every conjugate, so shorter duals never leave it. Returns whether anything changed.
-pub fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
+pub(crate) fn balance<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, duals: &mut [f64]) -> bool {
     let up = problem.sum(|i| problem.share(i) * duals[i].max(0.0));
     let down = problem.sum(|i| problem.share(i) * (-duals[i]).max(0.0));
     // Balanced duals are so up to the rounding of these sums, and would be so again.

@@ -99,7 +99,7 @@ impl Joint<'_> {
     }
 
     /// The gradient of the mean loss where the rows have these probabilities: `Σ shareᵢ·xᵢ·(pᵢ − e_y)ᵀ`.
-    pub fn loss_gradient(&self, probabilities: &[f64]) -> Weights {
+    pub(crate) fn loss_gradient(&self, probabilities: &[f64]) -> Weights {
         self.combine(|i, factors| {
             let share = self.share(i);
             let p = &probabilities[i * self.count..(i + 1) * self.count];
@@ -110,7 +110,7 @@ impl Joint<'_> {
 }
 
 /// `log Σ exp(s)`, without overflow.
-pub fn log_sum_exp(scores: &[f64]) -> f64 {
+pub(crate) fn log_sum_exp(scores: &[f64]) -> f64 {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     largest + scores.iter().map(|s| (s - largest).exp()).sum::<f64>().ln()
 }
@@ -122,7 +122,7 @@ pub fn log_sum_exp(scores: &[f64]) -> f64 {
 /// novikoff::risk::softmax(&mut scores);
 /// assert_eq!(scores, [0.5, 0.5, 0.0]);
 /// ```
-pub fn softmax(scores: &mut [f64]) {
+pub(crate) fn softmax(scores: &mut [f64]) {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for s in scores.iter_mut() {
@@ -133,7 +133,7 @@ pub fn softmax(scores: &mut [f64]) {
 }
 
 /// The probabilities of all rows.
-pub fn probabilities(mut scores: Vec<f64>, classes: usize) -> Vec<f64> {
+pub(crate) fn probabilities(mut scores: Vec<f64>, classes: usize) -> Vec<f64> {
     scores
         .par_chunks_mut(CHUNK * classes)
         .for_each(|chunk| chunk.chunks_exact_mut(classes).for_each(softmax));

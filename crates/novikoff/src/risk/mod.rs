@@ -15,7 +15,7 @@ mod passes;
 pub use gap::{Gap, duality_gap};
 pub(crate) use gap::{balance, duality_gap_with_gradient, scores_and_gap};
 pub use joint::Joint;
-pub(crate) use joint::{log_sum_exp, probabilities, softmax};
+pub(crate) use joint::{log_sum_exp, probabilities};
 pub use joint_gap::joint_gap;
 
 pub(crate) use joint_gap::joint_balance;

@@ -22,7 +22,7 @@ impl<L: Loss, P: Penalty> Problem<'_, L, P> {
     }
 
     /// The scores of all rows, into memory at hand.
-    pub fn scores_into(&self, point: &Point, scores: &mut [f64]) {
+    pub(crate) fn scores_into(&self, point: &Point, scores: &mut [f64]) {
         fill(scores, &|first, scores| {
             for (i, score) in (first..).zip(scores) {
                 *score = self.row(i).dot(&point.weights) + point.bias;

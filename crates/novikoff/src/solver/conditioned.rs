@@ -23,7 +23,7 @@ const UNEVEN: f64 = 131_072.0;
 
 /// Which changes leave the minimum where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowed {
+pub(crate) struct Allowed {
     /// A bias that is not penalised absorbs a shift.
     pub shift: bool,
     /// Without a penalty the units of a column do not matter.
@@ -32,13 +32,13 @@ pub struct Allowed {
 
 impl Allowed {
     /// By the bias, and by whether there is a penalty at all.
-    pub fn by(bias: Bias, penalised: bool) -> Self {
+    pub(crate) fn by(bias: Bias, penalised: bool) -> Self {
         Self { shift: bias == Bias::Free || bias == Bias::Penalised && !penalised, scale: !penalised }
     }
 }
 
 /// The rows with their columns as `(x − shift)·factor`, every one of them exact.
-pub struct Conditioned {
+pub(crate) struct Conditioned {
     rows: Matrix<'static>,
     /// Columns that are shifted, in ascending order, and by how much.
     shifts: Vec<(u32, f64)>,
@@ -48,7 +48,7 @@ pub struct Conditioned {
 
 impl Conditioned {
     /// The rows in better numbers; `None` where they are good as they are.
-    pub fn of(rows: &Matrix, allowed: Allowed) -> Option<Self> {
+    pub(crate) fn of(rows: &Matrix, allowed: Allowed) -> Option<Self> {
         let shifts = if allowed.shift { shifts(rows) } else { Vec::new() };
         let factors = if allowed.scale { factors(rows, &shifts) } else { Vec::new() };
         if shifts.is_empty() && factors.is_empty() {
@@ -59,19 +59,19 @@ impl Conditioned {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &Matrix<'_> {
+    pub(crate) fn rows(&self) -> &Matrix<'_> {
         &self.rows
     }
 
     /// The point of these rows that gives the scores which `point` gives the rows as they were.
-    pub fn forth(&self, point: &Point) -> Point {
+    pub(crate) fn forth(&self, point: &Point) -> Point {
         let mut weights = point.weights.clone();
         weights.iter_mut().zip(&self.factors).for_each(|(w, factor)| *w /= factor);
         Point { bias: self.moved_bias(point.bias, &point.weights, 1.0), weights }
     }
 
     /// The point of the rows as they were that gives the scores which `point` gives these.
-    pub fn back(&self, point: &Point) -> Point {
+    pub(crate) fn back(&self, point: &Point) -> Point {
         let mut weights = point.weights.clone();
         weights.iter_mut().zip(&self.factors).for_each(|(w, factor)| *w *= factor);
         Point { bias: self.moved_bias(point.bias, &weights, -1.0), weights }

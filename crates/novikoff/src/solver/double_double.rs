@@ -3,12 +3,12 @@
 use std::ops::AddAssign;
 
 /// Half a unit in the last place of 1.
-pub const UNIT: f64 = f64::EPSILON / 2.0;
+pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// `high + low`. A sum of `m` products is off by at most [`Double::off`]`(m)` of the sum of their absolute
 /// values, as long as none of them is near the ends of the exponent range.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Double {
+pub(super) struct Double {
     high: f64,
     low: f64,
 }
@@ -16,7 +16,7 @@ pub struct Double {
 impl Double {
     /// `a·b` without rounding (Dekker).
     #[inline(always)]
-    pub fn product(a: f64, b: f64) -> Self {
+    pub(super) fn product(a: f64, b: f64) -> Self {
         let split = |x: f64| {
             let c = 134_217_729.0 * x;
             let high = c - (c - x);
@@ -27,7 +27,7 @@ impl Double {
     }
 
     /// The sum of all, with twice the digits.
-    pub fn sum(values: impl Iterator<Item = f64>) -> Self {
+    pub(super) fn sum(values: impl Iterator<Item = f64>) -> Self {
         let mut sum = Self::default();
         values.for_each(|value| sum += Self { high: value, low: 0.0 });
         sum
@@ -35,13 +35,13 @@ impl Double {
 
     /// The nearest number of ordinary length, or its neighbour.
     #[inline(always)]
-    pub fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         self.high + self.low
     }
 
     /// What the sum of so many products is off by, before it is rounded to one number, relative to the sum of
     /// their absolute values.
-    pub fn off(products: usize) -> f64 {
+    pub(super) fn off(products: usize) -> f64 {
         8.0 * (products + 8) as f64 * UNIT * UNIT
     }
 }

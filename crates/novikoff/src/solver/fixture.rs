@@ -8,9 +8,9 @@ use crate::loss::Loss;
 use crate::penalty::{Bias, L2, Penalty};
 use crate::risk::{Point, Problem};
 
-pub const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
+pub(super) const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
 
-pub fn dense(rows: &[Vec<f64>]) -> Matrix<'static> {
+pub(super) fn dense(rows: &[Vec<f64>]) -> Matrix<'static> {
     let columns = rows.first().map_or(0, Vec::len);
     let mut builder = Builder::new(Layout::Dense { columns });
     let indices: Vec<u32> = (0..columns as u32).collect();
@@ -18,7 +18,7 @@ pub fn dense(rows: &[Vec<f64>]) -> Matrix<'static> {
     builder.finish()
 }
 
-pub fn sparse(rows: &[Vec<f64>]) -> Matrix<'static> {
+pub(super) fn sparse(rows: &[Vec<f64>]) -> Matrix<'static> {
     let mut builder = Builder::new(Layout::Sparse);
     for row in rows {
         let (indices, values): (Vec<u32>, Vec<f64>) =
@@ -30,7 +30,7 @@ pub fn sparse(rows: &[Vec<f64>]) -> Matrix<'static> {
     matrix
 }
 
-pub fn problem<'a, L: Loss>(
+pub(super) fn problem<'a, L: Loss>(
     rows: &'a Matrix<'a>,
     targets: &'a [f64],
     loss: L,
@@ -40,7 +40,7 @@ pub fn problem<'a, L: Loss>(
     Problem { rows, targets, row_weights: &[], total: targets.len() as f64, loss, penalty: L2(lambda), bias }
 }
 
-pub fn solve<L: Loss, P: Penalty>(
+pub(super) fn solve<L: Loss, P: Penalty>(
     solver: &impl Solver<L, P>,
     problem: &Problem<'_, L, P>,
     start: Option<&WarmStart>,
@@ -53,12 +53,12 @@ pub fn solve<L: Loss, P: Penalty>(
     solver.solve(problem, start, &control)
 }
 
-pub fn objective<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point) -> f64 {
+pub(super) fn objective<L: Loss, P: Penalty>(problem: &Problem<'_, L, P>, point: &Point) -> f64 {
     problem.mean_loss(&problem.scores(point)) + problem.penalty_of(point)
 }
 
 /// On one thread and on three: the same bits.
-pub fn same_on_any_threads<T: PartialEq + std::fmt::Debug + Send>(run: impl Fn() -> T + Sync) {
+pub(super) fn same_on_any_threads<T: PartialEq + std::fmt::Debug + Send>(run: impl Fn() -> T + Sync) {
     let on = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&run);
     assert_eq!(on(1), on(3));
 }

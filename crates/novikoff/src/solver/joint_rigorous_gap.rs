@@ -13,7 +13,7 @@ use crate::risk::{Gap, Joint};
 use std::ops::Range;
 
 /// With a penalty: lowers the dual of a gap that was computed plainly.
-pub fn joint_rigorous_gap(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Sizes) -> Gap {
+pub(crate) fn joint_rigorous_gap(problem: &Joint<'_>, weights: &Weights, plain: Gap, sizes: Sizes) -> Gap {
     let Some(dual) = plain.dual else { return plain };
     let parts = Parts::new(problem);
     let Some(unbalanced) = parts.unbalanced(problem, 4.0 * parts.sum * parts.shares) else {
@@ -36,7 +36,7 @@ pub fn joint_rigorous_gap(problem: &Joint<'_>, weights: &Weights, plain: Gap, si
 
 /// Without a penalty: objective and dual among weights up to [`REACH`] times as long, by distributions
 /// whose gradient is next to zero.
-pub fn joint_gap_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
+pub(crate) fn joint_gap_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
     let (units, k) = (units(problem.rows), problem.count);
     let in_units = |values: &[f64], times: fn(f64, f64) -> f64| {
         let by_column = values.chunks_exact(k.max(1)).zip(&units);

@@ -73,7 +73,7 @@ pub struct LeastSquares;
 /// shareᵢ rᵢ xᵢⱼ + (λ/2)wⱼ| / (‖xⱼ‖·‖y‖)` over all columns (and the bias), with residuals `r` and lengths
 /// weighted by the shares. Half the gradient, that is, in units of the columns and the targets: rounding
 /// leaves some 1e-16 of it.
-pub fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f64]) -> f64 {
+pub(super) fn optimality(problem: &Problem<'_, Squared, L2>, point: &Point, scores: &[f64]) -> f64 {
     let residual = problem.combine(|i| problem.share(i) * (scores[i] - problem.targets[i]));
     let lengths = lengths(problem);
     let targets = problem.sum(|i| problem.share(i) * problem.targets[i].powi(2)).sqrt();

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Why there are no such numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// The rows do not depend on one another: no combination of them is exactly zero.
     Independent,
     /// They depend on one another in several ways: some of them are not needed.
@@ -26,10 +26,10 @@ pub enum Obstacle {
 const P: u64 = (1 << 31) - 1;
 
 /// A row: index and value of its entries, the bias's coordinate among them.
-pub type Entries = Vec<(u32, f64)>;
+pub(super) type Entries = Vec<(u32, f64)>;
 
 /// The multipliers, whole numbers without a common factor. Rows that are not needed have zero.
-pub fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
+pub(crate) fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
     let columns = whole_columns(rows);
     let count = rows.len();
     let Echelon { independent, dependent_row } = Echelon::of(&columns, count)?;

@@ -17,7 +17,7 @@ use crate::risk::{Point, Problem};
 use crate::solver::Augmented;
 
 /// A hyperplane and its margin.
-pub struct MaxMargin {
+pub(crate) struct MaxMargin {
     /// What the solver came to; where the rows are separated, every row has a margin of 1 at least.
     pub solution: Solution,
     /// The least distance of a row from the hyperplane, on its side; negative if one is on the wrong side.
@@ -33,7 +33,7 @@ const NOTHING: f64 = 1e-7;
 
 /// Closes the interval to the tolerance of `control`, relatively, or finds that there is no margin worth the
 /// name.
-pub fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> MaxMargin {
+pub(crate) fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>) -> MaxMargin {
     let mut start: Option<WarmStart> = None;
     let radius = (0..problem.len()).map(|i| problem.row(i).norm_sq()).fold(0.0, f64::max).sqrt();
     let extra = problem.bias == Bias::Penalised;

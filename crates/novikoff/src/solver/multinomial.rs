@@ -97,7 +97,7 @@ fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
 
 /// Distributions whose gradient is next to zero, without a penalty: the probabilities, moved by what a step
 /// of Newton's method would change them by.
-pub fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
+pub(crate) fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
     let (direction, _) =
         solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 /// Rows with signs, and the value of their extra coordinate.
 #[derive(Clone, Copy)]
-pub struct Signed<'a> {
+pub(crate) struct Signed<'a> {
     /// The rows.
     pub rows: &'a Matrix<'a>,
     /// +1 or −1 for each; 0 for rows that do not count.
@@ -26,7 +26,7 @@ pub struct Signed<'a> {
 }
 
 /// The result of the algorithm.
-pub struct NearestPoint {
+pub(crate) struct NearestPoint {
     /// The point; its last coordinate is the bias.
     pub point: Point,
     /// The rows that it is a convex combination of, and their shares: positive, and 1 in all.
@@ -45,18 +45,18 @@ const NOTHING: [f64; 2] = [1e-15, 1e-8];
 
 impl Signed<'_> {
     /// The margin of a row.
-    pub fn dot(&self, i: u32, point: &Point) -> f64 {
+    pub(crate) fn dot(&self, i: u32, point: &Point) -> f64 {
         let i = i as usize;
         self.signs[i] * (self.rows.row(i).dot(&point.weights) + self.extra * point.bias)
     }
 
     /// The square of a row's length.
-    pub fn norm_sq(&self, i: u32) -> f64 {
+    pub(crate) fn norm_sq(&self, i: u32) -> f64 {
         self.rows.row(i as usize).norm_sq() + self.extra * self.extra
     }
 
     /// Adds so many times a row, with its sign.
-    pub fn add_to(&self, i: u32, factor: f64, point: &mut Point) {
+    pub(crate) fn add_to(&self, i: u32, factor: f64, point: &mut Point) {
         let factor = factor * self.signs[i as usize];
         self.rows.row(i as usize).add_to(&mut point.weights, factor);
         point.bias += factor * self.extra;
@@ -75,7 +75,7 @@ impl Signed<'_> {
 
 /// Closes the interval of the margin to the tolerance of `control`, relatively, or finds the origin in the
 /// hull. Gives up where the point stands on more than `most` rows.
-pub fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> NearestPoint {
+pub(crate) fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>) -> NearestPoint {
     let mut recorder = Recorder::new(control);
     let counted = rows.counted();
     let radius = rows.radius();

@@ -52,7 +52,7 @@ pub(super) fn gamma(roundings: usize) -> f64 {
 
 /// How large the numbers of rows are.
 #[derive(Clone, Copy, Debug)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// The largest absolute value.
     largest: f64,
     /// Most entries of a row.
@@ -61,7 +61,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Looks at all values once.
-    pub fn of(rows: &Matrix) -> Self {
+    pub(crate) fn of(rows: &Matrix) -> Self {
         let of_row = |i: usize| Self { largest: rows.row(i).largest(), longest: rows.row(i).len() };
         let most =
             |a: Self, b: Self| Self { largest: a.largest.max(b.largest), longest: a.longest.max(b.longest) };
@@ -85,7 +85,7 @@ impl Sizes {
 /// With a penalty: lowers the dual of a gap that was computed plainly by what rounding may have lifted it by,
 /// and by what it may have taken from the objective. Where that could cost the point its convergence, both
 /// are computed with twice the digits.
-pub fn rigorous_gap<L: Loss, P: Penalty>(
+pub(crate) fn rigorous_gap<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     (scores, duals): (&[f64], Option<&[f64]>),
@@ -163,7 +163,7 @@ fn rounding_error<L: Loss, P: Penalty>(
 /// Without a penalty: objective and dual among weights up to [`REACH`] times as long as those of the point,
 /// and the duals that prove it. Where a solver has none, those of `stationary` prove most; where it is clear
 /// that they will not prove `tolerance`, little time is spent on them.
-pub fn gap_in_ball<L: Loss>(
+pub(crate) fn gap_in_ball<L: Loss>(
     problem: &Problem<'_, L, L2>,
     point: &Point,
     scores: &[f64],
@@ -222,7 +222,7 @@ fn scaled_length(gradient: &[f64], units: &[f64]) -> f64 {
 
 /// An objective without a penalty that is as good as none: numbers are met, but for a small part of what a
 /// constant leaves of them. There a relative gap would be one of rounding. Zero for classes.
-pub fn negligible_objective<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
+pub(crate) fn negligible_objective<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
     if problem.loss.targets() == Targets::Signs {
         return 0.0;
     }
@@ -245,7 +245,7 @@ pub fn negligible_objective<L: Loss>(problem: &Problem<'_, L, L2>) -> f64 {
 
 /// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded
 /// to zero: then it says something only where every row is met, and no weight is penalised.
-pub fn is_significant<L: Loss, P: Penalty>(
+pub(crate) fn is_significant<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     point: &Point,
     scores: &[f64],
@@ -264,7 +264,7 @@ pub fn is_significant<L: Loss, P: Penalty>(
 }
 
 /// Whether a gap without a penalty is as small as was asked for, or all targets are met.
-pub fn is_proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) -> bool {
+pub(super) fn is_proven<L: Loss>(problem: &Problem<'_, L, L2>, gap: &Gap, tolerance: f64) -> bool {
     gap.within(tolerance) || gap.objective <= negligible_objective(problem)
 }
 

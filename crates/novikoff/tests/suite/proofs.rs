@@ -2,8 +2,8 @@
 //! has changed.
 
 use crate::with::With;
-use novikoff::certificate::{Certificate, Claim};
 use novikoff::certificate::Sides;
+use novikoff::certificate::{Certificate, Claim};
 use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};

@@ -66,7 +66,7 @@ pub(super) enum Columns {
 }
 
 impl Columns {
-    pub fn scale(&self, column: usize) -> f64 {
+    pub(super) fn scale(&self, column: usize) -> f64 {
         match self {
             Columns::Apart { scales, .. } => scales.get(column).copied().unwrap_or(1.0),
             Columns::Together(both) => both[column].size,
@@ -74,7 +74,7 @@ impl Columns {
     }
 
     /// The scales of some columns.
-    pub fn scales(&self, columns: Range<usize>, to: &mut Vec<f64>) {
+    pub(super) fn scales(&self, columns: Range<usize>, to: &mut Vec<f64>) {
         to.clear();
         match self {
             Columns::Apart { scales, .. } => {
@@ -100,7 +100,7 @@ impl Columns {
     }
 
     /// Whether there is a scale for every one of these.
-    pub fn are_all_scaled(&self, columns: usize) -> bool {
+    pub(super) fn are_all_scaled(&self, columns: usize) -> bool {
         match self {
             Columns::Apart { scales, .. } => scales.len() == columns,
             Columns::Together(_) => true,

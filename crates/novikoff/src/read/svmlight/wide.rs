@@ -32,7 +32,7 @@ const LONG: u8 = 11;
 
 /// Where things are in some text, and what is made of it.
 #[derive(Debug, Default)]
-pub struct Marks {
+pub(crate) struct Marks {
     /// The colon and the end of every entry, by turns.
     places: Vec<u16>,
     /// From what is before an index to its colon, and from there to the end of the value, by turns; at most

@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering;
 
 /// How a table was understood.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inferred {
+pub(crate) struct Inferred {
     /// Its columns.
     pub schema: TableSchema,
     /// What to tell the user about it.
@@ -32,7 +32,7 @@ pub struct Inferred {
 ///
 /// Bad rows are errors, unless they are skipped; but a row whose fault only the finished schema can tell (a
 /// number that is not finite, a missing value) has by then had its say about the other columns.
-pub fn infer(
+pub(crate) fn infer(
     input: &Input,
     options: &TableOptions,
     labelling: &Labelling,
@@ -66,7 +66,7 @@ pub fn infer(
 }
 
 /// Decides what the columns of a stream are for, by its first records (see [`Source::look_ahead`]).
-pub fn infer_start(
+pub(crate) fn infer_start(
     file: &str,
     start: &[u8],
     options: &TableOptions,

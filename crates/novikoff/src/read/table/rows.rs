@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A parser of the rows of one table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub(crate) struct Table {
     schema: Arc<TableSchema>,
     labelling: Labelling,
     /// Fields of a record.
@@ -60,7 +60,7 @@ impl Table {
     /// [validated](TableSchema::validate).
     ///
     /// The bag is for columns that hold documents; without, they are not looked at.
-    pub fn bind(
+    pub(crate) fn bind(
         schema: Arc<TableSchema>,
         labelling: Labelling,
         bag: Option<Bag>,
@@ -148,7 +148,7 @@ impl Table {
     }
 
     /// What to tell the user about how the columns were matched.
-    pub fn remarks(&self) -> &[String] {
+    pub(crate) fn remarks(&self) -> &[String] {
         &self.remarks
     }
 }

@@ -120,7 +120,8 @@ pub enum Termination {
     OutOfSteps,
     /// No step of a solver improved anything: this is as far as floating-point numbers go.
     Stalled,
-    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer weights.
+    /// There is no minimum: a hyperplane separates the rows, and the objective falls with ever longer
+    /// weights.
     Diverging,
     /// The observer asked to stop.
     Interrupted,

@@ -15,7 +15,7 @@
 //! its indicators `xⱼ > 0`: the result is [`Weights`](crate::model::Weights) like any other.
 //!
 //! [`Counts`] is a sufficient statistic, so training is one pass in any order, and can continue with more
-//! rows. [`Stream`] predicts each row before it counts it.
+//! rows. On a stream, each row is predicted before it is counted.
 
 mod counts;
 mod stream;

@@ -29,9 +29,9 @@ pub(crate) const VERSION: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// [`FORMAT`].
+    /// "novikoff certificate".
     pub format: String,
-    /// [`VERSION`].
+    /// 4.
     pub version: u32,
     /// Which rows it speaks of.
     pub data: DataIdentity,

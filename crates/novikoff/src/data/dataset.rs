@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::random::Random;
 
-/// Rows with their labels. The rows may be borrowed, as those of [`Dataset::from_dense`] and [`Dataset::from_csr`]
-/// are; `Dataset<'static>` owns them.
+/// Rows with their labels. The rows may be borrowed, as those of [`Dataset::from_dense`] and
+/// [`Dataset::from_csr`] are; `Dataset<'static>` owns them.
 #[derive(Clone, Debug)]
 pub struct Dataset<'a> {
     /// The rows.

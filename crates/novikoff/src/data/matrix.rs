@@ -95,7 +95,8 @@ impl Values<'_> {
     }
 }
 
-/// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices. The memory may be borrowed.
+/// Rows in one block of memory: dense, or compressed sparse rows with 32-bit indices. The memory may be
+/// borrowed.
 ///
 /// Two are equal if they have the same layout, precision and entries.
 #[derive(Clone, Debug)]

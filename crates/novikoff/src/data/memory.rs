@@ -11,8 +11,8 @@ use std::sync::Arc;
 impl<'a> Dataset<'a> {
     /// Dense rows, one after the other, of so many columns each. All values must be finite.
     ///
-    /// A slice of `f32` is borrowed. So is one of `f64`, unless all its values are exact in single precision: then
-    /// they are stored like that, in half the memory, as those of a file would be.
+    /// A slice of `f32` is borrowed. So is one of `f64`, unless all its values are exact in single precision:
+    /// then they are stored like that, in half the memory, as those of a file would be.
     ///
     /// ```
     /// use novikoff::Dataset;
@@ -35,9 +35,9 @@ impl<'a> Dataset<'a> {
         Ok(Self::from_matrix(Matrix::from_rows(columns, values.narrowed())))
     }
 
-    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns from 0,
-    /// strictly increasing within a row) and `values` (finite). Slices are borrowed; values only where a row has
-    /// different ones, as one value a row is stored once.
+    /// Compressed sparse rows: the entries of row `r` are `starts[r]..starts[r + 1]` of `indices` (columns
+    /// from 0, strictly increasing within a row) and `values` (finite). Slices are borrowed; values only
+    /// where a row has different ones, as one value a row is stored once.
     ///
     /// ```
     /// use novikoff::Dataset;

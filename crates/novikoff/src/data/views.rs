@@ -8,8 +8,8 @@ mod faer {
     use faer::MatRef;
 
     impl Dataset<'static> {
-        /// The rows of a matrix of the crate `faer`, copied: it stores columns one after the other. All values must be
-        /// finite.
+        /// The rows of a matrix of the crate `faer`, copied: it stores columns one after the other. All
+        /// values must be finite.
         ///
         /// ```
         /// use novikoff::Dataset;
@@ -40,8 +40,8 @@ mod ndarray {
     use ndarray::ArrayView2;
 
     impl<'a> Dataset<'a> {
-        /// The rows of a view of the crate `ndarray`: borrowed as [`Dataset::from_dense`] borrows them if the view is in
-        /// standard layout, copied otherwise. All values must be finite.
+        /// The rows of a view of the crate `ndarray`: borrowed as [`Dataset::from_dense`] borrows them if the
+        /// view is in standard layout, copied otherwise. All values must be finite.
         ///
         /// ```
         /// use novikoff::Dataset;

@@ -56,7 +56,7 @@ pub struct Classification {
     /// Area under the ROC curve, for two classes that both occur.
     pub auc: Option<f64>,
     /// The mean of `−ln p` of the rows' own labels, for models with probabilities. No probability counts as
-    /// less than [`LEAST_PROBABILITY`]: one row that was called impossible would otherwise make it infinite.
+    /// less than 1e-15: one row that was called impossible would otherwise make it infinite.
     pub log_loss: Option<f64>,
 }
 

@@ -70,7 +70,7 @@ pub struct Network {
     /// The factor of each feature.
     pub scales: Vec<f64>,
     /// The weights of every feature, hidden units side by side, and at the end the biases of the hidden
-    /// units. Units of weight zero fill up to a multiple of [`LANES`].
+    /// units. Units of weight zero fill up to a multiple of 32.
     pub first: Vec<Lanes>,
     /// The weights of every output, hidden units side by side.
     pub second: Vec<f64>,

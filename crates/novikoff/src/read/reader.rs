@@ -32,7 +32,7 @@ pub struct Options {
     /// The largest index (or number of features) allowed.
     pub max_index: u32,
     /// Number named features by so many bits of their names' hashes; 0: by a dictionary. `None`: by a
-    /// dictionary, but for a stream by [`STREAM_HASH_BITS`], as a dictionary would grow with every new name.
+    /// dictionary, but for a stream by 22 bits, as a dictionary would grow with every new name.
     pub hash_bits: Option<u8>,
     /// The labels of IDX images; `None`: the file beside them.
     pub labels: Option<PathBuf>,

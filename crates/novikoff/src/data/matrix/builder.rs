@@ -163,8 +163,8 @@ impl Builder {
     }
 }
 
-/// Reserves memory for `more` times the length on top of it. A failure does no harm: the vector then grows as usual,
-/// and fails where it needs the memory.
+/// Reserves memory for `more` times the length on top of it. A failure does no harm: the vector then grows as
+/// usual, and fails where it needs the memory.
 fn reserve<T>(all: &mut Vec<T>, more: f64) {
     drop(all.try_reserve_exact((all.len() as f64 * more) as usize));
 }

@@ -100,15 +100,22 @@ impl Fit<'_> {
     /// taken, `L = Σ (Y − Q)` over these. Then `Σᵢ cᵢfᵢ = L`, so it has `Q + (Y − Q)`; and in each row the
     /// `q'` are still a distribution. Quotients are enclosed.
     fn balance(&self, given: &[Dyadic], wanted: &[Dyadic]) -> Balance {
-        let (zero, one) = (|| Enclosure::exactly(Dyadic::default()), || Enclosure::exactly(Dyadic::whole(1)));
         let free = self.problem.claim.objective.bias == Bias::Free;
         let lack = |c: usize| &wanted[c] - &given[c];
         let all = (0..self.k).map(lack).filter(Dyadic::is_positive).fold(Dyadic::default(), |sum, x| sum + x);
         let kept = |c: usize| {
-            if free && lack(c).is_negative() { Enclosure::quotient(&wanted[c], &given[c]) } else { one() }
+            if free && lack(c).is_negative() {
+                Enclosure::quotient(&wanted[c], &given[c])
+            } else {
+                Enclosure::one()
+            }
         };
         let share = |c: usize| {
-            if free && lack(c).is_positive() { Enclosure::quotient(&lack(c), &all) } else { zero() }
+            if free && lack(c).is_positive() {
+                Enclosure::quotient(&lack(c), &all)
+            } else {
+                Enclosure::zero()
+            }
         };
         let kept: Vec<Enclosure> = (0..self.k).map(kept).collect();
         Balance {
@@ -195,7 +202,7 @@ impl Balance {
     /// `kept·q + share·Σ (1 − kept)·q`, for probabilities or for sums of them.
     fn apply(&self, q: &[Enclosure]) -> Vec<Enclosure> {
         let taken = q.iter().zip(&self.taken).map(|(q, taken)| q.times(taken));
-        let taken = taken.fold(Enclosure::exactly(Dyadic::default()), |sum, part| sum.plus(&part));
+        let taken = taken.fold(Enclosure::zero(), |sum, part| sum.plus(&part));
         let fitted = |((q, kept), share): ((&Enclosure, &Enclosure), &Enclosure)| {
             q.times(kept).plus(&taken.times(share))
         };

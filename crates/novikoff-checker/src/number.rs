@@ -401,6 +401,14 @@ impl Enclosure {
         Self { low: x.clone(), high: x }
     }
 
+    pub fn zero() -> Self {
+        Self::exactly(Dyadic::default())
+    }
+
+    pub fn one() -> Self {
+        Self::exactly(Dyadic::whole(1))
+    }
+
     /// The quotient of two numbers, the second of them positive.
     pub fn quotient(x: &Dyadic, y: &Dyadic) -> Self {
         Self { low: x.divided(y, Round::Down), high: x.divided(y, Round::Up) }

@@ -169,12 +169,26 @@ impl<'a> Problem<'a> {
         duals.iter().for_each(|dual| sums[usize::from(dual.is_negative())].add(dual));
         let [positive, negative] = sums.map(|sum| sum.value().abs());
         let balanced = self.claim.objective.bias != Bias::Free || positive == negative;
-        let one = Dyadic::whole(1);
-        let (of_positive, of_negative) = if balanced { (&one, &one) } else { (&negative, &positive) };
-        let combined = |p: &Dyadic, n: &Dyadic| p * of_positive + n * of_negative;
-        let factor = of_positive.max(of_negative).clone();
-        let ends =
-            [of_positive, of_negative].map(|of| [Round::Down, Round::Up].map(|to| of.divided(&factor, to)));
+        let one = || Dyadic::whole(1);
+        let factors = if balanced { [one(), one()] } else { [negative.clone(), positive.clone()] };
+        let factor = (&factors[0]).max(&factors[1]).clone();
+        let conjugates = self.conjugates(targets, raw, &factors, &factor);
+        let mut gradient = self.gradient(&duals, &factors, &factor);
+        if self.claim.objective.bias == Bias::Penalised {
+            gradient.add((&positive - &negative).abs());
+        }
+        Duals { conjugates: conjugates * &factor, factor, gradient }
+    }
+
+    /// The conjugates of all duals, those of either sign multiplied by one of `factors` over `factor`.
+    fn conjugates(
+        &self,
+        targets: &[Dyadic],
+        raw: &[Dyadic],
+        factors: &[Dyadic; 2],
+        factor: &Dyadic,
+    ) -> Dyadic {
+        let ends = factors.each_ref().map(|of| [Round::Down, Round::Up].map(|to| of.divided(factor, to)));
         let loss = self.claim.objective.loss;
         let mut conjugates = Sum::default();
         for (row, count) in self.counts.iter().enumerate().filter(|(_, count)| count.is_positive()) {
@@ -182,9 +196,14 @@ impl<'a> Problem<'a> {
             let at = |share: &Dyadic| loss.conjugate(&targets[row], &(share * &raw[row]));
             conjugates.add(&(count * if low == high { at(low) } else { at(low).max(at(high)) }));
         }
+        conjugates.value()
+    }
+
+    /// The gradient of the used columns, by duals of either sign multiplied by one of `factors`.
+    fn gradient(&self, duals: &[Dyadic], factors: &[Dyadic; 2], factor: &Dyadic) -> Gradient {
         let involved = || (0..duals.len()).filter(|row| !duals[*row].is_zero());
         let by_row: Vec<usize> = involved().collect();
-        let mut gradient = Gradient::new(self, &factor);
+        let mut gradient = Gradient::new(self, factor);
         for (column, scale) in self.rows.by_column(involved()).columns().zip(&self.scales) {
             let mut sums = [Sum::default(), Sum::default()];
             for (turn, x) in column {
@@ -192,12 +211,10 @@ impl<'a> Problem<'a> {
                 sums[usize::from(dual.is_negative())].add_product(dual, *x);
             }
             let [p, n] = sums.map(|sum| sum.value());
-            gradient.add(combined(&p, &n).abs().divided(&scale.low, Round::Up));
+            let entry = p * &factors[0] + n * &factors[1];
+            gradient.add(entry.abs().divided(&scale.low, Round::Up));
         }
-        if self.claim.objective.bias == Bias::Penalised {
-            gradient.add((&positive - &negative).abs());
-        }
-        Duals { conjugates: conjugates.value() * &factor, factor, gradient }
+        gradient
     }
 
     /// `Σ cᵢℓᵢ + n·((λ/2) Σ vⱼ² + l1·Σ|vⱼ|) ≤ n·value`. On the left losses and scales are rounded up; a scale
@@ -302,34 +319,37 @@ fn counts(objective: &Objective, rows: &Rows, row_weights: Vec<Dyadic>) -> Resul
 /// `mⱼ` of every used column. A standard deviation is `√(n·Σrx² − (Σrx)²)/n`: exact under the root, and
 /// rounded both ways.
 fn scales(objective: &Objective, rows: &Rows, weights: &[Dyadic], total: &Dyadic) -> Vec<Enclosure> {
-    let one = || Enclosure::exactly(Dyadic::whole(1));
-    let Some(scale) = objective.scale else { return rows.used().iter().map(|_| one()).collect() };
+    let Some(scale) = objective.scale else {
+        return rows.used().iter().map(|_| Enclosure::one()).collect();
+    };
     let scaled = objective.scaled_columns.unwrap_or(rows.width());
     let counting: Vec<usize> = (0..rows.len()).filter(|row| weights[*row].is_positive()).collect();
     let by_column = rows.by_column(counting.iter().copied());
-    let of = |(column, entries): (&u32, &[(u32, f64)])| {
-        if u64::from(*column) >= scaled || entries.is_empty() {
-            return one();
-        }
-        if scale == Scale::MaxAbs {
-            return entries
-                .iter()
-                .map(|(_, x)| Dyadic::of(*x).abs())
-                .max()
-                .map_or_else(one, Enclosure::exactly);
-        }
-        let (mut squares, mut sum) = (Sum::default(), Sum::default());
-        for (turn, x) in entries {
-            let weighted = &weights[counting[*turn as usize]] * Dyadic::of(*x);
-            squares.add_product(&weighted, *x);
-            sum.add(&weighted);
-        }
-        let variance = total * squares.value() - sum.value().square();
-        if variance.is_zero() {
-            return one();
-        }
-        let root = |to: Round| variance.root(to).divided(total, to);
-        Enclosure { low: root(Round::Down), high: root(Round::Up) }
+    let of = |(column, entries): (&u32, &[(u32, f64)])| match scale {
+        _ if u64::from(*column) >= scaled || entries.is_empty() => Enclosure::one(),
+        Scale::MaxAbs => largest(entries),
+        Scale::UnitVariance => deviation(entries, |turn| &weights[counting[turn as usize]], total),
     };
     rows.used().iter().zip(by_column.columns()).map(of).collect()
+}
+
+/// The largest absolute value.
+fn largest(entries: &[(u32, f64)]) -> Enclosure {
+    entries.iter().map(|(_, x)| Dyadic::of(*x).abs()).max().map_or_else(Enclosure::one, Enclosure::exactly)
+}
+
+/// The standard deviation; 1 if it is zero.
+fn deviation<'w>(entries: &[(u32, f64)], weight: impl Fn(u32) -> &'w Dyadic, total: &Dyadic) -> Enclosure {
+    let (mut squares, mut sum) = (Sum::default(), Sum::default());
+    for (turn, x) in entries {
+        let weighted = weight(*turn) * Dyadic::of(*x);
+        squares.add_product(&weighted, *x);
+        sum.add(&weighted);
+    }
+    let variance = total * squares.value() - sum.value().square();
+    if variance.is_zero() {
+        return Enclosure::one();
+    }
+    let root = |to: Round| variance.root(to).divided(total, to);
+    Enclosure { low: root(Round::Down), high: root(Round::Up) }
 }

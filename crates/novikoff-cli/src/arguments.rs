@@ -324,7 +324,7 @@ pub struct Compare {
     /// that tells classes apart [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
-    /// After how many epochs to look; parts of one are fine.
+    /// After how many epochs to measure errors; fractions of one are fine.
     #[arg(
         long,
         value_name = "N,M",
@@ -343,7 +343,7 @@ pub struct Compare {
     pub kernels: Vec<String>,
     #[command(flatten)]
     pub pictures: Pictures,
-    /// Where to keep what is done: if the file is there, the comparison goes on from it.
+    /// Where to store what is done: if the file is there, the comparison resumes from it.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// How more than two classes are told apart [default: one-vs-rest, as in the paper].

@@ -458,7 +458,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Most epochs before the nearest point is looked for.
+/// Most epochs before the search for the nearest point.
 const EPOCHS: usize = 50;
 
 /// Rows after which it may be given up.

@@ -9,7 +9,7 @@ use novikoff::{Error, Result};
 use serde_json::{Value, json};
 
 /// What theory says.
-struct Told {
+struct Theory {
     dimension: u64,
     realizable: u64,
     agnostic: u64,
@@ -29,7 +29,7 @@ pub fn run(arguments: &Bounds) -> Result<Ending> {
         }
     }
     let dimension = vc_dimension(arguments.features, !matches!(arguments.bias, Bias::None));
-    let told = Told {
+    let theory = Theory {
         dimension,
         realizable: rows_needed(Setting::Realizable, dimension, epsilon, delta),
         agnostic: rows_needed(Setting::Agnostic, dimension, epsilon, delta),
@@ -42,50 +42,50 @@ pub fn run(arguments: &Bounds) -> Result<Ending> {
         }),
     };
     let json = arguments.output_form.json;
-    print(&if json { format!("{}\n", as_json(&told, arguments)) } else { as_text(&told, arguments) })?;
+    print(&if json { format!("{}\n", as_json(&theory, arguments)) } else { as_text(&theory, arguments) })?;
     Ok(Ending::Done)
 }
 
-fn as_json(told: &Told, arguments: &Bounds) -> Value {
+fn as_json(theory: &Theory, arguments: &Bounds) -> Value {
     json!({
         "command": "bounds",
         "features": arguments.features,
-        "vc_dimension": told.dimension,
+        "vc_dimension": theory.dimension,
         "epsilon": arguments.epsilon,
         "delta": arguments.delta,
         "rows": arguments.rows,
-        "rows_realizable": told.realizable,
-        "rows_realizable_at_least": told.too_few,
-        "rows_agnostic": told.agnostic,
-        "rows_agnostic_best": told.best,
-        "error_realizable": told.worth.map(|(_, error, _)| error),
-        "deviation_agnostic": told.worth.map(|(_, _, deviation)| deviation),
+        "rows_realizable": theory.realizable,
+        "rows_realizable_at_least": theory.too_few,
+        "rows_agnostic": theory.agnostic,
+        "rows_agnostic_best": theory.best,
+        "error_realizable": theory.worth.map(|(_, error, _)| error),
+        "deviation_agnostic": theory.worth.map(|(_, _, deviation)| deviation),
     })
 }
 
-fn as_text(told: &Told, arguments: &Bounds) -> String {
+fn as_text(theory: &Theory, arguments: &Bounds) -> String {
     let (error, sure) = (percent(arguments.epsilon), percent(1.0 - arguments.delta));
-    let (dimension, features) = (count(told.dimension), counted(arguments.features, "feature"));
+    let (dimension, features) = (count(theory.dimension), counted(arguments.features, "feature"));
     let with = if matches!(arguments.bias, Bias::None) { "without a bias" } else { "with a bias" };
     let mut lines = Lines::default();
     lines.add("VC dimension", format!("{dimension} (halfspaces over {features}, {with})"));
-    let rows = counted(told.realizable, "row");
+    let rows = counted(theory.realizable, "row");
     let what = "are enough: whoever errs on none of them errs on at most";
     lines.add("realizable", format!("{rows} {what} {error} of all, {sure} sure"));
     lines.add("", "max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε)): Blumer, Ehrenfeucht, Haussler, Warmuth 1989");
-    if let Some(too_few) = told.too_few {
+    if let Some(too_few) = theory.too_few {
         let what = "are not enough for any learner: Ehrenfeucht, Haussler, Kearns, Valiant 1989";
         lines.add("", format!("fewer than {} {what}", count(too_few)));
     }
-    let rows = counted(told.agnostic, "row");
+    let rows = counted(theory.agnostic, "row");
     lines.add(
         "agnostic",
         format!("{rows} are enough: every training error is within {error} of the true one, {sure} sure"),
     );
-    let rows = counted(told.best, "row");
+    let rows = counted(theory.best, "row");
     lines.add("", format!("{rows}: whoever has the least training error is within {error} of the best"));
     lines.add("", "n ≥ (8/ε²)·ln(4((2n)^v + 1)/δ): Vapnik, Chervonenkis 1971");
-    if let Some((rows, error, deviation)) = told.worth {
+    if let Some((rows, error, deviation)) = theory.worth {
         let share = |x: f64| if x >= 1.0 { "nothing".to_owned() } else { percent(x) };
         let what = format!(
             "realizable: an error of at most {}; agnostic: within {}",

@@ -15,7 +15,7 @@ use novikoff::plot::{self, Descent};
 use novikoff::risk::Point;
 use novikoff::train::{ClassWeight, Details, Learner, Risk, RiskFit};
 
-/// Contours are of as many rows at most: the objective is looked at more than a thousand times.
+/// Contours are of as many rows at most: the objective is evaluated more than a thousand times.
 const ROWS: usize = 20_000;
 
 /// The plane that is drawn: a place, and two directions at right angles.
@@ -59,7 +59,7 @@ pub fn section(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     };
     // With weighted classes, or all classes jointly, the objective is another than the one below.
     let plain = own.shared.class_weight == ClassWeight::Equal && fit.scheme != Scheme::Joint;
-    let (Some(loss), true) = (risk.known_loss, leaves_a_path(own.solver) && plain) else {
+    let (Some(loss), true) = (risk.library_loss, leaves_a_path(own.solver) && plain) else {
         return Ok(None);
     };
     let has_bias = own.bias != Bias::None;

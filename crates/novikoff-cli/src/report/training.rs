@@ -195,7 +195,7 @@ fn margin_line(evidence: &Evidence<'_>) -> (Option<f64>, &'static str) {
 
 /// Whether the hyperplane is made of the rows with a margin of 1 or less.
 fn rests_on_rows(evidence: &Evidence<'_>) -> bool {
-    let loss = evidence.fit.risk().and_then(|risk| risk.known_loss);
+    let loss = evidence.fit.risk().and_then(|risk| risk.library_loss);
     evidence.fit.scheme == Scheme::Two && matches!(loss, Some(LossName::Hinge | LossName::SquaredHinge))
 }
 
@@ -206,7 +206,7 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         Learner::Bayes(_) => return Ok(None),
         Learner::Perceptron(learner) if learner.returned == Hypothesis::Votes => return Ok(None),
         Learner::PassiveAggressive(_) => Some(LossName::Hinge),
-        _ => fit.risk().and_then(|risk| risk.known_loss).or(Some(LossName::HingeAtZero)),
+        _ => fit.risk().and_then(|risk| risk.library_loss).or(Some(LossName::HingeAtZero)),
     };
     let picked = plot::sample(data.len(), LOOKED_AT, fit.learner.shared().seed);
     let scores = scores_of(&fit.model.scorer, data, &picked);

@@ -13,8 +13,8 @@ use novikoff::{Error, Result};
 /// Classes that have bars at most.
 const CLASSES: usize = 20;
 
-/// What the weights of an output speak for.
-fn speaks_for(model: &Model, output: usize) -> String {
+/// The class that positive weights of an output are evidence for.
+fn evidence_for(model: &Model, output: usize) -> String {
     match (output_label(model, output), model.task()) {
         (Some(label), _) => format!("for {}", tidy(label, 40)),
         (None, Task::Regression) => "the number predicted".to_owned(),
@@ -32,7 +32,7 @@ pub fn bars(fit: &Fit) -> Option<Section> {
         .map(|output| {
             let bars =
                 heaviest(weights, output, each).into_iter().map(|(j, w)| (model.schema.name(j), w)).collect();
-            Group { title: speaks_for(model, output), bars }
+            Group { title: evidence_for(model, output), bars }
         })
         .collect();
     let described: Vec<String> = groups
@@ -75,7 +75,7 @@ pub fn images(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let images: Vec<Image> = (0..weights.outputs())
         .map(|output| {
             let values = (0..pixels as usize).map(|j| weights.weight(j, output)).collect();
-            Image { title: speaks_for(model, output), values }
+            Image { title: evidence_for(model, output), values }
         })
         .collect();
     let title = "Weights as images";

@@ -25,28 +25,29 @@ pub fn kernel_table(entries: &[&Entry], forms: &[Form]) -> Vec<Vec<String>> {
         [vec![label.to_owned()], epochs.iter().map(|epochs| format!("{:>7}", cell(*epochs))).collect()]
             .concat()
     };
-    let at = |epochs: f64| entries.iter().find(move |entry| entry.epochs == Some(epochs));
     let mut rows = vec![line("epochs", &|epochs| epochs.to_string())];
     for form in forms {
         for normalised in [false, true] {
-            let is_own = |entry: &&&Entry| entry.learner == form.name() && entry.normalised == normalised;
-            if !entries.iter().any(|entry| is_own(&entry)) {
+            let is_own = |entry: &&Entry| entry.learner == form.name() && entry.normalised == normalised;
+            let own: Vec<&Entry> = entries.iter().copied().filter(is_own).collect();
+            if own.is_empty() {
                 continue;
             }
             let label = format!("{}{}", form_text(*form), if normalised { ", normalised" } else { "" });
-            rows.push(line(&label, &|epochs| {
-                let own = entries.iter().filter(is_own).find(|entry| entry.epochs == Some(epochs));
-                own.map_or("–".to_owned(), |entry| format!("{:.2}", 100.0 * entry.test_error))
-            }));
+            let error = |entry: &Entry| Some(format!("{:.2}", 100.0 * entry.test_error));
+            rows.push(line(&label, &|epochs| cell(&own, epochs, error)));
         }
     }
-    let counts = |of: fn(&Entry) -> Option<u64>| {
-        move |epochs| at(epochs).and_then(|entry| of(entry)).map_or("–".into(), count)
-    };
-    rows.push(line("mistakes", &counts(|entry| entry.mistakes)));
-    rows.push(line("support rows", &counts(|entry| entry.support)));
-    rows.push(line("time", &|epochs| at(epochs).map_or("–".into(), |entry| seconds(entry.seconds))));
+    rows.push(line("mistakes", &|epochs| cell(entries, epochs, |entry| entry.mistakes.map(count))));
+    rows.push(line("support rows", &|epochs| cell(entries, epochs, |entry| entry.support.map(count))));
+    rows.push(line("time", &|epochs| cell(entries, epochs, |entry| Some(seconds(entry.seconds)))));
     rows
+}
+
+/// What the first entry after so many epochs says, if there is one.
+fn cell(entries: &[&Entry], epochs: f64, text: impl Fn(&Entry) -> Option<String>) -> String {
+    let entry = entries.iter().find(|entry| entry.epochs == Some(epochs));
+    entry.and_then(|entry| text(entry)).unwrap_or_else(|| "–".to_owned())
 }
 
 /// What a form is called in tables.

@@ -285,38 +285,53 @@ impl<'a> Terms<'a> {
                 all.iter_mut().zip(&counts.cells(c)[span.clone()]).for_each(|(all, n)| *all += n);
             }
         }
-        // Most features occur in few classes: the logarithms that belong to a count of 0 are taken once.
-        let none = smoothing.ln();
         let nowhere: Vec<f64> = match likelihood {
             Likelihood::Complement => all.iter().map(|all| (all + smoothing).ln()).collect(),
             _ => Vec::new(),
         };
-        let class_block = |(c, whole): (usize, &f64)| {
-            let (rows, mut bias) = (counts.rows[c], 0.0);
-            let absent = (rows + smoothing).ln();
-            for (j, &n) in counts.cells(c)[span.clone()].iter().enumerate() {
-                if vocabulary == Vocabulary::Met && all[j] == 0.0 {
-                    continue;
-                }
-                let log = match (likelihood, n == 0.0) {
-                    (Likelihood::Multinomial, true) => none - whole,
-                    (Likelihood::Multinomial, false) => (n + smoothing).ln() - whole,
-                    (Likelihood::Complement, true) => whole - nowhere[j],
-                    // What rounding leaves of a feature that no other class has must not be negative.
-                    (Likelihood::Complement, false) => whole - ((all[j] - n).max(0.0) + smoothing).ln(),
-                    (Likelihood::Bernoulli, _) => {
-                        let (there, not) = match n == 0.0 {
-                            true => (none, absent),
-                            false => ((n + smoothing).ln(), ((rows - n).max(0.0) + smoothing).ln()),
-                        };
-                        bias += not - whole;
-                        there - not
-                    }
-                };
-                put(&mut weights[j * outputs..], c, outputs, log);
-            }
-            bias
-        };
-        wholes.iter().enumerate().map(class_block).collect()
+        let block = Block { span, all, none: smoothing.ln(), nowhere };
+        (0..wholes.len()).map(|c| self.class_block(&block, c, weights, outputs)).collect()
     }
+
+    /// The weights of a class, and what they add to its bias.
+    fn class_block(&self, block: &Block, c: usize, weights: &mut [f64], outputs: usize) -> f64 {
+        let Self { counts, smoothing, wholes } = self;
+        let Block { span, all, none, nowhere } = block;
+        let (whole, rows, mut bias) = (wholes[c], counts.rows[c], 0.0);
+        let absent = (rows + smoothing).ln();
+        for (j, &n) in counts.cells(c)[span.clone()].iter().enumerate() {
+            if counts.vocabulary == Vocabulary::Met && all[j] == 0.0 {
+                continue;
+            }
+            let log = match (counts.likelihood, n == 0.0) {
+                (Likelihood::Multinomial, true) => none - whole,
+                (Likelihood::Multinomial, false) => (n + smoothing).ln() - whole,
+                (Likelihood::Complement, true) => whole - nowhere[j],
+                // What rounding leaves of a feature that no other class has must not be negative.
+                (Likelihood::Complement, false) => whole - ((all[j] - n).max(0.0) + smoothing).ln(),
+                (Likelihood::Bernoulli, _) => {
+                    let (there, not) = match n == 0.0 {
+                        true => (*none, absent),
+                        false => ((n + smoothing).ln(), ((rows - n).max(0.0) + smoothing).ln()),
+                    };
+                    bias += not - whole;
+                    there - not
+                }
+            };
+            put(&mut weights[j * outputs..], c, outputs, log);
+        }
+        bias
+    }
+}
+
+/// Some features, in all classes. Most features occur in few classes: the logarithms that belong to a count
+/// of 0 are taken once.
+struct Block {
+    span: Range<usize>,
+    /// The count of each feature in all classes.
+    all: Vec<f64>,
+    /// The logarithm of the smoothing.
+    none: f64,
+    /// Of each feature for a class that does not have it, by the complement's likelihood.
+    nowhere: Vec<f64>,
 }

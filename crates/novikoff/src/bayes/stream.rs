@@ -27,7 +27,7 @@ pub(crate) struct Stream {
     /// Bernoulli: the sum over absent features, for each class.
     absent: Vec<AbsentSum>,
     /// Memory for a row: its entries of known features, and the scores of all classes.
-    known: Vec<(u32, f64)>,
+    entries: Vec<(u32, f64)>,
     scores: Vec<f64>,
     rows: u64,
     wrong: u64,
@@ -77,7 +77,7 @@ impl Stream {
             all: Vec::new(),
             features: 0,
             absent: Vec::new(),
-            known: Vec::new(),
+            entries: Vec::new(),
             scores: Vec::new(),
             rows: 0,
             wrong: 0,
@@ -150,11 +150,11 @@ impl Stream {
 
     /// The predicted class of a row; `None` before the first row.
     fn predict(&mut self, row: Row<'_>) -> Option<usize> {
-        self.known.clear();
+        self.entries.clear();
         let (features, met) = (self.features, self.counts.vocabulary() == Vocabulary::Met);
         row.for_each_nonzero(|j, x| {
             if if met { self.all[j as usize] != 0.0 } else { (j as usize) < features } {
-                self.known.push((j, x));
+                self.entries.push((j, x));
             }
         });
         let all_rows: f64 = self.counts.rows().iter().sum();
@@ -178,9 +178,9 @@ impl Stream {
         let (rows, cells) = (self.counts.rows()[c], self.counts.cells(c));
         let none = alpha.ln();
         let log = |n: f64| if n == 0.0 { none } else { (n + alpha).ln() };
-        let entries = || self.known.iter().map(|&(j, x)| (x, cells[j as usize], self.all[j as usize]));
+        let entries = || self.entries.iter().map(|&(j, x)| (x, cells[j as usize], self.all[j as usize]));
         // Without it there is nothing to divide.
-        let mass: f64 = self.known.iter().map(|(_, x)| x).sum();
+        let mass: f64 = self.entries.iter().map(|(_, x)| x).sum();
         match self.counts.likelihood() {
             _ if mass == 0.0 && self.absent.is_empty() => 0.0,
             Likelihood::Multinomial => {

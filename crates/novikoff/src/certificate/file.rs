@@ -460,14 +460,14 @@ impl Claim {
     fn check(&self, data: &Dataset) -> Result<String, Unproved> {
         match self {
             Claim::MarginAtLeast { sides, bias, margin, direction } => {
-                let found = with_stand(data, sides, *bias, |stand| stand.margin_at_least(direction))?;
+                let found = with_signed_rows(data, sides, *bias, |rows| rows.margin_at_least(direction))?;
                 match margin.is_finite() && found >= *margin {
                     true => Ok(format!("every row has a margin of at least {found:e}")),
                     false => Err(Unproved::no_more(format!("a margin of at least {found:e}"))),
                 }
             }
             Claim::MarginAtMost { sides, bias, margin, combination } => {
-                let found = with_stand(data, sides, *bias, |stand| stand.margin_at_most(combination))?;
+                let found = with_signed_rows(data, sides, *bias, |rows| rows.margin_at_most(combination))?;
                 match margin.is_finite() && found <= *margin {
                     true => Ok(format!(
                         "a combination of {} rows is no longer than {found:e}",
@@ -477,7 +477,7 @@ impl Claim {
                 }
             }
             Claim::NotSeparable { sides, bias, combination } => {
-                with_stand(data, sides, *bias, |stand| stand.is_zero(combination))?;
+                with_signed_rows(data, sides, *bias, |rows| rows.is_zero(combination))?;
                 Ok(format!("{} rows combine to exactly zero", combination.rows.len()))
             }
             Claim::NearOptimal { objective, value, lower_bound, within, weights, duals } => {
@@ -519,7 +519,7 @@ impl Claim {
 }
 
 /// With the rows of two sides that count, all numbers of which are of ordinary size.
-fn with_stand<T>(
+fn with_signed_rows<T>(
     data: &Dataset,
     sides: &Sides,
     bias: Bias,

@@ -12,7 +12,7 @@
 use super::objective::Target;
 use super::proof::{Direction, SignedRows, classes, length_of, over_length};
 use super::range::{self, Unproved};
-use super::rigorous::{quotient_up, score};
+use super::rigorous::{Between, quotient_up, score};
 use crate::data::Dataset;
 use crate::penalty::Bias;
 use rayon::prelude::*;
@@ -93,9 +93,9 @@ impl MistakeProof {
 
     fn of_two(&self, signs: &[f64], data: &Dataset) -> Result<(Vec<f64>, f64), Unproved> {
         let [direction] = &self.weights[..] else { return Err("two sides need one weight vector".into()) };
-        let stand = SignedRows { rows: &data.rows, signs, bias: self.bias };
-        let radius = if self.normalised { 1.0 } else { stand.radius().high };
-        Ok((stand.margins(direction, self.normalised)?, radius))
+        let rows = SignedRows { rows: &data.rows, signs, bias: self.bias };
+        let radius = if self.normalised { 1.0 } else { rows.radius().high };
+        Ok((rows.margins(direction, self.normalised)?, radius))
     }
 
     /// A row stands for the difference of two classes: √2 times as long, and its margin is the true class's
@@ -124,29 +124,31 @@ impl MistakeProof {
         if signs.iter().all(|sign| *sign == 0.0) {
             return Err("no row has one of these labels".into());
         }
-        let stand = SignedRows { rows: &data.rows, signs: &signs, bias: self.bias };
-        let lead = |i: usize| {
+        let rows = SignedRows { rows: &data.rows, signs: &signs, bias: self.bias };
+        let margin = |i: usize| {
             if signs[i] == 0.0 {
                 return f64::INFINITY;
             }
             let row = data.rows.row(i);
-            let own = classes[i] as usize;
             let scores: Vec<_> =
                 dense.iter().zip(&self.weights).map(|(w, d)| score(row, w, d.bias)).collect();
-            let rival = (0..scores.len())
-                .filter(|c| *c != own)
-                .map(|c| scores[c].high)
-                .fold(f64::NEG_INFINITY, f64::max);
-            let low = (scores[own].low - rival).next_down();
-            over_length(if self.normalised { stand.over_row(low, row) } else { low }, whole)
+            let low = lead(&scores, classes[i] as usize);
+            over_length(if self.normalised { rows.over_row(low, row) } else { low }, whole)
         };
-        let margins: Vec<f64> = (0..data.len()).into_par_iter().with_min_len(256).map(lead).collect();
+        let margins: Vec<f64> = (0..data.len()).into_par_iter().with_min_len(256).map(margin).collect();
         if margins.iter().any(|m| m.is_nan()) {
             return Err(range::unsettled());
         }
-        let radius = if self.normalised { 1.0 } else { stand.radius().high };
+        let radius = if self.normalised { 1.0 } else { rows.radius().high };
         Ok((margins, up(radius * std::f64::consts::SQRT_2, 4)))
     }
+}
+
+/// How far the score of a class is above its best rival's, from below.
+fn lead(scores: &[Between], class: usize) -> f64 {
+    let rivals = (0..scores.len()).filter(|c| *c != class);
+    let best = rivals.map(|c| scores[c].high).fold(f64::NEG_INFINITY, f64::max);
+    (scores[class].low - best).next_down()
 }
 
 /// A little more than `x`, which was rounded so often.

@@ -156,25 +156,28 @@ fn unpacked<T: Number>(text: &str) -> Result<Vec<T>, String> {
     }
     let mut numbers = vec![T::zeroed(); bytes / size_of::<T>()];
     let parts = text.as_bytes().par_chunks(PART / 3 * 4).zip(numbers.par_chunks_mut(PART / size_of::<T>()));
-    let unpack = |(at, (text, part)): (usize, (&[u8], &mut [T]))| {
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(part);
-        let length = bytes.len();
-        // In the middle of a text there is no padding.
-        match STANDARD.decode(text, Out::from_slice(bytes)) {
-            Ok(written) if written.len() == length => {}
-            _ => return Err("the base64 of packed numbers is wrong".to_owned()),
-        }
-        part.iter_mut().for_each(|x| *x = x.out_of_le());
-        match first_not_finite(part) {
-            Some(number) => {
-                Err(format!("number {} of a packed list is not finite", at * PART / size_of::<T>() + number))
-            }
-            None => Ok(()),
-        }
-    };
     // The first complaint, whoever comes to it first.
-    let complaints: Vec<String> = parts.enumerate().filter_map(|part| unpack(part).err()).collect();
+    let complaints: Vec<String> =
+        parts.enumerate().filter_map(|(at, (text, part))| unpack_part(at, text, part).err()).collect();
     complaints.into_iter().next().map_or(Ok(numbers), Err)
+}
+
+/// Unpacks part number `at`.
+fn unpack_part<T: Number>(at: usize, text: &[u8], part: &mut [T]) -> Result<(), String> {
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(part);
+    let length = bytes.len();
+    // In the middle of a text there is no padding.
+    match STANDARD.decode(text, Out::from_slice(bytes)) {
+        Ok(written) if written.len() == length => {}
+        _ => return Err("the base64 of packed numbers is wrong".to_owned()),
+    }
+    part.iter_mut().for_each(|x| *x = x.out_of_le());
+    match first_not_finite(part) {
+        Some(number) => {
+            Err(format!("number {} of a packed list is not finite", at * PART / size_of::<T>() + number))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The first that is not a finite number.

@@ -88,7 +88,7 @@ pub struct Ends {
     pub lower_bound: Option<f64>,
 }
 
-/// Rows or columns that one task looks at.
+/// Rows or columns of one task.
 const CHUNK: usize = 4096;
 
 /// What shortcuts in losses may be off by, of the loss: the logistic one has one that is good to 2e-12.

@@ -72,7 +72,7 @@ pub(super) fn classes(names: &[String], data: &Dataset) -> Result<Vec<u32>, Stri
     Ok(data.labels.iter().map(|&label| by_label[label as usize]).collect())
 }
 
-/// Weights that one task looks at.
+/// Weights of one task.
 const CHUNK: usize = 1 << 14;
 
 /// Weights of columns.
@@ -169,19 +169,12 @@ impl Direction {
         let cut = |at: usize| own.partition_point(|&j| (j as usize) < at);
         // Columns that increase within each part, and lie in it, increase throughout.
         let part = |(chunk, part): (usize, &mut [f64])| {
-            let (first, mut next) = (chunk * CHUNK, 0);
+            let first = chunk * CHUNK;
             let span = cut(first)..cut(first + part.len());
-            let (Some(columns), Some(weights)) = (own.get(span.clone()), self.weights.get(span)) else {
-                return false;
-            };
-            columns.iter().zip(weights).all(|(&j, &w)| {
-                let at = (j as usize).wrapping_sub(first);
-                let fits = at >= next && at < part.len();
-                if fits {
-                    (part[at], next) = (w, at + 1);
-                }
-                fits
-            })
+            match (own.get(span.clone()), self.weights.get(span)) {
+                (Some(columns), Some(weights)) => scatter(columns, weights, first, part),
+                _ => false,
+            }
         };
         let mut dense = vec![0.0; columns];
         match cut(columns) == own.len() && dense.par_chunks_mut(CHUNK).enumerate().all(part) {
@@ -189,6 +182,19 @@ impl Direction {
             false => Err(format!("the weights' columns do not increase below {columns}")),
         }
     }
+}
+
+/// Puts weights into the places of their columns, from `first` on; whether these increase and lie in `part`.
+fn scatter(columns: &[u32], weights: &[f64], first: usize, part: &mut [f64]) -> bool {
+    let mut next = 0;
+    columns.iter().zip(weights).all(|(&j, &w)| {
+        let at = (j as usize).wrapping_sub(first);
+        let fits = at >= next && at < part.len();
+        if fits {
+            (part[at], next) = (w, at + 1);
+        }
+        fits
+    })
 }
 
 /// Rows, from 0, and how much of each.

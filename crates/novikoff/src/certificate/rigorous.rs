@@ -101,7 +101,7 @@ pub(crate) fn length(values: &[f64]) -> Between {
     // By the largest, so that no square leaves the range of numbers.
     let largest = rest.iter().chain(&most).copied().fold(0.0, larger);
     if largest == 0.0 || !largest.is_finite() {
-        // What is no number is not larger than anything.
+        // NaN is not larger than anything.
         return Between::exactly(if values.iter().any(|value| value.is_nan()) { f64::NAN } else { largest });
     }
     // A power of two: multiplying by it, or by its inverse, rounds nothing but what is far too small to

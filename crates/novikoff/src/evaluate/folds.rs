@@ -36,7 +36,7 @@ impl Folds {
     /// ```
     /// use novikoff::evaluate::{Folds, Strata};
     /// let folds = Folds::deal(Strata::Classes(&[0, 1, 0, 0, 1, 0]), 2, 7)?;
-    /// assert_eq!((folds.training(0).len(), folds.held(0).len()), (3, 3));
+    /// assert_eq!((folds.training(0).len(), folds.held_out(0).len()), (3, 3));
     /// assert!(Folds::deal(Strata::Classes(&[0, 1]), 3, 7).is_err());
     /// # Ok::<(), novikoff::Error>(())
     /// ```
@@ -90,7 +90,7 @@ impl Folds {
     }
 
     /// The rows of a fold, in their order.
-    pub fn held(&self, fold: usize) -> Vec<usize> {
+    pub fn held_out(&self, fold: usize) -> Vec<usize> {
         (0..self.of.len()).filter(|&i| self.of[i] as usize == fold).collect()
     }
 }
@@ -103,7 +103,7 @@ fn rare(classes: &[u32], folds: usize) -> Vec<u32> {
 }
 
 /// The rows of a fold and their scores.
-struct Held {
+struct HeldOut {
     rows: Vec<usize>,
     outputs: usize,
     scores: Vec<f64>,
@@ -135,12 +135,12 @@ pub fn cross_fit(
     }
     let score = |fold: usize| {
         let scorer = fit(&data.select(&folds.training(fold)))?;
-        let rows = folds.held(fold);
+        let rows = folds.held_out(fold);
         let scores = score_all(&scorer, &data.select(&rows));
-        Ok(Held { rows, outputs: scorer.outputs(), scores })
+        Ok(HeldOut { rows, outputs: scorer.outputs(), scores })
     };
-    let parts: Vec<Result<Held>> = (0..folds.count).into_par_iter().map(score).collect();
-    let parts: Vec<Held> = parts.into_iter().collect::<Result<_>>()?;
+    let parts: Vec<Result<HeldOut>> = (0..folds.count).into_par_iter().map(score).collect();
+    let parts: Vec<HeldOut> = parts.into_iter().collect::<Result<_>>()?;
     let outputs = parts.first().map_or(1, |part| part.outputs);
     let mut all = vec![0.0; data.len() * outputs];
     for part in parts {
@@ -176,17 +176,17 @@ mod tests {
             prop_assume!(count <= classes.len());
             let folds = Folds::deal(Strata::Classes(&classes), count, seed).unwrap();
             prop_assert_eq!(&Folds::deal(Strata::Classes(&classes), count, seed).unwrap(), &folds);
-            let sizes: Vec<usize> = (0..count).map(|fold| folds.held(fold).len()).collect();
+            let sizes: Vec<usize> = (0..count).map(|fold| folds.held_out(fold).len()).collect();
             prop_assert!(spread(&sizes) <= 1 && sizes.iter().sum::<usize>() == classes.len());
             for class in 0..4 {
-                let of_fold = |fold| folds.held(fold).iter().filter(|&&i| classes[i] == class).count();
+                let of_fold = |fold| folds.held_out(fold).iter().filter(|&&i| classes[i] == class).count();
                 let shares: Vec<usize> = (0..count).map(of_fold).collect();
                 prop_assert!(spread(&shares) <= 1, "{shares:?}");
                 let total: usize = shares.iter().sum();
                 prop_assert_eq!(folds.rare.contains(&class), total > 0 && total < count);
             }
             for fold in 0..count {
-                let mut all = [folds.training(fold), folds.held(fold)].concat();
+                let mut all = [folds.training(fold), folds.held_out(fold)].concat();
                 all.sort_unstable();
                 prop_assert_eq!(all, (0..classes.len()).collect::<Vec<_>>());
             }

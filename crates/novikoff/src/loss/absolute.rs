@@ -35,7 +35,7 @@ impl Loss for Absolute {
         Growth::Lipschitz(1.0)
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::Absolute)
     }
 

@@ -42,7 +42,7 @@ impl Loss for Exponential {
         Growth::Exponential
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::Exponential)
     }
 

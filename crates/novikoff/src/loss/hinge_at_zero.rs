@@ -38,7 +38,7 @@ impl Loss for HingeAtZero {
         Growth::Lipschitz(1.0)
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::HingeAtZero)
     }
 

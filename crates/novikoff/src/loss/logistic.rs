@@ -58,7 +58,7 @@ impl Loss for Logistic {
         Growth::Lipschitz(1.0)
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::Logistic)
     }
 

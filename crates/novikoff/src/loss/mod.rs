@@ -50,12 +50,12 @@ pub trait Loss: Copy + Send + Sync + 'static {
     /// How fast it grows with the score.
     fn growth(self) -> Growth;
 
-    /// Which of the losses that certificates know it is; `None` for any other.
-    fn known(self) -> Option<LossName> {
+    /// Which of the library's losses it is, which certificates name; `None` for any other.
+    fn library_loss(self) -> Option<LossName> {
         None
     }
 
-    /// What targets are. For [`Targets::Signs`] one look at `y = 1` stands for all rows.
+    /// What targets are. For [`Targets::Signs`] the values at `y = 1` are those of all rows.
     fn targets(self) -> Targets {
         Targets::Numbers
     }
@@ -369,7 +369,7 @@ mod tests {
             prop_assert!(close(u, (right + left) / 2.0, 1e-4), "slope {u} against {left} and {right}");
         }
         // The conjugate is what it says.
-        let name = loss.known().unwrap();
+        let name = loss.library_loss().unwrap();
         if name != LossName::Exponential
             && u.abs() > 1e-3
             && (name != LossName::Logistic || u.abs() < 1.0 - 1e-6)

@@ -35,7 +35,7 @@ impl Loss for Squared {
         Growth::Smooth(2.0)
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::Squared)
     }
 

@@ -36,7 +36,7 @@ impl Loss for SquaredHinge {
         Growth::Smooth(2.0)
     }
 
-    fn known(self) -> Option<LossName> {
+    fn library_loss(self) -> Option<LossName> {
         Some(LossName::SquaredHinge)
     }
 

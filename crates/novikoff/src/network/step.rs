@@ -223,15 +223,20 @@ pub(super) fn step(
             if biased {
                 let mut slopes = layers.bias.clone();
                 pass.bias_slopes(outputs, &mut slopes);
-                let Groups { weights, mean, square, steps } = Groups::new(&mut layers.bias, bias);
-                let length = adam::length(settings.step, &mut steps[0]);
-                for (panel, slopes) in slopes.iter_mut().enumerate() {
-                    add_decay(slopes, &weights[panel], settings.bias_decay);
-                    adam::step(length, slopes, &mut weights[panel], &mut mean[panel], &mut square[panel]);
-                }
+                step_biases(Groups::new(&mut layers.bias, bias), &mut slopes, settings);
             }
         },
     );
+}
+
+/// Updates the biases of the outputs.
+fn step_biases(biases: Groups<'_>, slopes: &mut [Lanes], settings: AdamStep) {
+    let Groups { weights, mean, square, steps } = biases;
+    let length = adam::length(settings.step, &mut steps[0]);
+    for (panel, slopes) in slopes.iter_mut().enumerate() {
+        add_decay(slopes, &weights[panel], settings.bias_decay);
+        adam::step(length, slopes, &mut weights[panel], &mut mean[panel], &mut square[panel]);
+    }
 }
 
 /// Updates the weights of some columns, in parallel by halves. `offset` is the number of the first group.

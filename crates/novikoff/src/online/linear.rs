@@ -314,7 +314,7 @@ impl<R: Rule> LinearLearner<R> {
         (joined(&self.weights), self.delayed.as_ref().map(joined).unwrap_or_default(), self.rounds)
     }
 
-    /// Goes on from a state of as many features and classes.
+    /// Resumes from a state of as many features and classes.
     pub(super) fn restore(
         &mut self,
         weights: &[f64],

@@ -89,7 +89,7 @@ impl<R: Rule> Stream<R> {
         (StreamState { rounds, rows, wrong, mistakes, updates }, weights, delayed)
     }
 
-    /// Goes on from a state. [`Stream::reserve`] must have been called for its features and classes.
+    /// Resumes from a state. [`Stream::reserve`] must have been called for its features and classes.
     pub(crate) fn restore(
         &mut self,
         state: StreamState,

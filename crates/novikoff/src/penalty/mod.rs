@@ -37,8 +37,8 @@ pub trait Penalty: Copy + Send + Sync {
         None
     }
 
-    /// The elastic net that it is, if it is one: certificates speak of these.
-    fn known(self) -> Option<ElasticNet> {
+    /// The elastic net that it is, if it is one: certificates are about these.
+    fn elastic_net(self) -> Option<ElasticNet> {
         None
     }
 }
@@ -93,7 +93,7 @@ impl Penalty for L2 {
         Some(self.0)
     }
 
-    fn known(self) -> Option<ElasticNet> {
+    fn elastic_net(self) -> Option<ElasticNet> {
         Some(self.elastic_net())
     }
 }
@@ -158,7 +158,7 @@ impl Penalty for ElasticNet {
         (self.l1 <= 0.0).then_some(self.l2)
     }
 
-    fn known(self) -> Option<ElasticNet> {
+    fn elastic_net(self) -> Option<ElasticNet> {
         Some(self)
     }
 }

@@ -32,7 +32,7 @@ pub struct Descent<'a> {
     pub objective: &'a (dyn Fn(f64, f64) -> f64 + Sync),
 }
 
-/// Cells of the grid on which the objective is looked at, along each side.
+/// Cells of the grid on which the objective is evaluated, along each side.
 const CELLS: usize = 36;
 const LEVELS: usize = 9;
 const HEIGHT: f64 = 240.0;

@@ -37,6 +37,50 @@ pub(super) enum Terms {
     },
 }
 
+/// The number of a term.
+enum Numbered {
+    /// One of few, each with a count of its own.
+    Counted(u32),
+    /// One of many, by its hash.
+    Hashed(u32),
+    /// None: the vocabulary does not have it.
+    Unknown,
+}
+
+impl Terms {
+    /// Numbers a term of the block that `rows` are from.
+    #[inline(always)]
+    fn number(&self, term: &str, rows: &mut ParsedRows) -> Numbered {
+        let hashed = |bits: u8| Numbered::Hashed(hash_feature(0, term.as_bytes(), bits));
+        match self {
+            Terms::Grow => Numbered::Counted(rows.local_features.intern(term)),
+            Terms::Fixed(schema) => match schema.vocabulary() {
+                Vocabulary::Named(names) => names.find(term).map_or(Numbered::Unknown, Numbered::Counted),
+                Vocabulary::Hashed { bits, .. } => hashed(*bits),
+            },
+            Terms::Hashed { bits, names } => {
+                if *names {
+                    rows.local_features.intern(term);
+                }
+                hashed(*bits)
+            }
+        }
+    }
+}
+
+/// Counts a term, which is listed when it is met first.
+#[inline(always)]
+fn count(term: u32, counts: &mut Vec<u32>, terms: &mut Vec<u32>) {
+    let at = term as usize;
+    if at >= counts.len() {
+        counts.resize((at + 1).next_power_of_two(), 0);
+    }
+    if counts[at] == 0 {
+        terms.push(term);
+    }
+    counts[at] = counts[at].saturating_add(1);
+}
+
 impl Bag {
     /// The bag of a schema.
     pub(super) fn of(schema: &Arc<TextSchema>) -> Self {
@@ -80,33 +124,10 @@ impl BagBuilder<'_> {
     #[inline]
     pub(super) fn add(&mut self, document: &str, prefix: &str, rows: &mut ParsedRows) {
         let Self { bag, splitter, counts, terms, name, .. } = self;
-        let mut each = |term: &str| {
-            let number = match &bag.terms {
-                Terms::Grow => rows.local_features.intern(term),
-                Terms::Fixed(schema) => match schema.vocabulary() {
-                    Vocabulary::Named(names) => match names.find(term) {
-                        Some(number) => number,
-                        None => return,
-                    },
-                    Vocabulary::Hashed { bits, .. } => {
-                        return terms.push(hash_feature(0, term.as_bytes(), *bits));
-                    }
-                },
-                Terms::Hashed { bits, names } => {
-                    if *names {
-                        rows.local_features.intern(term);
-                    }
-                    return terms.push(hash_feature(0, term.as_bytes(), *bits));
-                }
-            };
-            let at = number as usize;
-            if at >= counts.len() {
-                counts.resize((at + 1).next_power_of_two(), 0);
-            }
-            if counts[at] == 0 {
-                terms.push(number);
-            }
-            counts[at] = counts[at].saturating_add(1);
+        let mut each = |term: &str| match bag.terms.number(term, rows) {
+            Numbered::Counted(number) => count(number, counts, terms),
+            Numbered::Hashed(number) => terms.push(number),
+            Numbered::Unknown => {}
         };
         if prefix.is_empty() {
             splitter.for_each(document, each);

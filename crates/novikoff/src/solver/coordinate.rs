@@ -304,17 +304,9 @@ impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
         let strongest =
             penalised.clone().map(|j| (self.gradient[*j] + l2 * self.weights[*j]).abs()).fold(0.0, f64::max);
         let value = |shorter: f64| {
-            let problem = self.problem;
-            let conjugates = problem.sum(|i| {
-                let share = problem.share(i);
-                let dual = if share > 0.0 { shorter * self.slopes[i] / share } else { 0.0 };
-                share
-                    * problem
-                        .loss
-                        .conjugate(problem.targets[i], problem.loss.nearest_dual(problem.targets[i], dual))
-            });
-            let restraint = |j: &usize| problem.penalty.conjugate(-shorter * self.gradient[*j]);
-            -conjugates - if l2 > 0.0 { penalised.clone().map(restraint).sum() } else { 0.0 }
+            let conjugate = |j: &usize| self.problem.penalty.conjugate(-shorter * self.gradient[*j]);
+            let of_penalty = if l2 > 0.0 { penalised.clone().map(conjugate).sum() } else { 0.0 };
+            -self.conjugates(shorter) - of_penalty
         };
         let shorter = if strongest > l1 { l1 / strongest } else { 1.0 };
         let short = Bound { value: value(shorter), shorter };
@@ -323,6 +315,16 @@ impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
         }
         let full = Bound { value: value(1.0), shorter: 1.0 };
         if full.value > short.value { full } else { short }
+    }
+
+    /// The conjugates of the losses, by the slopes shortened to a share.
+    fn conjugates(&self, shorter: f64) -> f64 {
+        let problem = self.problem;
+        problem.sum(|i| {
+            let (target, share) = (problem.targets[i], problem.share(i));
+            let dual = if share > 0.0 { shorter * self.slopes[i] / share } else { 0.0 };
+            share * problem.loss.conjugate(target, problem.loss.nearest_dual(target, dual))
+        })
     }
 
     /// Evaluates all columns that are left: returns the gap, drops the columns that it proves to have no

@@ -146,7 +146,7 @@ impl Walk {
 
     /// Walks, and shows every place to `visit`, which may say stop. The gradient is asked for only where the
     /// value was asked for last. Ends where the gradient is zero ([`Termination::Converged`]), where no step
-    /// leads on or the function is no number any more ([`Termination::Stalled`]), or after the last step.
+    /// leads on or the function is not finite ([`Termination::Stalled`]), or after the last step.
     pub fn run(
         &self,
         start: Vec<f64>,

@@ -196,30 +196,11 @@ fn gram<L: Loss, P: Penalty>(
     columns: usize,
 ) -> Mat<f64> {
     let biased = hessian.bias_ridge.is_some();
-    let add = |rows: &[(u32, f64)]| {
-        let mut sum = vec![0.0; columns * columns];
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        for &(i, h) in rows {
-            match problem.row(i as usize) {
-                Row::Sparse32(j, x) => add_products(&mut sum, columns, biased, h, j, x),
-                Row::Sparse64(j, x) => add_products(&mut sum, columns, biased, h, j, x),
-                row => {
-                    indices.clear();
-                    values.clear();
-                    row.for_each_nonzero(|j, x| {
-                        indices.push(j);
-                        values.push(x);
-                    });
-                    add_products(&mut sum, columns, biased, h, &indices, &values);
-                }
-            }
-        }
-        sum
-    };
     let per_row = problem.rows.stored() / problem.len().max(1) + 1;
     // Squares are large, and their pages cost more to get than to fill: fewer blocks than for vectors.
     let cut = blocks(rows.len(), rows.len() * per_row * per_row / 2, 4 * columns * columns);
-    let parts: Vec<Vec<f64>> = cut.into_par_iter().map(|block| add(&rows[block])).collect();
+    let parts: Vec<Vec<f64>> =
+        cut.into_par_iter().map(|block| products(problem, &rows[block], columns, biased)).collect();
     let whole = parts.into_iter().reduce(|mut sum, part| {
         sum.iter_mut().zip(&part).for_each(|(a, b)| *a += b);
         sum
@@ -231,6 +212,33 @@ fn gram<L: Loss, P: Penalty>(
             if biased && j + 1 == columns { hessian.bias_ridge.unwrap_or(0.0) } else { hessian.ridge };
     }
     matrix
+}
+
+/// `Σ h·x·xᵀ` over these rows with these curvatures, above the diagonal and on it.
+fn products<L: Loss, P: Penalty>(
+    problem: &Problem<'_, L, P>,
+    rows: &[(u32, f64)],
+    columns: usize,
+    biased: bool,
+) -> Vec<f64> {
+    let mut sum = vec![0.0; columns * columns];
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    for &(i, h) in rows {
+        match problem.row(i as usize) {
+            Row::Sparse32(j, x) => add_products(&mut sum, columns, biased, h, j, x),
+            Row::Sparse64(j, x) => add_products(&mut sum, columns, biased, h, j, x),
+            row => {
+                indices.clear();
+                values.clear();
+                row.for_each_nonzero(|j, x| {
+                    indices.push(j);
+                    values.push(x);
+                });
+                add_products(&mut sum, columns, biased, h, &indices, &values);
+            }
+        }
+    }
+    sum
 }
 
 /// Adds `h·x·xᵀ`, above the diagonal and on it, to a square of `columns` rows.

@@ -38,22 +38,14 @@ pub(crate) fn joint_rigorous_gap(problem: &Joint<'_>, weights: &Weights, plain: 
 /// whose gradient is next to zero.
 pub(crate) fn joint_gap_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &[f64], sizes: Sizes) -> Gap {
     let (units, k) = (units(problem.rows), problem.count);
-    let in_units = |values: &[f64], times: fn(f64, f64) -> f64| {
-        let by_column = values.chunks_exact(k.max(1)).zip(&units);
-        by_column
-            .map(|(class, unit)| class.iter().map(|v| times(*v, *unit).powi(2)).sum::<f64>())
-            .sum::<f64>()
-            .sqrt()
-    };
+    let in_units = |values: &[f64], times: fn(f64, f64) -> f64| length_in(&units, values, k, times);
     let parts = Parts::new(problem);
     let objective = problem.mean_loss(&problem.scores(weights));
     let dual_gradient = problem.loss_gradient(duals);
     let imbalance = dual_gradient.bias.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
         + parts.gradient * 2.0 * parts.shares;
-    let entropy = |i: usize| {
-        duals[i * k..(i + 1) * k].iter().map(|q| if *q > 0.0 { q * q.ln() } else { 0.0 }).sum::<f64>()
-    };
-    let entropy: f64 = (0..problem.classes.len()).map(|i| problem.share(i) * entropy(i)).sum();
+    let row_entropy = |i: usize| entropy(&duals[i * k..(i + 1) * k]);
+    let entropy: f64 = (0..problem.classes.len()).map(|i| problem.share(i) * row_entropy(i)).sum();
     let gradient = Some(in_units(&dual_gradient.values, |v, _| v));
     let Some(unbalanced) = parts.unbalanced(problem, imbalance) else {
         return Gap { objective, dual: Some(0.0), gradient };
@@ -71,6 +63,20 @@ pub(crate) fn joint_gap_in_ball(problem: &Joint<'_>, weights: &Weights, duals: &
         dual: Some(bound).filter(|bound| bound.is_finite()).map(|bound| bound.max(0.0).min(objective)),
         gradient,
     }
+}
+
+/// The length of `k` weight vectors side by side, each column brought to its unit.
+fn length_in(units: &[f64], values: &[f64], k: usize, times: fn(f64, f64) -> f64) -> f64 {
+    let by_column = values.chunks_exact(k.max(1)).zip(units);
+    by_column
+        .map(|(class, unit)| class.iter().map(|v| times(*v, *unit).powi(2)).sum::<f64>())
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// `Σ q ln q`.
+fn entropy(distribution: &[f64]) -> f64 {
+    distribution.iter().map(|q| if *q > 0.0 { q * q.ln() } else { 0.0 }).sum::<f64>()
 }
 
 /// What sums over the rows may be off by.

@@ -27,23 +27,23 @@ pub struct Step {
 /// Problems with no more columns than this have their points in the trace.
 const SMALL: usize = 32;
 
-/// Tells the observer of a solver's steps, and keeps the trace.
+/// Reports a solver's steps to the observer, and stores the trace.
 pub struct Recorder<'a> {
     pub(super) control: Control<'a>,
     began: Instant,
-    told: usize,
+    recorded: usize,
     pub(super) trace: Vec<Step>,
 }
 
 impl<'a> Recorder<'a> {
     /// A record of no steps.
     pub fn new(control: &Control<'a>) -> Self {
-        Self { control: *control, began: Instant::now(), told: 0, trace: Vec::new() }
+        Self { control: *control, began: Instant::now(), recorded: 0, trace: Vec::new() }
     }
 
     /// Steps made so far.
     pub fn steps(&self) -> usize {
-        self.told.saturating_sub(1)
+        self.recorded.saturating_sub(1)
     }
 
     /// To be called at the start and after every step. Returns whether the observer asks to stop.
@@ -56,7 +56,7 @@ impl<'a> Recorder<'a> {
     ) -> bool {
         if self.control.trace {
             self.trace.push(Step {
-                step: self.told,
+                step: self.recorded,
                 objective,
                 gap,
                 gradient,
@@ -66,16 +66,16 @@ impl<'a> Recorder<'a> {
             });
         }
         let (output, outputs) = self.control.output;
-        self.tell(Progress::Solving { output, outputs, step: self.told, objective, gap })
+        self.tell(Progress::Solving { output, outputs, step: self.recorded, objective, gap })
     }
 
     /// The same, for a method that closes an interval around a margin.
     pub(super) fn bracket(&mut self, lower: f64, upper: f64) -> bool {
-        self.tell(Progress::Margin { round: self.told, lower, upper })
+        self.tell(Progress::Margin { round: self.recorded, lower, upper })
     }
 
     fn tell(&mut self, progress: Progress) -> bool {
-        self.told += 1;
+        self.recorded += 1;
         self.control.watch.tell(progress) == Flow::Stop
     }
 

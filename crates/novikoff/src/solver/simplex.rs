@@ -30,8 +30,8 @@ const TIE: f64 = 1e-9;
 const FRESH: usize = 64;
 /// A dual is too large only if it is so by more than rounding, of the largest that a row counts for.
 const ROUNDING: f64 = 1e-9;
-/// Stands for no row: a weight that is held at zero, because no row tells it.
-const HELD: u32 = u32::MAX;
+/// Stands for no row: a weight that is fixed at zero, because no row determines it.
+const FIXED: u32 = u32::MAX;
 
 impl Solver<Absolute, L2> for Simplex {
     fn solve(
@@ -87,10 +87,10 @@ struct Vertex<'a> {
     problem: &'a Problem<'a, Absolute, L2>,
     /// With the bias as the last one.
     columns: usize,
-    /// The rows that are met, or [`HELD`].
+    /// The rows that are met, or [`FIXED`].
     met: Vec<u32>,
-    /// Of a place where a weight is held: which.
-    held: Vec<usize>,
+    /// Of a place where a weight is fixed: which.
+    fixed: Vec<usize>,
     /// Of the matrix of the rows that are met.
     inverse: Mat<f64>,
     /// Targets, moved by next to nothing.
@@ -130,7 +130,7 @@ impl<'a> Vertex<'a> {
             problem,
             columns,
             met: Vec::new(),
-            held: Vec::new(),
+            fixed: Vec::new(),
             inverse: Mat::zeros(columns, columns),
             targets,
             residuals: vec![0.0; problem.len()],
@@ -144,7 +144,7 @@ impl<'a> Vertex<'a> {
     }
 
     /// Rows that are independent of one another, the first ones first, by elimination; weights that none of
-    /// them tells are held.
+    /// them tells are fixed.
     fn choose(&mut self, order: &[u32]) {
         let mut taken: Vec<(usize, Vec<f64>)> = Vec::new();
         for &i in order {
@@ -165,13 +165,13 @@ impl<'a> Vertex<'a> {
             if row[largest].abs() > 1e-7 * size {
                 taken.push((largest, row));
                 self.met.push(i);
-                self.held.push(0);
+                self.fixed.push(0);
             }
         }
         for column in 0..self.columns {
             if !taken.iter().any(|(pivot, _)| *pivot == column) {
-                self.met.push(HELD);
-                self.held.push(column);
+                self.met.push(FIXED);
+                self.fixed.push(column);
             }
         }
     }
@@ -193,13 +193,13 @@ impl<'a> Vertex<'a> {
 
     /// How much what is met at a place counts.
     fn share(&self, place: usize) -> f64 {
-        if self.met[place] == HELD { 0.0 } else { self.problem.share(self.met[place] as usize) }
+        if self.met[place] == FIXED { 0.0 } else { self.problem.share(self.met[place] as usize) }
     }
 
     /// The weights that meet the rows, with these targets.
     fn weights(&self, targets: &[f64]) -> Vec<f64> {
         let wanted: Vec<f64> =
-            self.met.iter().map(|&i| if i == HELD { 0.0 } else { targets[i as usize] }).collect();
+            self.met.iter().map(|&i| if i == FIXED { 0.0 } else { targets[i as usize] }).collect();
         (0..self.columns).map(|j| (0..self.columns).map(|k| self.inverse[(j, k)] * wanted[k]).sum()).collect()
     }
 
@@ -207,7 +207,7 @@ impl<'a> Vertex<'a> {
     fn refresh(&mut self) {
         let rows: Vec<Vec<f64>> = (0..self.columns)
             .map(|place| match self.met[place] {
-                HELD => (0..self.columns).map(|j| f64::from(u8::from(j == self.held[place]))).collect(),
+                FIXED => (0..self.columns).map(|j| f64::from(u8::from(j == self.fixed[place]))).collect(),
                 i => self.row(i),
             })
             .collect();
@@ -221,7 +221,7 @@ impl<'a> Vertex<'a> {
             if problem.share(i) > 0.0 { if *r < 0.0 { -1.0 } else { 1.0 } } else { 0.0 }
         };
         self.signs = self.residuals.iter().enumerate().map(sign).collect();
-        for &i in self.met.iter().filter(|i| **i != HELD) {
+        for &i in self.met.iter().filter(|i| **i != FIXED) {
             (self.residuals[i as usize], self.signs[i as usize]) = (0.0, 0.0);
         }
         let signs = &self.signs;
@@ -296,11 +296,11 @@ impl<'a> Vertex<'a> {
         self.residuals.par_iter_mut().zip(&steps).with_min_len(4096).for_each(|(r, a)| *r += distance * a);
         self.tug(entering, -self.signs[entering as usize]);
         (self.residuals[entering as usize], self.signs[entering as usize]) = (0.0, 0.0);
-        for &i in self.met.iter().filter(|i| **i != HELD) {
+        for &i in self.met.iter().filter(|i| **i != FIXED) {
             self.residuals[i as usize] = 0.0;
         }
         let leaving = self.met[place];
-        if leaving != HELD {
+        if leaving != FIXED {
             (self.residuals[leaving as usize], self.signs[leaving as usize]) = (side * distance, side);
             self.tug(leaving, side);
         }
@@ -346,7 +346,7 @@ impl<'a> Vertex<'a> {
         self.refresh();
         let met = self.duals();
         let mut duals = self.signs.clone();
-        for (place, dual) in met.into_iter().enumerate().filter(|(place, _)| self.met[*place] != HELD) {
+        for (place, dual) in met.into_iter().enumerate().filter(|(place, _)| self.met[*place] != FIXED) {
             duals[self.met[place] as usize] = (dual / self.share(place)).clamp(-1.0, 1.0);
         }
         // What the inverse's rounding leaves of the rows that are met is solved for once more.

@@ -2,6 +2,7 @@
 
 use super::gradient_descent::Schedule;
 use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
+use crate::data::Row;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -177,6 +178,35 @@ struct StochasticState {
 /// digits.
 const SMALLEST_SCALE: f64 = 1e-4;
 
+/// Rows drawn at random.
+struct Batch<'a, L> {
+    problem: &'a Problem<'a, L, L2>,
+    rows: &'a [u32],
+    /// How many rows each of them represents.
+    weight: f64,
+}
+
+impl<L: Loss> Batch<'_, L> {
+    fn row(&self, i: u32) -> Row<'_> {
+        self.problem.row(i as usize)
+    }
+
+    fn share(&self, i: u32) -> f64 {
+        self.weight * self.problem.share(i as usize)
+    }
+
+    fn slope(&self, i: u32, score: f64) -> f64 {
+        self.share(i) * self.problem.loss.slope(self.problem.targets[i as usize], score)
+    }
+
+    /// The loss after a step of this size, which moves scores by as many times their changes.
+    fn loss(&self, scores: &[f64], changes: &[f64], size: f64) -> f64 {
+        let moved = self.rows.iter().zip(scores.iter().zip(changes));
+        let value = |i: u32, s: f64| self.problem.loss.value(self.problem.targets[i as usize], s);
+        moved.map(|(&i, (s, change))| self.share(i) * value(i, s - size * change)).sum()
+    }
+}
+
 impl StochasticState {
     fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&WarmStart>) -> Self {
         let columns = problem.rows.columns();
@@ -217,28 +247,16 @@ impl StochasticState {
 
     /// One step by these rows.
     fn learn<L: Loss>(&mut self, problem: &Problem<'_, L, L2>, rows: &[u32], pace: &mut Pace, average: bool) {
-        // A row drawn at random stands for all of them.
-        let weight = problem.len() as f64 / rows.len() as f64;
-        let row = |i: u32| problem.row(i as usize);
-        let share = |i: u32| weight * problem.share(i as usize);
-        let target = |i: u32| problem.targets[i as usize];
-        let scores: Vec<f64> = rows.iter().map(|&i| self.scale * row(i).dot(&self.v) + self.bias).collect();
-        let slopes: Vec<f64> =
-            rows.iter().zip(&scores).map(|(&i, s)| share(i) * problem.loss.slope(target(i), *s)).collect();
+        let batch = Batch { problem, rows, weight: problem.len() as f64 / rows.len() as f64 };
+        let scores: Vec<f64> =
+            rows.iter().map(|&i| self.scale * batch.row(i).dot(&self.v) + self.bias).collect();
+        let slopes: Vec<f64> = rows.iter().zip(&scores).map(|(&i, s)| batch.slope(i, *s)).collect();
         let bias_slope: f64 = slopes.iter().sum::<f64>() * problem.bias.coordinate();
 
         let searched = pace.schedule.factor(0).is_none();
-        let mut changes = Vec::new();
-        if searched {
-            rows.iter().zip(&slopes).for_each(|(&i, u)| row(i).add_to(&mut self.scratch, *u));
-            changes.extend(rows.iter().map(|&i| row(i).dot(&self.scratch) + bias_slope));
-            rows.iter().for_each(|&i| row(i).for_each_index(|j| self.scratch[j] = 0.0));
-        }
-        let loss = |size: f64| -> f64 {
-            let moved = rows.iter().zip(scores.iter().zip(&changes));
-            moved.map(|(&i, (s, change))| share(i) * problem.loss.value(target(i), s - size * change)).sum()
-        };
+        let changes = if searched { self.changes(&batch, &slopes, bias_slope) } else { Vec::new() };
         let steepness: f64 = slopes.iter().zip(&changes).map(|(u, change)| u * change).sum();
+        let loss = |size: f64| batch.loss(&scores, &changes, size);
         let size = pace.next(|size| loss(size) <= loss(0.0) - 0.5 * size * steepness);
 
         let shrink = (1.0 - size * problem.penalty.0).max(0.0);
@@ -252,9 +270,9 @@ impl StochasticState {
         }
         for (&i, u) in rows.iter().zip(&slopes).filter(|(_, u)| **u != 0.0) {
             let change = -size * u / self.scale;
-            row(i).add_to(&mut self.v, change);
+            batch.row(i).add_to(&mut self.v, change);
             if average {
-                row(i).add_to(&mut self.rest, -self.factor * change);
+                batch.row(i).add_to(&mut self.rest, -self.factor * change);
             }
         }
         self.bias *= if problem.bias == Bias::Penalised { shrink } else { 1.0 };
@@ -264,6 +282,15 @@ impl StochasticState {
             self.bias_sum += self.bias;
             self.count += 1.0;
         }
+    }
+
+    /// How fast each row's score falls along the gradient of the batch.
+    fn changes<L: Loss>(&mut self, batch: &Batch<'_, L>, slopes: &[f64], bias_slope: f64) -> Vec<f64> {
+        let rows = batch.rows;
+        rows.iter().zip(slopes).for_each(|(&i, u)| batch.row(i).add_to(&mut self.scratch, *u));
+        let changes = rows.iter().map(|&i| batch.row(i).dot(&self.scratch) + bias_slope).collect();
+        rows.iter().for_each(|&i| batch.row(i).for_each_index(|j| self.scratch[j] = 0.0));
+        changes
     }
 
     fn write_out(&mut self, average: bool) {

@@ -29,7 +29,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
     let validation_error =
-        validation.map(|held| evaluate::error(&scorer, held, &classes.rank_all(&held.labels)));
+        validation.map(|held_out| evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels)));
     let mut results = BTreeMap::from([
         ("stopped".to_owned(), json!(Termination::Counted)),
         ("train_error".to_owned(), json!(train_error)),
@@ -58,14 +58,14 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
 /// The error on the held-out rows for each smoothing.
 pub(super) fn held_out_errors(
     training: &Dataset,
-    held: &Dataset,
+    held_out: &Dataset,
     path: &[f64],
     bayes: &NaiveBayes,
 ) -> Result<Vec<f64>> {
     let counted = Counted::new(training, bayes)?;
-    let truths = counted.classes.rank_all(&held.labels);
+    let truths = counted.classes.rank_all(&held_out.labels);
     path.iter()
-        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, bayes)?, held, &truths)))
+        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, bayes)?, held_out, &truths)))
         .collect()
 }
 

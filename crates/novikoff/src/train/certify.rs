@@ -83,7 +83,7 @@ impl Fit {
     fn objective_claims(&self, risk: &RiskFit, data: &Dataset, own: &Risk) -> Result<Vec<Claim>> {
         let scales = data.factors(own.scale);
         let mut claims = Vec::new();
-        let Some(loss) = risk.known_loss else {
+        let Some(loss) = risk.library_loss else {
             let what = format!("certificates do not know the loss {}, or its penalty", risk.loss);
             return Err(Error::usage(what));
         };
@@ -108,13 +108,13 @@ impl Fit {
         for (at, target) in self.targets().into_iter().enumerate() {
             let Target::Sides(sides) = &target else { continue };
             let signs = sides.signs(data).map_err(Error::input)?;
-            let stand = SignedRows { rows: &data.rows, signs: &signs, bias };
-            claims.extend(self.at_least(&target, stand)?);
+            let signed = SignedRows { rows: &data.rows, signs: &signs, bias };
+            claims.extend(self.at_least(&target, signed)?);
             let duals = risk.duals.get(at).map_or(&[][..], Vec::as_slice);
             let shares = (0u32..).zip(duals).filter(|(i, u)| u.abs() > 0.0 && signs[*i as usize] != 0.0);
             let (rows, multipliers) = shares.map(|(i, u)| (i, u.abs())).unzip();
             let combination = Combination { rows, multipliers };
-            if let Ok(margin) = stand.margin_at_most(&combination)
+            if let Ok(margin) = signed.margin_at_most(&combination)
                 && margin.is_finite()
             {
                 claims.push(Claim::MarginAtMost { sides: sides.clone(), bias, margin, combination });
@@ -124,11 +124,11 @@ impl Fit {
     }
 
     /// That the model's own weights have some margin, if they have one.
-    fn at_least(&self, target: &Target, stand: SignedRows<'_>) -> Result<Option<Claim>> {
+    fn at_least(&self, target: &Target, rows: SignedRows<'_>) -> Result<Option<Claim>> {
         let (Target::Sides(sides), Ok(weights)) = (target, self.weights_of(target)) else { return Ok(None) };
         let direction = weights[0].clone();
-        let Ok(margin) = stand.margin_at_least(&direction) else { return Ok(None) };
-        let claim = Claim::MarginAtLeast { sides: sides.clone(), bias: stand.bias, margin, direction };
+        let Ok(margin) = rows.margin_at_least(&direction) else { return Ok(None) };
+        let claim = Claim::MarginAtLeast { sides: sides.clone(), bias: rows.bias, margin, direction };
         Ok((margin > 0.0 && margin.is_finite()).then_some(claim))
     }
 
@@ -173,7 +173,7 @@ impl Fit {
             wanted.push((None, promise.least_margins[at]));
         }
         let claim = |(passes, margin): (Option<u64>, f64)| {
-            let mut proof = MistakeProof {
+            let proof = MistakeProof {
                 target: target.clone(),
                 bias,
                 normalised: own.rule.length == Length::Unit,
@@ -182,14 +182,7 @@ impl Fit {
                 margin,
                 weights: weights.clone()?,
             };
-            // The margin was computed with rounding: by next to nothing less, it is surely there.
-            for _ in 0..8 {
-                if let Ok(mistakes) = proof.bound(data) {
-                    return Some(Claim::MistakesAtMost { mistakes, proof });
-                }
-                proof.margin *= 1.0 - 1e-9;
-            }
-            None
+            mistake_claim(proof, data)
         };
         wanted.into_iter().filter_map(claim).collect()
     }
@@ -197,6 +190,17 @@ impl Fit {
     fn weights_of(&self, target: &Target) -> Result<Vec<Direction>> {
         directions(&self.model, target).ok_or_else(|| Error::input("this model has no weights to speak of"))
     }
+}
+
+/// The claim with the proof's margin, or next to nothing less: the margin was computed with rounding.
+fn mistake_claim(mut proof: MistakeProof, data: &Dataset) -> Option<Claim> {
+    for _ in 0..8 {
+        if let Ok(mistakes) = proof.bound(data) {
+            return Some(Claim::MistakesAtMost { mistakes, proof });
+        }
+        proof.margin *= 1.0 - 1e-9;
+    }
+    None
 }
 
 /// What each weight vector of a model tells apart.

@@ -20,7 +20,7 @@ pub struct Geometry {
 }
 
 /// The margins of all rows under some weights.
-pub(super) struct Stands {
+pub(super) struct RowMargins {
     /// A margin per row; with one class against the rest, a row's margins for all classes side by side.
     pub(super) margins: Vec<f64>,
     /// Margins per row.
@@ -32,7 +32,7 @@ pub(super) struct Stands {
     pub(super) is_ordinary: bool,
 }
 
-impl Stands {
+impl RowMargins {
     pub(super) fn geometry(&self) -> Geometry {
         let margin = self.margins.iter().copied().fold(f64::INFINITY, f64::min);
         // Less by what rounding may have added, unless that decides whether the rows are separated.
@@ -54,8 +54,7 @@ impl Stands {
         let width = if scheme == Scheme::OneVsRest { weights.outputs() } else { 1 };
         let rows = batch.rows.rows();
         let mut margins = vec![0.0; rows * width];
-        let over = |score: f64, norm: f64| if norm > 0.0 { score / norm } else { 0.0 };
-        let stand = |scores: &mut Vec<f64>, (i, margins): (usize, &mut [f64])| {
+        let measure = |scores: &mut Vec<f64>, (i, margins): (usize, &mut [f64])| {
             let row = batch.rows.row(i);
             let norm = (row.norm_sq() + extra * extra).sqrt();
             let length = if corrections.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
@@ -65,9 +64,8 @@ impl Stands {
                 Scheme::Two => margins[0] = over(if class == 1 { scores[0] } else { -scores[0] }, norms[0]),
                 Scheme::Joint => margins[0] = over(scores[class] - scores[best_except(scores, class)], whole),
                 Scheme::OneVsRest => {
-                    for (c, (margin, (s, n))) in margins.iter_mut().zip(scores.iter().zip(&norms)).enumerate()
-                    {
-                        *margin = over(if c == class { *s } else { -s }, *n);
+                    for (c, margin) in margins.iter_mut().enumerate() {
+                        *margin = over(if c == class { scores[c] } else { -scores[c] }, norms[c]);
                     }
                 }
             }
@@ -78,7 +76,7 @@ impl Stands {
         let each = margins.par_chunks_exact_mut(width.max(1)).enumerate().with_min_len(1024);
         // The largest is the same in any order, so the result does not depend on the threads.
         let larger = |a: f64, b: f64| if (a + b).is_nan() { f64::NAN } else { a.max(b) };
-        let mut radius = each.map_init(|| vec![0.0; weights.outputs()], stand).reduce(|| 0.0, larger);
+        let mut radius = each.map_init(|| vec![0.0; weights.outputs()], measure).reduce(|| 0.0, larger);
         if radius.is_nan() || !whole.is_finite() {
             return Err(overflow());
         }
@@ -93,6 +91,10 @@ impl Stands {
         let is_ordinary = ordinary(radius) && norms.iter().copied().all(ordinary);
         Ok(Self { margins, width, radius, off, is_ordinary })
     }
+}
+
+fn over(score: f64, norm: f64) -> f64 {
+    if norm > 0.0 { score / norm } else { 0.0 }
 }
 
 pub(super) fn overflow() -> Error {

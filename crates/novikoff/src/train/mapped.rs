@@ -19,8 +19,8 @@ pub(super) fn train_mapped(
 ) -> Result<Fit> {
     let mapper = Mapper::new(map, data.rows.columns())?;
     let mapped = data.mapped(&mapper)?;
-    let held = validation.map(|held| held.mapped(&mapper)).transpose()?;
-    let mut fit = train_as_given(&mapped, held.as_ref(), learner, observer)?;
+    let held_out = validation.map(|held_out| held_out.mapped(&mapper)).transpose()?;
+    let mut fit = train_as_given(&mapped, held_out.as_ref(), learner, observer)?;
     put_before(mapper, &mut fit.model, data);
     Ok(fit)
 }

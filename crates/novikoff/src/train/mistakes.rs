@@ -1,7 +1,7 @@
 //! What theory promises about the mistakes of a run, for the best weights at hand.
 
 use super::fit::{History, RunDetails};
-use super::geometry::{Stands, overflow};
+use super::geometry::{RowMargins, overflow};
 use super::learner::Learner;
 use super::run::Corrections;
 use crate::certificate::mistakes::Margins;
@@ -68,25 +68,25 @@ pub(super) fn account(
     corrections: &Corrections,
     learner: &Learner,
 ) -> Result<RunDetails> {
-    let stands = |weights: &Weights| Stands::of(weights, batch, scheme, corrections);
+    let margins = |weights: &Weights| RowMargins::of(weights, batch, scheme, corrections);
     let own = match &trained.scorer {
-        Scorer::Linear(weights) => Some(stands(weights)?),
+        Scorer::Linear(weights) => Some(margins(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
         Scorer::Kernel(expansion) if expansion.largest_score().is_finite() => None,
         Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => None,
         Scorer::Voted(_) | Scorer::Kernel(_) => return Err(overflow()),
     };
-    let last = trained.last.as_ref().map(stands).transpose()?;
-    let geometry = own.as_ref().map(Stands::geometry);
+    let last = trained.last.as_ref().map(margins).transpose()?;
+    let geometry = own.as_ref().map(RowMargins::geometry);
     // With a feature of their own, rows may be separated by that alone.
-    let separated = trained.termination == Termination::Separated && corrections.own_feature.is_none();
-    let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(Stands::geometry)).flatten();
+    let separated = trained.stopped == Stopped::Separated && corrections.own_feature.is_none();
+    let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(RowMargins::geometry)).flatten();
     let margin_upper = margin_upper(trained, batch, scheme, learner);
     // The theorems speak of steps of one size, from zero.
     let speaks = batch.weights.is_empty();
     let passes = trained.trace.len();
-    let promised = |stands: &Option<Stands>| {
-        stands.as_ref().filter(|_| speaks).and_then(|s| promise(s, scheme, passes, learner))
+    let promised = |rows: &Option<RowMargins>| {
+        rows.as_ref().filter(|_| speaks).and_then(|rows| promise(rows, scheme, passes, learner))
     };
     let (promise, witness) = match (promised(&own), promised(&last)) {
         // Weights that separate promise something for ever; else the lower bound counts.
@@ -126,48 +126,71 @@ fn margin_upper(
 
 /// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such
 /// a run.
-fn promise(stands: &Stands, scheme: Scheme, passes: usize, learner: &Learner) -> Option<Promise> {
-    if !stands.is_ordinary {
+fn promise(rows: &RowMargins, scheme: Scheme, passes: usize, learner: &Learner) -> Option<Promise> {
+    if !rows.is_ordinary {
         return None;
     }
-    // Margins from below and the radius from above: then the bounds hold in spite of rounding.
-    let radius = stands.radius + stands.off;
-    let margins = |output: usize| {
-        stands.margins.iter().skip(output).step_by(stands.width).map(|m| m - stands.off).collect()
-    };
-    let each: Vec<Margins> = (0..stands.width).map(|output| Margins::new(margins(output), radius)).collect();
-    // A bound is a sum over the rows, and a few operations more.
-    let up = 1.0 + (4 * stands.margins.len() + 64) as f64 * f64::EPSILON;
-    let rounded_up = |(bound, margin): (f64, f64)| (bound * up, margin);
-    let passes = passes as f64;
-    let own_feature = match learner {
-        Learner::Perceptron(perceptron) => perceptron.own_feature,
+    let (measured, passes) = (Measured::of(rows), passes as f64);
+    match learner {
+        Learner::Perceptron(perceptron) => measured.for_perceptron(perceptron.own_feature, scheme, passes),
         Learner::PassiveAggressive(own) => {
-            let bound = |margins: &Margins| aggressive(margins, scheme, passes, own.aggressiveness);
-            let bounds: Vec<(f64, f64)> = each.iter().map(|margins| rounded_up(bound(margins))).collect();
-            return collected(&bounds, Theorem::PassiveAggressive);
+            let bounds = measured.bounds(|margins| aggressive(margins, scheme, passes, own.aggressiveness));
+            collected(&bounds, Theorem::PassiveAggressive)
         }
-        Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => return None,
-    };
-    let separated = each.iter().all(|margins| margins.least() > 0.0);
-    let bounds: Vec<(f64, f64)> =
-        each.iter().map(|margins| rounded_up(margins.least_bound(passes, own_feature))).collect();
-    // Of rows that are separated with room to spare, a larger margin that some fall short of may promise more
-    // still.
-    let plain = each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
-    let theorem = match (own_feature, separated && plain) {
-        (Some(_), _) => Theorem::OwnFeature,
-        (None, true) => Theorem::Novikoff,
-        (None, false) => Theorem::FreundSchapire,
-    };
-    let rows = (stands.margins.len() / stands.width.max(1)) as f64;
-    let once: f64 = each.iter().map(|margins| rounded_up(margins.least_bound(1.0, None)).0).sum();
-    let unseen =
-        (own_feature.is_none() && scheme != Scheme::OneVsRest).then(|| (2.0 * once / (rows + 1.0)).min(1.0));
-    let least_margins: Vec<f64> = each.iter().map(Margins::least).collect();
-    let forever = (separated && own_feature.is_none())
-        .then(|| least_margins.iter().map(|margin| up * (radius / margin).powi(2)).sum());
-    Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
+        Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => None,
+    }
+}
+
+/// Margins from below and the radius from above: then the bounds hold in spite of rounding.
+struct Measured {
+    /// The margins of the rows for each weight vector.
+    each: Vec<Margins>,
+    rows: f64,
+    radius: f64,
+    /// A bound is a sum over the rows, and a few operations more: rounded up by this factor.
+    up: f64,
+}
+
+impl Measured {
+    fn of(rows: &RowMargins) -> Self {
+        let radius = rows.radius + rows.off;
+        let margins = |output: usize| {
+            rows.margins.iter().skip(output).step_by(rows.width).map(|m| m - rows.off).collect()
+        };
+        Self {
+            each: (0..rows.width).map(|output| Margins::new(margins(output), radius)).collect(),
+            rows: (rows.margins.len() / rows.width.max(1)) as f64,
+            radius,
+            up: 1.0 + (4 * rows.margins.len() + 64) as f64 * f64::EPSILON,
+        }
+    }
+
+    /// The bound for each weight vector, rounded up, with its margin.
+    fn bounds(&self, of: impl Fn(&Margins) -> (f64, f64)) -> Vec<(f64, f64)> {
+        let rounded_up = |(bound, margin): (f64, f64)| (bound * self.up, margin);
+        self.each.iter().map(|margins| rounded_up(of(margins))).collect()
+    }
+
+    fn for_perceptron(&self, own_feature: Option<f64>, scheme: Scheme, passes: f64) -> Option<Promise> {
+        let separated = self.each.iter().all(|margins| margins.least() > 0.0);
+        let bounds = self.bounds(|margins| margins.least_bound(passes, own_feature));
+        // Of rows that are separated with room to spare, a larger margin that some fall short of may promise
+        // more still.
+        let plain = self.each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
+        let theorem = match (own_feature, separated && plain) {
+            (Some(_), _) => Theorem::OwnFeature,
+            (None, true) => Theorem::Novikoff,
+            (None, false) => Theorem::FreundSchapire,
+        };
+        let speaks_of_votes = own_feature.is_none() && scheme != Scheme::OneVsRest;
+        let once: f64 =
+            self.bounds(|margins| margins.least_bound(1.0, None)).iter().map(|bound| bound.0).sum();
+        let unseen = speaks_of_votes.then(|| (2.0 * once / (self.rows + 1.0)).min(1.0));
+        let least_margins: Vec<f64> = self.each.iter().map(Margins::least).collect();
+        let novikoff = |margin: &f64| self.up * (self.radius / margin).powi(2);
+        let forever = (separated && own_feature.is_none()).then(|| least_margins.iter().map(novikoff).sum());
+        Some(Promise { unseen, forever, least_margins, ..collected(&bounds, theorem)? })
+    }
 }
 
 fn collected(bounds: &[(f64, f64)], theorem: Theorem) -> Option<Promise> {

@@ -49,7 +49,7 @@ pub(super) fn train_network(
     };
     let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
-    let validate = validation.map(|held| measure(held, classes.as_ref())).transpose()?;
+    let validate = validation.map(|held_out| measure(held_out, classes.as_ref())).transpose()?;
     let trained = network::train(&plan, &data.rows, &scales, &objective, validate.as_deref(), observer);
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
@@ -166,13 +166,13 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
 type Measure<'a> = Box<dyn Fn(&Scorer) -> f64 + 'a>;
 
 /// How wrong a scorer is on rows: the share of classes, or of the numbers' variance.
-fn measure<'a>(held: &'a Dataset<'a>, classes: Option<&Classes>) -> Result<Measure<'a>> {
+fn measure<'a>(held_out: &'a Dataset, classes: Option<&Classes>) -> Result<Measure<'a>> {
     if let Some(classes) = classes {
-        let ranked = classes.rank_all(&held.labels);
-        return Ok(Box::new(move |scorer| evaluate::error(scorer, held, &ranked)));
+        let ranked = classes.rank_all(&held_out.labels);
+        return Ok(Box::new(move |scorer| evaluate::error(scorer, held_out, &ranked)));
     }
-    let targets = held.targets()?;
-    Ok(Box::new(move |scorer| unexplained(&Regression::of(&evaluate::score_all(scorer, held), &targets))))
+    let targets = held_out.targets()?;
+    Ok(Box::new(move |scorer| unexplained(&Regression::of(&evaluate::score_all(scorer, held_out), &targets))))
 }
 
 /// The share of the variance that is left; the mean square where there is no variance to share.

@@ -56,15 +56,15 @@ fn train_named<L: Named>(
     let watch = Watch::new(observer);
     let steps = settings.steps.unwrap_or_else(|| most_steps(solver));
     let task = Task { rows: scaling.rows(data), goal: &goal, settings, steps, watch: &watch };
-    let known_loss = loss.known();
+    let library_loss = loss.library_loss();
     let minimised =
-        Minimised { loss: loss.name(), known_loss, lambda, l1: settings.l1, solver: solver.name(), why };
+        Minimised { loss: loss.name(), library_loss, lambda, l1: settings.l1, solver: solver.name(), why };
     // Some solvers leave a core idle.
     let solve = || solve_named(loss, (lambda, solver), task, &[]);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
     solved.weights.fold_back(&scaling.factors);
-    if let (false, Some(known)) = (scaling.factors.is_empty(), known_loss)
+    if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
@@ -128,10 +128,12 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
         None => evaluate::error(&scorer, data, &goal.ranked),
     });
-    let known_loss = minimised.known_loss;
+    let library_loss = minimised.library_loss;
     let mut risk = report(minimised, results, data, settings);
     risk.validation_error = match (&goal.classes, validation) {
-        (Some(classes), Some(held)) => Some(evaluate::error(&scorer, held, &classes.rank_all(&held.labels))),
+        (Some(classes), Some(held_out)) => {
+            Some(evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels)))
+        }
         _ => None,
     };
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
@@ -151,7 +153,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
     };
     // Of these losses one is a likelihood: its scores are log odds.
     let likelihood = if goal.scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
-    let probabilities = (known_loss == Some(LossName::Logistic)).then_some(likelihood);
+    let probabilities = (library_loss == Some(LossName::Logistic)).then_some(likelihood);
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
     let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
     if model.task() == Predicts::Regression
@@ -263,8 +265,8 @@ impl Scaling {
 
 /// Rows to learn from with one penalty after the other, and rows to measure on.
 pub(super) struct Path<'a> {
-    pub(super) training: Dataset<'static>,
-    pub(super) held: Dataset<'static>,
+    pub(super) training: Dataset,
+    pub(super) held_out: Dataset,
     /// From the strongest to the weakest.
     pub(super) lambdas: &'a [f64],
 }
@@ -296,20 +298,20 @@ fn held_out_errors_of<'a, L: Named>(
         let task = Task { rows: scaling.rows(data), goal: &goal, settings, steps, watch };
         let mut solved = solve_named(loss, (lambda, solver), task, &starts);
         solved.weights.fold_back(&scaling.factors);
-        errors.push(held_out_error(solved.weights, &goal, &path.held)?);
+        errors.push(held_out_error(solved.weights, &goal, &path.held_out)?);
         starts = solved.starts;
     }
     Ok(errors)
 }
 
 /// The share of wrong labels, or for numbers the mean squared error.
-fn held_out_error(weights: Weights, goal: &Goal, held: &Dataset) -> Result<f64> {
+fn held_out_error(weights: Weights, goal: &Goal, held_out: &Dataset) -> Result<f64> {
     let scorer = Scorer::Linear(weights);
     match &goal.classes {
-        Some(classes) => Ok(evaluate::error(&scorer, held, &classes.rank_all(&held.labels))),
+        Some(classes) => Ok(evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels))),
         None => {
-            let pairs = evaluate::score_all(&scorer, held).into_iter().zip(held.targets()?);
-            Ok(pairs.map(|(s, y)| (s - y).powi(2)).sum::<f64>() / held.len().max(1) as f64)
+            let pairs = evaluate::score_all(&scorer, held_out).into_iter().zip(held_out.targets()?);
+            Ok(pairs.map(|(s, y)| (s - y).powi(2)).sum::<f64>() / held_out.len().max(1) as f64)
         }
     }
 }

@@ -97,13 +97,15 @@ pub(super) fn tune_as_given(
     };
     let watch = Watch::new(observer);
     let one = |fold: usize| {
-        let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
+        let (training, held_out) = (data.select(&dealt.training(fold)), data.select(&dealt.held_out(fold)));
         match learner {
             Learner::Risk(risk) => match risk.criterion.loss() {
-                Some(loss) => held_out_errors(loss, &Path { training, held, lambdas: &values }, risk, &watch),
+                Some(loss) => {
+                    held_out_errors(loss, &Path { training, held_out, lambdas: &values }, risk, &watch)
+                }
                 None => Err(custom_loss()),
             },
-            Learner::Bayes(own) => bayes::held_out_errors(&training, &held, &values, own),
+            Learner::Bayes(own) => bayes::held_out_errors(&training, &held_out, &values, own),
             Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Network(_) => Ok(Vec::new()),
         }
     };

@@ -219,9 +219,9 @@ proptest! {
         );
         prop_assert!(gap.within(1e-9), "{:?} {gap:?}", solution.termination);
         let duals = solution.duals.unwrap();
-        let pull = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
-        let far =
-            pull.weights.iter().zip(&solution.point.weights).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let by_duals = problem.combine(|i| -problem.share(i) * duals[i] / 1e-2);
+        let pairs = by_duals.weights.iter().zip(&solution.point.weights);
+        let far = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(far < 1e-9, "{far}");
     }
 }

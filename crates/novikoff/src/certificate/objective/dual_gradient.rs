@@ -158,13 +158,17 @@ impl Given<'_> {
                     rows.row(i).for_each_nonzero(|j, x| both[j as usize].add(x, counts, factor));
                     both[columns].add(1.0, true, factor);
                 };
-                let (mut both, rounded) = self.few_at_a_time(few, add, SizeAndSum::join);
+                let (mut both, rounded) = self.pairwise(few, add, SizeAndSum::join).sum();
                 let bias = both.pop().unwrap_or_default().sum;
                 (both, bias, rounded)
             }
         };
         both.par_iter_mut().with_min_len(CHUNK).for_each(SizeAndSum::scale);
         (both, bias, rounded)
+    }
+
+    fn pairwise<A, J>(&self, few: usize, add: A, join: J) -> Pairwise<A, J> {
+        Pairwise { rows: self.len(), columns: self.data.rows.columns(), few, add, join }
     }
 
     /// Of every column, and of the bias, and how often they were rounded at most.
@@ -183,57 +187,90 @@ impl Given<'_> {
                     rows.row(i).add_to(&mut sums[..columns], factors[i]);
                     sums[columns] += factors[i];
                 };
-                let (mut sums, rounded) = self.few_at_a_time(few, add, |sum: &mut f64, other| *sum += other);
+                let (mut sums, rounded) = self.pairwise(few, add, |sum: &mut f64, other| *sum += other).sum();
                 let bias = sums.pop().unwrap_or_default();
                 (sums, bias, rounded)
             }
         }
     }
+}
 
-    /// Something for every column, and for the bias behind them, out of rows that are added `few` at a time
-    /// and then joined two by two, and how often a sum was rounded by that at most.
-    fn few_at_a_time<C: Clone + Default + Send>(
-        &self,
-        few: usize,
-        add: impl Fn(usize, &mut [C]) + Sync,
-        join: impl Fn(&mut C, C) + Sync,
-    ) -> (Vec<C>, usize) {
-        let nothing = || vec![C::default(); self.data.rows.columns() + 1];
-        let joined = |mut one: Vec<C>, other: Vec<C>| {
-            one.iter_mut().zip(other).for_each(|(one, other)| join(one, other));
-            one
-        };
-        let parts = self.len().div_ceil(few);
-        let part = |part: usize| {
-            let mut all = nothing();
-            (part * few..self.len().min((part + 1) * few)).for_each(|i| add(i, &mut all));
-            all
-        };
-        // Each task keeps but one of each number of parts, a power of two, that are joined already.
-        let group = |group: usize| {
-            let mut waiting: Vec<(u32, Vec<C>)> = Vec::new();
-            for at in group * GROUP..parts.min((group + 1) * GROUP) {
-                let (mut level, mut all) = (0, part(at));
-                while let Some((_, one)) = waiting.pop_if(|(other, _)| *other == level) {
-                    (level, all) = (level + 1, joined(one, all));
-                }
-                waiting.push((level, all));
-            }
-            waiting
-                .into_iter()
-                .map(|(_, all)| all)
-                .rev()
-                .reduce(|all, one| joined(one, all))
-                .unwrap_or_else(nothing)
-        };
+/// Something for every column, and for the bias behind them, out of rows that are added `few` at a time and
+/// then joined two by two.
+struct Pairwise<A, J> {
+    rows: usize,
+    columns: usize,
+    few: usize,
+    add: A,
+    join: J,
+}
+
+impl<A, J> Pairwise<A, J> {
+    /// The sum, and how often a number in it was rounded at most.
+    fn sum<C>(&self) -> (Vec<C>, usize)
+    where
+        C: Clone + Default + Send,
+        A: Fn(usize, &mut [C]) + Sync,
+        J: Fn(&mut C, C) + Sync,
+    {
+        let parts = self.rows.div_ceil(self.few);
+        let group = |group: usize| self.group(group * GROUP..parts.min((group + 1) * GROUP));
         let mut groups: Vec<Vec<C>> = (0..parts.div_ceil(GROUP)).into_par_iter().map(group).collect();
         while groups.len() > 1 {
             let mut left = groups.into_iter();
             let pairs: Vec<(Vec<C>, Option<Vec<C>>)> =
                 std::iter::from_fn(|| Some((left.next()?, left.next()))).collect();
-            groups = pairs.into_par_iter().map(|(one, other)| other.into_iter().fold(one, joined)).collect();
+            let joined = |(one, other): (Vec<C>, Option<Vec<C>>)| match other {
+                Some(other) => self.joined(one, other),
+                None => one,
+            };
+            groups = pairs.into_par_iter().map(joined).collect();
         }
-        (groups.pop().unwrap_or_else(nothing), few + parts.next_power_of_two().ilog2() as usize)
+        let sum = groups.pop().unwrap_or_else(|| self.nothing());
+        (sum, self.few + parts.next_power_of_two().ilog2() as usize)
+    }
+
+    fn nothing<C: Clone + Default>(&self) -> Vec<C> {
+        vec![C::default(); self.columns + 1]
+    }
+
+    /// The rows of one part, one after the other.
+    fn part<C>(&self, part: usize) -> Vec<C>
+    where
+        C: Clone + Default,
+        A: Fn(usize, &mut [C]),
+    {
+        let mut all = self.nothing();
+        (part * self.few..self.rows.min((part + 1) * self.few)).for_each(|i| (self.add)(i, &mut all));
+        all
+    }
+
+    fn joined<C>(&self, mut one: Vec<C>, other: Vec<C>) -> Vec<C>
+    where
+        J: Fn(&mut C, C),
+    {
+        one.iter_mut().zip(other).for_each(|(one, other)| (self.join)(one, other));
+        one
+    }
+
+    /// Some parts, two by two: of each number of parts, a power of two, that are joined already, but one is
+    /// stored.
+    fn group<C>(&self, parts: Range<usize>) -> Vec<C>
+    where
+        C: Clone + Default,
+        A: Fn(usize, &mut [C]),
+        J: Fn(&mut C, C),
+    {
+        let mut waiting: Vec<(u32, Vec<C>)> = Vec::new();
+        for at in parts {
+            let (mut level, mut all) = (0, self.part(at));
+            while let Some((_, one)) = waiting.pop_if(|(other, _)| *other == level) {
+                (level, all) = (level + 1, self.joined(one, all));
+            }
+            waiting.push((level, all));
+        }
+        let all = waiting.into_iter().map(|(_, all)| all).rev();
+        all.reduce(|all, one| self.joined(one, all)).unwrap_or_else(|| self.nothing())
     }
 }
 

@@ -92,27 +92,25 @@ fn is_zero(x: f64) -> bool {
 
 /// The features that have a weight.
 fn weighty(weights: &Weights) -> Vec<u32> {
-    /// Features that one task looks at, and of these so many at once: of what is hashed, most are nothing.
+    /// Features that one task goes through.
     const TASK: usize = 1 << 16;
-    const RUN: usize = 64;
     let outputs = weights.outputs();
-    let all_zero = |values: &[f64]| values.iter().fold(true, |all, &w| all & is_zero(w));
-    let part = |(task, values): (usize, &[f64])| {
-        let mut found = Vec::new();
-        for (run, values) in values.chunks(RUN * outputs).enumerate().filter(|(_, values)| !all_zero(values))
-        {
-            let first = (task * TASK + run * RUN) as u32;
-            found.extend(
-                (first..)
-                    .zip(values.chunks_exact(outputs))
-                    .filter(|(_, block)| !all_zero(block))
-                    .map(|(at, _)| at),
-            );
-        }
-        found
-    };
+    let part = |(task, values): (usize, &[f64])| weighty_from((task * TASK) as u32, values, outputs);
     let parts: Vec<Vec<u32>> = weights.values.par_chunks(TASK * outputs).enumerate().map(part).collect();
     parts.concat()
+}
+
+/// The features from `first` on that have a weight.
+fn weighty_from(first: u32, values: &[f64], outputs: usize) -> Vec<u32> {
+    /// So many are compared with zero at once: of what is hashed, most are nothing.
+    const RUN: usize = 64;
+    let all_zero = |values: &[f64]| values.iter().fold(true, |all, &w| all & is_zero(w));
+    let mut weighty = Vec::new();
+    for (run, values) in values.chunks(RUN * outputs).enumerate().filter(|(_, values)| !all_zero(values)) {
+        let features = (first + (run * RUN) as u32..).zip(values.chunks_exact(outputs));
+        weighty.extend(features.filter(|(_, block)| !all_zero(block)).map(|(feature, _)| feature));
+    }
+    weighty
 }
 
 fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {

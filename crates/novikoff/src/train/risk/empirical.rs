@@ -57,7 +57,7 @@ const STEPS: usize = 10_000;
 impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     /// A problem, and how it is solved.
     pub fn new(loss: L, penalty: P, solver: S) -> Self {
-        let criterion = match loss.known() {
+        let criterion = match loss.library_loss() {
             Some(known) => Criterion::Loss(known),
             None => Criterion::Custom(CustomLoss { name: loss.name(), targets: loss.targets() }),
         };
@@ -115,7 +115,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         let termination = watch.stopped().then_some(Termination::Interrupted);
         let minimised = Minimised {
             loss: self.loss.name(),
-            known_loss: self.known_loss(),
+            library_loss: self.library_loss(),
             lambda: self.elastic_net().map_or(self.penalty.strong_convexity(), |penalty| penalty.l2),
             l1: settings.l1,
             solver: solver_name::<S>(),
@@ -147,14 +147,15 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         };
         let mut errors: Vec<Vec<f64>> = vec![Vec::new(); penalties.len()];
         for fold in 0..folds {
-            let (training, held) = (data.select(&dealt.training(fold)), data.select(&dealt.held(fold)));
+            let (training, held_out) =
+                (data.select(&dealt.training(fold)), data.select(&dealt.held_out(fold)));
             let goal = Goal::new(&training, &self.settings)?;
             let mut starts = Vec::new();
             for (errors, penalty) in errors.iter_mut().zip(penalties) {
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
                 let solved = self.solve(*penalty, &training, &goal, &starts, &watch);
-                errors.push(held_out_error(solved.weights, &goal, &held)?);
+                errors.push(held_out_error(solved.weights, &goal, &held_out)?);
                 starts = solved.starts;
             }
         }
@@ -182,13 +183,13 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         solve::separately(&method, task, starts)
     }
 
-    /// Certificates speak of known losses with the penalties of the elastic net.
-    fn known_loss(&self) -> Option<crate::loss::LossName> {
-        self.loss.known().filter(|_| self.elastic_net().is_some())
+    /// Certificates are about the library's losses with the penalties of the elastic net.
+    fn library_loss(&self) -> Option<crate::loss::LossName> {
+        self.loss.library_loss().filter(|_| self.elastic_net().is_some())
     }
 
     fn elastic_net(&self) -> Option<ElasticNet> {
-        self.penalty.known()
+        self.penalty.elastic_net()
     }
 
     fn settings_for_model(&self) -> Result<Risk> {

@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 pub struct RiskFit {
     /// The name of the loss.
     pub loss: &'static str,
-    /// Which of the losses that certificates know it is; `None` for a user's own.
-    pub known_loss: Option<LossName>,
+    /// Which of the library's losses it is; `None` for a user's own.
+    pub library_loss: Option<LossName>,
     /// The factor of `½‖w‖²`; of a user's own penalty its strong convexity.
     pub lambda: f64,
     /// The factor of `‖w‖₁`.
@@ -59,7 +59,7 @@ pub struct RiskFit {
 /// What was minimised, and by which solver.
 pub(super) struct Minimised {
     pub(super) loss: &'static str,
-    pub(super) known_loss: Option<LossName>,
+    pub(super) library_loss: Option<LossName>,
     pub(super) lambda: f64,
     pub(super) l1: f64,
     pub(super) solver: &'static str,
@@ -87,14 +87,14 @@ pub(super) fn report(
         None => met || relative_gap.is_some_and(|gap| gap <= settings.tolerance),
     };
     let obstacle = (!converged).then(|| obstacle(&outputs, data, settings));
-    let Minimised { loss, known_loss, lambda, l1, solver, why } = minimised;
+    let Minimised { loss, library_loss, lambda, l1, solver, why } = minimised;
     let steps = outputs.iter().map(|output| output.steps).max().unwrap_or(0);
     let traces = outputs.into_iter().map(|output| output.trace).enumerate();
     let trace =
         traces.flat_map(|(output, trace)| trace.into_iter().map(move |step| (output, step))).collect();
     RiskFit {
         loss,
-        known_loss,
+        library_loss,
         lambda,
         l1,
         solver,

@@ -114,12 +114,10 @@ pub(super) fn separately<L: Loss, P: Penalty>(
         Some(_) => starts.iter().map(|start| check.forth(start)).collect(),
         None => starts.to_vec(),
     };
-    let width = match task.settings.trace {
-        true => 1,
-        false => method.solver.multi_output_width(rows, task.goal.outputs),
-    };
+    let count = task.goal.outputs;
+    let width = if task.settings.trace { 1 } else { method.solver.multi_output_width(rows, count) };
     let group = |first: usize| {
-        let outputs: Vec<usize> = (first..task.goal.outputs.min(first + width)).collect();
+        let outputs: Vec<usize> = (first..count.min(first + width)).collect();
         let targets: Vec<Vec<f64>> = outputs.iter().map(|output| task.goal.targets_of(*output)).collect();
         let problems: Vec<Problem<'_, L, P>> =
             targets.iter().map(|targets| task.problem(rows, targets, method.loss, method.penalty)).collect();
@@ -129,20 +127,21 @@ pub(super) fn separately<L: Loss, P: Penalty>(
             1 => vec![method.solver.solve(&problems[0], begin[0], &controls[0])],
             _ => method.solver.solve_multi_output(&problems, &begin, &controls),
         };
-        let checked = problems.iter().zip(solutions).map(|(problem, solution)| {
-            // The way back from conditioned columns rounds the bias, so that the gap is computed anew.
-            let point = conditioned.map(|conditioned| conditioned.back(&solution.point));
-            let solution = match point {
-                Some(point) => Solution { point, ..solution },
-                None => solution,
-            };
-            check.of(problem, solution)
-        });
-        checked.collect::<Vec<_>>()
+        let solved = problems.iter().zip(solutions);
+        solved.map(|(problem, solution)| check.of(problem, brought_back(solution, conditioned))).collect()
     };
-    let firsts: Vec<usize> = (0..task.goal.outputs).step_by(width).collect();
+    let firsts: Vec<usize> = (0..count).step_by(width).collect();
     let solved: Vec<Vec<(WarmStart, OutputResult)>> = firsts.into_par_iter().map(group).collect();
     collect(solved.into_iter().flatten(), task.rows.columns())
+}
+
+/// The solution for the rows as they are. The way back from conditioned columns rounds the bias, so the gap
+/// has to be computed anew.
+fn brought_back(solution: Solution, conditioned: Option<&Conditioned>) -> Solution {
+    match conditioned {
+        Some(conditioned) => Solution { point: conditioned.back(&solution.point), ..solution },
+        None => solution,
+    }
 }
 
 /// Solves for the largest margin of each weight vector.

@@ -154,7 +154,7 @@ impl Margin {
     /// that were found, which rounds nothing.
     ///
     /// ```
-    /// use novikoff::{certificate::proof::Sides, control::Unwatched, data::generate::Recipe};
+    /// use novikoff::{certificate::Sides, control::Unwatched, data::generate::Recipe};
     /// use novikoff::margin::{Settings, margin};
     /// let data = Recipe { rows: 50, features: 3, margin: 0.1, ..Recipe::default() }.generate();
     /// let sides = Sides { positive: vec!["1".into()], negative: vec!["-1".into()] };

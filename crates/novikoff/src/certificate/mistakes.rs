@@ -167,13 +167,6 @@ fn bound_with_own(radius_sq: f64, off_sq: f64, own: f64, margin: f64) -> f64 {
 }
 
 /// The least bound over all γ for a unit vector, given the margins of the rows, and the γ that has it.
-///
-/// ```
-/// use novikoff::certificate::mistakes::Margins;
-/// // Two rows of length 1 that are separated by 0.5 and 0.8: (1/0.5)².
-/// let (bound, margin) = Margins::new(vec![0.5, 0.8], 1.0).least_bound(f64::INFINITY, None);
-/// assert!((bound - 4.0).abs() < 1e-6 && (margin - 0.5).abs() < 1e-6);
-/// ```
 #[derive(Clone, Debug)]
 pub(crate) struct Margins {
     /// Increasing.
@@ -254,5 +247,17 @@ impl Margins {
             None if off == 0.0 => bound_of(self.radius, 0.0, margin),
             None => bound_of(self.radius, (passes * off).sqrt(), margin),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_bound_of_separated_rows_is_novikoff_s() {
+        // Two rows of length 1 that are separated by 0.5 and 0.8: (1/0.5)².
+        let (bound, margin) = Margins::new(vec![0.5, 0.8], 1.0).least_bound(f64::INFINITY, None);
+        assert!((bound - 4.0).abs() < 1e-6 && (margin - 0.5).abs() < 1e-6);
     }
 }

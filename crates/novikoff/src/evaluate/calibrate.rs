@@ -115,7 +115,7 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
 /// assert!(platt.a > 0.0 && platt.b.abs() < 1e-9);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
-pub(super) fn fit_platt(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Platt> {
+pub fn fit_platt(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Platt> {
     let points = points(scores, positive, row_weights)?;
     let total_of = |side: bool| {
         points.iter().filter(|point| point.positive == side).map(|point| point.weight).sum::<f64>()
@@ -208,7 +208,7 @@ fn step_size(rows: &[Row], (a, b): (f64, f64), step: [f64; 2], gain: f64) -> f64
 /// assert_eq!((steps.scores, steps.values), (vec![1.0, 2.0, 3.0, 4.0], vec![0.0, 0.5, 0.5, 1.0]));
 /// # Ok::<(), novikoff::Error>(())
 /// ```
-pub(super) fn fit_isotonic(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Isotonic> {
+pub fn fit_isotonic(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Isotonic> {
     let mut points = points(scores, positive, row_weights)?;
     points.sort_by(|a, b| a.score.total_cmp(&b.score));
     let mut pools: Vec<Pool> = Vec::new();

@@ -7,7 +7,7 @@ mod folds;
 mod interval;
 mod regression;
 
-pub use calibrate::{CalibrationMethod, calibrate};
+pub use calibrate::{CalibrationMethod, calibrate, fit_isotonic, fit_platt};
 pub use folds::{Folds, Strata, cross_fit};
 pub use interval::binomial_interval;
 pub use regression::Regression;

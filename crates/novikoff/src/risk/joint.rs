@@ -116,12 +116,6 @@ pub(crate) fn log_sum_exp(scores: &[f64]) -> f64 {
 }
 
 /// Scores become probabilities, in place.
-///
-/// ```
-/// let mut scores = [1.0, 1.0, -1e9];
-/// novikoff::risk::softmax(&mut scores);
-/// assert_eq!(scores, [0.5, 0.5, 0.0]);
-/// ```
 pub(crate) fn softmax(scores: &mut [f64]) {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
@@ -138,4 +132,17 @@ pub(crate) fn probabilities(mut scores: Vec<f64>, classes: usize) -> Vec<f64> {
         .par_chunks_mut(CHUNK * classes)
         .for_each(|chunk| chunk.chunks_exact_mut(classes).for_each(softmax));
     scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_scores_have_probabilities() {
+        let mut scores = [1e308, 1e308, -1e9];
+        softmax(&mut scores);
+        assert_eq!(scores, [0.5, 0.5, 0.0]);
+        assert_eq!(log_sum_exp(&[1e308, 0.0]), 1e308);
+    }
 }

@@ -79,7 +79,7 @@ pub(super) fn account(
     let last = trained.last.as_ref().map(margins).transpose()?;
     let geometry = own.as_ref().map(RowMargins::geometry);
     // With a feature of their own, rows may be separated by that alone.
-    let separated = trained.stopped == Stopped::Separated && corrections.own_feature.is_none();
+    let separated = trained.termination == Termination::Separated && corrections.own_feature.is_none();
     let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(RowMargins::geometry)).flatten();
     let margin_upper = margin_upper(trained, batch, scheme, learner);
     // The theorems speak of steps of one size, from zero.

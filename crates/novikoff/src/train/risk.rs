@@ -265,8 +265,8 @@ impl Scaling {
 
 /// Rows to learn from with one penalty after the other, and rows to measure on.
 pub(super) struct Path<'a> {
-    pub(super) training: Dataset,
-    pub(super) held_out: Dataset,
+    pub(super) training: Dataset<'static>,
+    pub(super) held_out: Dataset<'static>,
     /// From the strongest to the weakest.
     pub(super) lambdas: &'a [f64],
 }

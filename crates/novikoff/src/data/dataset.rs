@@ -111,7 +111,7 @@ impl Dataset<'_> {
     /// use novikoff::read::{Input, Options, Purpose, Reader};
     ///
     /// let input = Input::Bytes { name: "prices".into(), bytes: (*b"1.5 1:1\n-2e3 1:2\n+1.5 1:3\n").into() };
-    /// let mut reader = Reader::open(&input, &Options::default(), &Purpose::TrainingOnTargets)?;
+    /// let reader = Reader::open(&input, &Options::default(), &Purpose::TrainingOnTargets)?;
     /// let data = reader.read(&mut Unwatched)?;
     /// assert_eq!(data.targets()?, [1.5, -2000.0, 1.5]);
     /// # Ok::<(), novikoff::Error>(())

@@ -103,6 +103,7 @@ pub fn margin(
             settings.tolerance
         )));
     }
+    data.validate()?;
     let signs = sides.signs(data).map_err(Error::input)?;
     range::rows(&data.rows)
         .map_err(|unproved| Error::input(unproved).hint("scale the columns down first"))?;

@@ -66,10 +66,25 @@ pub fn train(
     learner: &Learner,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    data.validate()?;
+    if let Some(validation) = validation {
+        validation.validate()?;
+        refuse_other_columns(data, validation)?;
+    }
     match learner.shared().map {
         Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
         None => train_as_given(data, validation, learner, observer),
     }
+}
+
+/// Validation rows whose columns are not those of the rows to learn from would be scored as if they were.
+fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
+    let (own, others) = (data.rows.columns(), validation.rows.columns());
+    if others > own || validation.rows.is_dense() && others < own {
+        let what = format!("the validation rows have {others} columns, the rows to learn from {own}");
+        return Err(Error::input(what));
+    }
+    Ok(())
 }
 
 /// Trains on rows that no map is to be applied to, or has been.

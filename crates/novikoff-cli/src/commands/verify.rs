@@ -5,21 +5,16 @@ use crate::arguments::Verify;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::training_options;
+use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose, Reader};
-use novikoff::{Error, Result};
 use serde_json::json;
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Larger than any certificate that this program writes.
-const MOST_BYTES: u64 = 1 << 30;
 
 /// A model and the checksum of its file.
 type Named = (Model, String);
@@ -69,7 +64,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
 fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
-    let certificate = load_certificate(&arguments.certificate)?;
+    let certificate = Certificate::load(&arguments.certificate)?;
     let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
     Ok((certificate, model))
 }
@@ -126,24 +121,4 @@ fn load_and_read(
         && data.as_ref().map_or(true, |data| data.targets().is_err());
     let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
     Ok((certificate, model, data))
-}
-
-/// The certificate in a file.
-fn load_certificate(path: &Path) -> Result<Certificate> {
-    let name = path.display().to_string();
-    let fail = |error: &std::io::Error| Error::io(&name, error);
-    let refuse = |what: &str| Error::input(what).at(&name, 0, 0);
-    let file = File::open(path).map_err(|error| fail(&error))?;
-    // A pipe has no length; whatever is said here, no more is read than is allowed.
-    let length = file.metadata().map_err(|error| fail(&error))?.len();
-    let mut bytes = Vec::new();
-    if length > MOST_BYTES || bytes.try_reserve_exact(length as usize + 1).is_err() {
-        return Err(refuse("this is too large for a certificate"));
-    }
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(refuse("this is too large for a certificate"));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| refuse("this is no certificate: it is not UTF-8"))?;
-    Certificate::from_text(&text).map_err(|what| refuse(&what))
 }

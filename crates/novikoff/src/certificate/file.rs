@@ -13,12 +13,17 @@ use crate::data::canonical::Origin;
 use crate::data::{Dataset, Scale};
 use crate::error::Error;
 use crate::features::map::{Map, Mapper};
-use crate::model::{Model, Scorer, Weights};
+use crate::model::{Model, Scorer, Weights, atomic};
 use crate::penalty::Bias;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
+/// Larger than any certificate that this program writes.
+const MOST_BYTES: u64 = 1 << 30;
 /// What the first field of every certificate says.
 pub(crate) const FORMAT: &str = "novikoff certificate";
 /// The version that this program writes, and the only one that it reads: the hash in older ones can be
@@ -76,9 +81,9 @@ pub enum Claim {
     /// The direction has at least this margin on every row. With `margin` above zero: the rows can be
     /// separated.
     MarginAtLeast {
-        /// Who stands where.
+        /// Which labels are positive, and which negative.
         sides: Sides,
-        /// What the bias means.
+        /// Whether the margin counts the bias as a weight.
         bias: Bias,
         /// The margin.
         margin: f64,
@@ -87,9 +92,9 @@ pub enum Claim {
     },
     /// No direction has more than this margin on all rows.
     MarginAtMost {
-        /// Who stands where.
+        /// Which labels are positive, and which negative.
         sides: Sides,
-        /// What the bias means.
+        /// Whether the margin counts the bias as a weight.
         bias: Bias,
         /// The margin.
         margin: f64,
@@ -98,9 +103,9 @@ pub enum Claim {
     },
     /// No direction has all rows on their sides.
     NotSeparable {
-        /// Who stands where.
+        /// Which labels are positive, and which negative.
         sides: Sides,
-        /// What the bias means.
+        /// Whether the margin counts the bias as a weight.
         bias: Bias,
         /// Its witness: rows that combine to zero exactly.
         combination: ExactCombination,
@@ -109,7 +114,7 @@ pub enum Claim {
     NearOptimal {
         /// What was minimised.
         objective: Objective,
-        /// What it comes to.
+        /// An upper bound on the objective at these weights.
         value: f64,
         /// What no weights fall below, if anything is claimed of that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,7 +130,7 @@ pub enum Claim {
     },
     /// A perceptron that goes over the rows, in whatever order, makes at most so many mistakes.
     MistakesAtMost {
-        /// So many.
+        /// The bound.
         mistakes: u64,
         /// Its witness, and what perceptron it is.
         proof: MistakeProof,
@@ -188,6 +193,55 @@ impl Certificate {
         self.claims.iter().any(|c| {
             matches!(c, Claim::NearOptimal { objective: Objective { target: Target::Numbers, .. }, .. })
         })
+    }
+
+    /// How far the objective can be above its minimum, relatively: the largest gap of all its claims about
+    /// objectives. `None` if there is none, or one of them has no lower bound.
+    ///
+    /// ```
+    /// use novikoff::{Dataset, LinearSvm};
+    ///
+    /// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 2.0], 1)?.with_labels(&["cold", "cold", "hot", "hot"])?;
+    /// let certificate = LinearSvm::new().tolerance(1e-6).fit(&data)?.certificate(&data)?;
+    /// certificate.verify(&data)?;
+    /// assert!(certificate.relative_gap().is_some_and(|gap| gap <= 1e-5));
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn relative_gap(&self) -> Option<f64> {
+        let mut largest = None;
+        for claim in &self.claims {
+            if let Claim::NearOptimal { value, lower_bound, .. } = claim {
+                let gap = (*value - (*lower_bound)?).max(0.0);
+                let relative = if gap == 0.0 { 0.0 } else { (gap / value.abs()).next_up() };
+                largest = Some(relative.max(largest.unwrap_or(0.0)));
+            }
+        }
+        largest
+    }
+
+    /// Writes the certificate to a file, as a whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> crate::error::Result<()> {
+        atomic::write(path.as_ref(), self.to_text().as_bytes())
+    }
+
+    /// Reads a certificate from a file that [`Certificate::save`] or the program has written.
+    pub fn load(path: impl AsRef<Path>) -> crate::error::Result<Self> {
+        let name = path.as_ref().display().to_string();
+        let fail = |error: &std::io::Error| Error::io(&name, error);
+        let refuse = |what: &str| Error::input(what).at(&name, 0, 0);
+        let file = File::open(path.as_ref()).map_err(|error| fail(&error))?;
+        // A pipe has no length; whatever is said here, no more is read than is allowed.
+        let length = file.metadata().map_err(|error| fail(&error))?.len();
+        let mut bytes = Vec::new();
+        if length > MOST_BYTES || bytes.try_reserve_exact(length as usize + 1).is_err() {
+            return Err(refuse("this is too large for a certificate"));
+        }
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(refuse("this is too large for a certificate"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| refuse("this is no certificate: it is not UTF-8"))?;
+        Self::from_text(&text).map_err(|what| refuse(&what))
     }
 
     /// As text, ready to be written.
@@ -276,6 +330,7 @@ impl Certificate {
 
     /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold.
     pub fn verify(&self, data: &Dataset) -> crate::error::Result<Vec<Checked>> {
+        data.validate()?;
         let checked = self.check(data);
         match checked.iter().find(|checked| !checked.holds) {
             Some(wrong) => {

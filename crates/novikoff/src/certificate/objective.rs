@@ -48,7 +48,7 @@ pub enum Target {
 pub struct Objective {
     /// What is to be predicted.
     pub target: Target,
-    /// What hurts.
+    /// The loss.
     pub loss: LossName,
     /// λ.
     pub lambda: f64,

@@ -117,6 +117,8 @@ pub fn compare(
     observer: &mut dyn Observer,
     save: &mut dyn FnMut(&ComparisonState) -> Result<()>,
 ) -> Result<Compared> {
+    data.validate()?;
+    test.validate()?;
     let problem = Problem::new(data, test, comparison)?;
     state.check(&problem.fingerprint(), &problem)?;
     let mut compared = Compared::default();
@@ -200,7 +202,7 @@ impl<'a> Problem<'a> {
             own_feature: None,
         };
         let largest_norm_sq = norms_sq(&data.rows).into_iter().fold(0.0, f64::max);
-        let test_classes = classes.rank_all(&test.labels);
+        let test_classes = classes.of_others(test)?;
         Ok(Self { data, test, comparison, plan, classes: ranked, test_classes, weights, largest_norm_sq })
     }
 

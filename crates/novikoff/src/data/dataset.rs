@@ -54,6 +54,40 @@ impl Dataset<'_> {
         Dataset { rows: rows.into_owned(), labels, names, row_weights, schema, report }
     }
 
+    /// Whether labels and row weights fit the rows: as many, labels with a name, weights that are finite numbers
+    /// from 0. Whatever learns from a data set or measures on one asks this first.
+    ///
+    /// ```
+    /// use novikoff::Dataset;
+    ///
+    /// let mut data = Dataset::from_dense(&[1.0, 2.0], 1)?.with_labels(&["a", "b"])?;
+    /// data.labels[1] = 2;
+    /// assert!(data.validate().is_err());
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn validate(&self) -> Result<()> {
+        let rows = self.len();
+        let other_length =
+            |length: usize, what: &str| Error::input(format!("{length} {what} for {rows} rows"));
+        if !self.labels.is_empty() && self.labels.len() != rows {
+            return Err(other_length(self.labels.len(), "labels"));
+        }
+        if let Some(row) = self.labels.iter().position(|label| *label as usize >= self.names.len()) {
+            let (label, names) = (self.labels[row], self.names.len());
+            return Err(Error::input(format!("row {} has label number {label} of {names}", row + 1)));
+        }
+        if !self.row_weights.is_empty() && self.row_weights.len() != rows {
+            return Err(other_length(self.row_weights.len(), "row weights"));
+        }
+        if let Some(row) = self.row_weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0))
+        {
+            let weight = self.row_weights[row];
+            let what = format!("the weight of row {} is {weight}, not a finite number from 0", row + 1);
+            return Err(Error::input(what));
+        }
+        Ok(())
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.rows()
@@ -137,6 +171,9 @@ impl Dataset<'_> {
     }
 
     /// The rows named, in that order, as a data set of their own.
+    ///
+    /// # Panics
+    /// If there is no such row.
     pub fn select(&self, rows: &[usize]) -> Dataset<'static> {
         let pick =
             |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
@@ -155,15 +192,18 @@ impl Dataset<'_> {
     }
 
     /// A seeded split: the second part holds `fraction` of the rows (at least one, and at least one is left).
-    /// Both parts keep the order of the data.
-    pub fn split(&self, fraction: f64, seed: u64) -> (Dataset<'static>, Dataset<'static>) {
+    /// Both parts keep the order of the data. Fewer than two rows cannot be split.
+    pub fn split(&self, fraction: f64, seed: u64) -> Result<(Dataset<'static>, Dataset<'static>)> {
         let total = self.len();
-        let held = ((total as f64 * fraction).round() as usize).clamp(1.min(total), total.saturating_sub(1));
+        if total < 2 {
+            return Err(Error::input("there are too few rows to hold some back"));
+        }
+        let held = ((total as f64 * fraction).round() as usize).clamp(1, total - 1);
         let mut order: Vec<usize> = (0..total).collect();
         Random::new(seed).shuffle(&mut order);
         let (held, kept) = order.split_at_mut(held);
         held.sort_unstable();
         kept.sort_unstable();
-        (self.select(kept), self.select(held))
+        Ok((self.select(kept), self.select(held)))
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The same rows with a name for each column.
-    pub fn with_names<S: AsRef<str>>(mut self, names: &[S]) -> Result<Self> {
+    pub fn with_feature_names<S: AsRef<str>>(mut self, names: &[S]) -> Result<Self> {
         if names.len() != self.rows.columns() {
             let what = format!("{} names for {} columns", names.len(), self.rows.columns());
             return Err(Error::input(what));

@@ -103,6 +103,7 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation> {
+    data.validate()?;
     let scores = model.scores(data)?;
     if model.task() == Task::Regression {
         return Ok(Evaluation::Numbers(Regression::of(&scores, &data.targets()?)));

@@ -61,6 +61,15 @@ impl Kernel {
             Kernel::Rbf(_) => 1.0,
         }
     }
+
+    /// Whether the degree is from 1 to 64, or γ a finite number above 0.
+    pub fn validate(self) -> Result<()> {
+        match self {
+            Kernel::Polynomial(degree) if !(1..=MOST_DEGREE).contains(&degree) => Err(wrong_degree(degree)),
+            Kernel::Rbf(gamma) if !(gamma > 0.0 && gamma.is_finite()) => Err(wrong_gamma(gamma)),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// `base^degree`, always multiplied in the same order, so that a kernel has the same bits everywhere.
@@ -104,19 +113,22 @@ impl FromStr for Kernel {
 }
 
 fn polynomial(degree: &str) -> Result<Kernel> {
-    match degree.parse::<u32>() {
-        Ok(degree @ 1..=MOST_DEGREE) => Ok(Kernel::Polynomial(degree)),
-        _ => Err(Error::usage(format!(
-            "the degree of a polynomial kernel is a whole number from 1 to {MOST_DEGREE}, not {degree:?}"
-        ))),
-    }
+    let kernel = Kernel::Polynomial(degree.parse().map_err(|_| wrong_degree(degree))?);
+    kernel.validate().map(|()| kernel)
 }
 
 fn rbf(gamma: &str) -> Result<Kernel> {
-    match gamma.parse::<f64>() {
-        Ok(gamma) if gamma > 0.0 && gamma.is_finite() => Ok(Kernel::Rbf(gamma)),
-        _ => Err(Error::usage(format!("the γ of an rbf kernel is a number above 0, not {gamma:?}"))),
-    }
+    let kernel = Kernel::Rbf(gamma.parse().map_err(|_| wrong_gamma(gamma))?);
+    kernel.validate().map(|()| kernel)
+}
+
+fn wrong_degree(degree: impl fmt::Display) -> Error {
+    let range = format!("from 1 to {MOST_DEGREE}");
+    Error::usage(format!("the degree of a polynomial kernel is a whole number {range}, not {degree}"))
+}
+
+fn wrong_gamma(gamma: impl fmt::Display) -> Error {
+    Error::usage(format!("the γ of an rbf kernel is a number above 0, not {gamma}"))
 }
 
 /// The precision in which dot products are computed.

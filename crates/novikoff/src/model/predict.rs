@@ -44,6 +44,14 @@ impl Model {
         Ok(scores.chunks_exact(self.scorer.outputs()).map(|scores| self.label(scores)).collect())
     }
 
+    /// The label of one row.
+    pub fn predict_row<'a>(&self, row: impl Into<Row<'a>>) -> Result<&str> {
+        if self.task() == Task::Regression {
+            return Err(Error::usage("this model predicts numbers, not labels").hint("use scores_of"));
+        }
+        Ok(self.label(&self.scores_of(row)))
+    }
+
     /// The number that a model of regression predicts for each row.
     pub fn predict_numbers(&self, data: &Dataset) -> Result<Vec<f64>> {
         match self.task() {

@@ -60,7 +60,7 @@ const STEP_DECAY: f64 = 0.95;
 pub(crate) struct Trained {
     /// The network.
     pub scorer: Scorer,
-    /// Why training termination.
+    /// Why training stopped.
     pub termination: Termination,
     /// A summary of each epoch.
     pub trace: Vec<Epoch>,

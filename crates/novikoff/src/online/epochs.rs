@@ -84,7 +84,7 @@ pub struct Trained {
     /// The last weights, where the scorer has others and either the last epoch made no mistake or the scorer
     /// votes.
     pub last: Option<Weights>,
-    /// Why training termination.
+    /// Why training stopped.
     pub termination: Termination,
     /// A summary of each epoch.
     pub trace: Vec<Epoch>,

@@ -154,7 +154,7 @@ pub struct Summary {
     pub schema: Schema,
     /// How many there are, where the input says so itself.
     pub features: Option<usize>,
-    /// What was counts.
+    /// What was counted.
     pub report: Report,
 }
 
@@ -546,10 +546,7 @@ impl Reader {
         let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let data = self.read_rows(observer)?;
-        if data.len() < 2 {
-            return Err(Error::input("there are too few rows to hold some back").at(name, 1, 1));
-        }
-        let (mut training, mut held_out) = data.split(fraction, seed);
+        let (mut training, mut held_out) = data.split(fraction, seed).map_err(|e| e.at(&name, 1, 1))?;
         if fits && let Schema::Text(schema) = data.schema {
             let (weights, names) = documents::fit(&training.rows, Arc::unwrap_or_clone(schema))
                 .map_err(|e| e.at(&name, 1, 1))?;

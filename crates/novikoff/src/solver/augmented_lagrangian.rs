@@ -33,9 +33,9 @@ const MOST_INNER: usize = 100;
 
 /// The augmented Lagrangian method: proximal steps on the duals, each by Newton's method.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Augmented;
+pub struct AugmentedLagrangian;
 
-impl<L: ProximalLoss> Solver<L, L2> for Augmented {
+impl<L: ProximalLoss> Solver<L, L2> for AugmentedLagrangian {
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,

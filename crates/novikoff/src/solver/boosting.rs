@@ -340,7 +340,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve, sparse};
-    use super::super::{Gradient, Schedule};
+    use super::super::{GradientDescent, Schedule};
     use super::*;
     use crate::control::{Flow, Progress, Watch};
     use proptest::prelude::*;
@@ -439,7 +439,7 @@ mod tests {
                 if bias != Bias::Free || labels_differ {
                     prop_assert_eq!(found.termination, Termination::Converged, "{:?} {:?}", bias,
                         found.trace.last());
-                    let other = solve(&Gradient { schedule: Schedule::Backtracking, step: 1.0 }, &task,
+                    let other = solve(&GradientDescent { schedule: Schedule::Backtracking, step: 1.0 }, &task,
                         None, 1e-7, 100_000);
                     let (a, b) = (objective(&task, &found.point), objective(&task, &other.point));
                     prop_assert!((a - b).abs() <= 3e-7 * a, "{bias:?} {a} {b}");

@@ -35,7 +35,7 @@ use rayon::prelude::*;
 /// use novikoff::loss::Squared;
 /// use novikoff::penalty::{Bias, ElasticNet};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Coordinate, Solver, largest_l1};
+/// use novikoff::solver::{Control, CoordinateDescent, Solver, largest_l1};
 ///
 /// let mut rows = Builder::new(Layout::Dense { columns: 2 });
 /// rows.push(&[0, 1], &[1.0, 0.5]);
@@ -52,13 +52,13 @@ use rayon::prelude::*;
 /// let control = Control { tolerance: 1e-9, steps: 100, seed: 0, output, trace: false, watch: &watch };
 /// // Least squares alone would be 3; the penalty takes half of its factor off, and the second column is
 /// // of no use.
-/// assert_eq!(Coordinate.solve(&problem, None, &control).point.weights, [2.5, 0.0]);
+/// assert_eq!(CoordinateDescent.solve(&problem, None, &control).point.weights, [2.5, 0.0]);
 /// assert_eq!(largest_l1(&problem), 6.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Coordinate;
+pub struct CoordinateDescent;
 
-impl<L: SmoothLoss> Solver<L, ElasticNet> for Coordinate {
+impl<L: SmoothLoss> Solver<L, ElasticNet> for CoordinateDescent {
     /// Begins at the weights of `start`; its duals are not needed. Without an ℓ1 part it works too, but
     /// screens nothing.
     fn solve(

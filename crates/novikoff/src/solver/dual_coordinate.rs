@@ -37,7 +37,7 @@ use std::borrow::Cow;
 
 /// Coordinate descent on the duals. Needs a penalty: λ > 0.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct DualCoordinate;
+pub struct DualCoordinateDescent;
 
 /// Most passes for which a row rests.
 const LONGEST_REST: u8 = 16;
@@ -47,7 +47,7 @@ const LONGEST_REST: u8 = 16;
 const MANY: usize = 6;
 const FAR: f64 = 8.0;
 
-impl<L: ProximalLoss> Solver<L, L2> for DualCoordinate {
+impl<L: ProximalLoss> Solver<L, L2> for DualCoordinateDescent {
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,

@@ -233,7 +233,7 @@ struct Trial {
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Termination, Gradient, Solver};
+/// use novikoff::solver::{Control, Termination, GradientDescent, Solver};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -247,25 +247,25 @@ struct Trial {
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let watch = Watch::new(&mut unwatched);
 /// let control = Control { tolerance: 1e-3, steps: 100, seed: 0, output, trace: true, watch: &watch };
-/// let solution = Gradient::default().solve(&problem, None, &control);
+/// let solution = GradientDescent::default().solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.trace.windows(2).all(|steps| steps[1].objective < steps[0].objective));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gradient {
+pub struct GradientDescent {
     /// How long the steps are,
     pub schedule: Schedule,
     /// as a multiple of this.
     pub step: f64,
 }
 
-impl Default for Gradient {
+impl Default for GradientDescent {
     fn default() -> Self {
         Self { schedule: Schedule::Backtracking, step: 1.0 }
     }
 }
 
-impl<L: Loss> Solver<L, L2> for Gradient {
+impl<L: Loss> Solver<L, L2> for GradientDescent {
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,
@@ -505,7 +505,7 @@ mod tests {
                     point: Point { weights: weights.clone(), bias: 0.2 * bias.coordinate() },
                         duals: Vec::new() };
                 let task = problem(&rows, &targets, Logistic, lambda, bias);
-                let solver = Gradient { schedule: Schedule::Constant, step: 1e-3 };
+                let solver = GradientDescent { schedule: Schedule::Constant, step: 1e-3 };
                 let found = solve(&solver, &task, Some(&start), 1e-12, 1);
                 let expected = gradient_by_differences(&task, &start.point);
                 let length = expected.iter().map(|g| g * g).sum::<f64>().sqrt();
@@ -530,7 +530,7 @@ mod tests {
             for bias in BIASES {
                 let task = problem(&rows, targets, Squared, lambda, bias);
                 let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
-                let found = solve(&Gradient::default(), &task, None, 1e-8, 10_000);
+                let found = solve(&GradientDescent::default(), &task, None, 1e-8, 10_000);
                 prop_assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
                 let off = objective(&task, &found.point) - best;
                 prop_assert!(off <= 1.1e-8 * best + 1e-14 && off >= -1e-12, "{bias:?} {off}");
@@ -552,18 +552,20 @@ mod tests {
     fn losses_with_kinks_and_losses_that_explode_come_down_too() {
         let (rows, targets) = two_clouds();
         let rows = dense(&rows);
-        let solver = Gradient { schedule: Schedule::InverseRoot, step: 1.0 };
+        let solver = GradientDescent { schedule: Schedule::InverseRoot, step: 1.0 };
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Free);
         let found = solve(&solver, &task, None, 1e-2, 20_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Absolute, 0.1, Bias::Free);
-        let found = solve(&Gradient { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
+        let found =
+            solve(&GradientDescent { schedule: Schedule::Inverse, step: 10.0 }, &task, None, 1e-2, 50_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let task = problem(&rows, &targets, Exponential, 0.0, Bias::Free);
-        let found = solve(&Gradient::default(), &task, None, 1e-6, 10_000);
+        let found = solve(&GradientDescent::default(), &task, None, 1e-6, 10_000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         // Steps that are far too long leave the best point there was.
-        let found = solve(&Gradient { schedule: Schedule::Constant, step: 1e3 }, &task, None, 1e-6, 100);
+        let found =
+            solve(&GradientDescent { schedule: Schedule::Constant, step: 1e3 }, &task, None, 1e-6, 100);
         assert_ne!(found.termination, Termination::Converged);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
     }
@@ -573,12 +575,15 @@ mod tests {
         let (rows, targets) = two_clouds();
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Logistic, 0.1, Bias::Penalised);
-        let found = solve(&Gradient::default(), &task, None, 1e-10, 1000);
+        let found = solve(&GradientDescent::default(), &task, None, 1e-10, 1000);
         assert_eq!((found.termination, found.steps + 1), (Termination::Converged, found.trace.len()));
         let start = WarmStart { point: found.point.clone(), duals: Vec::new() };
-        assert_eq!(solve(&Gradient::default(), &task, Some(&start), 1e-10, 1000).steps, 0);
-        assert_eq!(solve(&Gradient::default(), &task, None, 1e-10, 3).termination, Termination::OutOfSteps);
-        same_on_any_threads(|| solve(&Gradient::default(), &task, None, 1e-10, 20).point);
+        assert_eq!(solve(&GradientDescent::default(), &task, Some(&start), 1e-10, 1000).steps, 0);
+        assert_eq!(
+            solve(&GradientDescent::default(), &task, None, 1e-10, 3).termination,
+            Termination::OutOfSteps
+        );
+        same_on_any_threads(|| solve(&GradientDescent::default(), &task, None, 1e-10, 20).point);
         let mut told = 0;
         let mut observer = |_: Progress| {
             told += 1;
@@ -587,7 +592,7 @@ mod tests {
         let watch = Watch::new(&mut observer);
         let control =
             Control { tolerance: 1e-10, steps: 1000, seed: 0, output: (0, 1), trace: false, watch: &watch };
-        let found = Gradient::default().solve(&task, None, &control);
+        let found = GradientDescent::default().solve(&task, None, &control);
         assert_eq!((found.termination, found.steps, found.trace.len()), (Termination::Interrupted, 2, 0));
     }
 }

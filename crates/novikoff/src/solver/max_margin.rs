@@ -9,12 +9,12 @@
 //! the penalty is lowered, each time from the last solution, until the interval between the margin that is
 //! reached and the largest that the duals allow has closed, or until the duals allow next to none.
 
-use super::{Control, DualCoordinate, Solution, Solver, Termination, WarmStart};
+use super::{Control, DualCoordinateDescent, Solution, Solver, Termination, WarmStart};
 use crate::control::Progress;
 use crate::loss::{Hinge, Loss};
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
-use crate::solver::Augmented;
+use crate::solver::AugmentedLagrangian;
 
 /// A hyperplane and its margin.
 pub(crate) struct MaxMargin {
@@ -54,8 +54,8 @@ pub(crate) fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>
         };
         let few = problem.rows.columns() <= FEW_COLUMNS;
         let mut solution = match few {
-            true => Augmented.solve(&lighter, start.as_ref(), &control),
-            false => DualCoordinate.solve(&lighter, start.as_ref(), &control),
+            true => AugmentedLagrangian.solve(&lighter, start.as_ref(), &control),
+            false => DualCoordinateDescent.solve(&lighter, start.as_ref(), &control),
         };
         steps += solution.steps;
         trace.append(&mut solution.trace);

@@ -8,7 +8,7 @@
 //! | solver | loss | penalty |
 //! |---|---|---|
 //! | [`Newton`] | smooth | ℓ2, or none |
-//! | [`Augmented`] | with a proximal operator | ℓ2 |
+//! | [`AugmentedLagrangian`] | with a proximal operator | ℓ2 |
 //! | [`DualCoordinate`] | with a proximal operator | ℓ2 |
 //! | [`Coordinate`] | smooth | ℓ1 and ℓ2 |
 //! | [`ProximalGradient`] | smooth | any with a proximal operator |
@@ -42,11 +42,11 @@ mod stochastic_gradient;
 mod subsample;
 
 pub use crate::control::Termination;
-pub use augmented_lagrangian::Augmented;
+pub use augmented_lagrangian::AugmentedLagrangian;
 pub use boosting::Boosting;
-pub use coordinate::{Coordinate, largest_l1};
-pub use dual_coordinate::DualCoordinate;
-pub use gradient_descent::{Direction, Gradient, Schedule, Visit, Walk};
+pub use coordinate::{CoordinateDescent, largest_l1};
+pub use dual_coordinate::DualCoordinateDescent;
+pub use gradient_descent::{Direction, GradientDescent, Schedule, Visit, Walk};
 pub use least_squares::LeastSquares;
 pub use multinomial::{JointSolution, multinomial};
 pub use newton::Newton;
@@ -54,7 +54,7 @@ pub use proximal_gradient::ProximalGradient;
 pub use recorder::{Recorder, Step};
 pub use rigorous_gap::REACH;
 pub use simplex::Simplex;
-pub use stochastic_gradient::Stochastic;
+pub use stochastic_gradient::StochasticGradient;
 
 pub(crate) use conditioned::{Allowed, Conditioned};
 pub(crate) use joint_rigorous_gap::{joint_gap_in_ball, joint_rigorous_gap};

@@ -193,7 +193,7 @@ fn difference(a: &Point, b: &Point) -> Point {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve};
-    use super::super::{Coordinate, Newton};
+    use super::super::{CoordinateDescent, Newton};
     use super::*;
     use crate::loss::{Exponential, Logistic, Squared, SquaredHinge};
     use crate::penalty::{ElasticNet, L2};
@@ -210,7 +210,7 @@ mod tests {
         for bias in BIASES {
             let task = problem(&rows, targets, loss, 0.0, bias).with_penalty(penalty);
             let found = solve(&ProximalGradient, &task, None, 1e-7, 100_000);
-            let other = solve(&Coordinate, &task, None, 1e-9, 1000);
+            let other = solve(&CoordinateDescent, &task, None, 1e-9, 1000);
             prop_assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
             let (here, there) = (objective(&task, &found.point), objective(&task, &other.point));
             prop_assert!((here - there).abs() <= 2e-7 * there, "{} {bias:?} {here} {there}", loss.name());

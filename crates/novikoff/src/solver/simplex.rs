@@ -11,7 +11,9 @@
 //! broken by moving the targets by next to nothing; the vertex that is found is then taken with the targets
 //! as they were, and the same duals prove it.
 
-use super::{Augmented, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
+use super::{
+    AugmentedLagrangian, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball,
+};
 use crate::loss::Absolute;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -46,7 +48,7 @@ impl Solver<Absolute, L2> for Simplex {
                 let mean = problem.targets.iter().map(|y| y.abs()).sum::<f64>() / problem.len().max(1) as f64;
                 let light = problem.with_penalty(L2(1e-7 / mean.clamp(1e-100, 1e100)));
                 let rough = Control { tolerance: 1e-4, steps: 500, trace: false, ..*control };
-                let found = Augmented.solve(&light, None, &rough);
+                let found = AugmentedLagrangian.solve(&light, None, &rough);
                 if found.termination == Termination::Interrupted {
                     return Solution { duals: None, certified: None, ..found };
                 }

@@ -20,7 +20,7 @@ use crate::risk::{Point, Problem, duality_gap};
 /// use novikoff::loss::Logistic;
 /// use novikoff::penalty::{Bias, L2};
 /// use novikoff::risk::Problem;
-/// use novikoff::solver::{Control, Termination, Solver, Stochastic};
+/// use novikoff::solver::{Control, Termination, Solver, StochasticGradient};
 ///
 /// let mut builder = Builder::new(Layout::Dense { columns: 1 });
 /// for x in [2.0, 1.0, -1.0, -3.0] {
@@ -34,12 +34,12 @@ use crate::risk::{Point, Problem, duality_gap};
 /// let (mut unwatched, output) = (Unwatched, (0, 1));
 /// let watch = Watch::new(&mut unwatched);
 /// let control = Control { tolerance: 1e-3, steps: 10000, seed: 0, output, trace: true, watch: &watch };
-/// let solution = Stochastic::default().solve(&problem, None, &control);
+/// let solution = StochasticGradient::default().solve(&problem, None, &control);
 /// assert_eq!(solution.termination, Termination::Converged);
 /// assert!(solution.point.weights[0] > 0.0 && solution.steps < 10000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stochastic {
+pub struct StochasticGradient {
     /// Rows of a step.
     pub batch: usize,
     /// How long the steps are,
@@ -53,13 +53,13 @@ pub struct Stochastic {
     pub average: bool,
 }
 
-impl Default for Stochastic {
+impl Default for StochasticGradient {
     fn default() -> Self {
         Self { batch: 1, schedule: Schedule::Inverse, step: None, average: true }
     }
 }
 
-impl<L: Loss> Solver<L, L2> for Stochastic {
+impl<L: Loss> Solver<L, L2> for StochasticGradient {
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,
@@ -119,7 +119,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>) -> Self {
+    fn new<L: Loss>(settings: &StochasticGradient, problem: &Problem<'_, L, L2>) -> Self {
         let square = problem.sum(|i| problem.row(i).norm_sq() + problem.bias.coordinate())
             / problem.len().max(1) as f64;
         let own = if square > 0.0 && square.is_finite() { 1.0 / square } else { 1.0 };
@@ -208,7 +208,11 @@ impl<L: Loss> Batch<'_, L> {
 }
 
 impl StochasticState {
-    fn new<L: Loss>(settings: &Stochastic, problem: &Problem<'_, L, L2>, start: Option<&WarmStart>) -> Self {
+    fn new<L: Loss>(
+        settings: &StochasticGradient,
+        problem: &Problem<'_, L, L2>,
+        start: Option<&WarmStart>,
+    ) -> Self {
         let columns = problem.rows.columns();
         let zeros = |needed: bool| vec![0.0; if needed { columns } else { 0 }];
         let point = start.map_or_else(|| Point::zero(columns), |start| start.point.clone());
@@ -306,7 +310,7 @@ impl StochasticState {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{BIASES, dense, objective, problem, same_on_any_threads, solve, sparse};
-    use super::super::{Gradient, LeastSquares};
+    use super::super::{GradientDescent, LeastSquares};
     use super::*;
     use crate::control::{Flow, Progress, Watch};
     use crate::loss::{Hinge, Logistic, Squared};
@@ -314,7 +318,7 @@ mod tests {
 
     /// Textbook steps: every weight of every point written out, the average by adding them all up.
     fn textbook<L: Loss>(
-        settings: &Stochastic,
+        settings: &StochasticGradient,
         problem: &Problem<'_, L, L2>,
         seed: u64,
         epochs: usize,
@@ -381,7 +385,7 @@ mod tests {
                 let task = problem(&matrix, &targets, Logistic, lambda, bias);
                 let task = Problem { row_weights: &weights[..rows.len()],
                     total: weights[..rows.len()].iter().sum(), ..task };
-                let solver = Stochastic { batch, schedule, step: Some(step), average };
+                let solver = StochasticGradient { batch, schedule, step: Some(step), average };
                 // It may be done before the last epoch.
                 let found = solve(&solver, &task, None, 0.0, epochs);
                 let (last, mean) = textbook(&solver, &task, 7, found.steps);
@@ -407,11 +411,12 @@ mod tests {
         let rows = dense(&rows);
         for bias in BIASES {
             let task = problem(&rows, &targets, Logistic, 0.01, bias);
-            let best = objective(&task, &solve(&Gradient::default(), &task, None, 1e-9, 100_000).point);
-            let above = |solver: Stochastic| {
+            let best =
+                objective(&task, &solve(&GradientDescent::default(), &task, None, 1e-9, 100_000).point);
+            let above = |solver: StochasticGradient| {
                 objective(&task, &solve(&solver, &task, None, 1e-4, 60).point) / best - 1.0
             };
-            let plain = Stochastic::default();
+            let plain = StochasticGradient::default();
             assert!(above(plain) < 1e-3, "{bias:?} {}", above(plain));
             for (schedule, average, within) in [
                 (Schedule::Constant, true, 0.02),
@@ -420,7 +425,7 @@ mod tests {
                 (Schedule::Inverse, false, 0.01),
                 (Schedule::Backtracking, true, 0.2),
             ] {
-                let solver = Stochastic { schedule, average, batch: 8, ..plain };
+                let solver = StochasticGradient { schedule, average, batch: 8, ..plain };
                 assert!(above(solver) < within, "{bias:?} {solver:?}: {}", above(solver));
             }
         }
@@ -431,12 +436,12 @@ mod tests {
         let (rows, targets) = clouds(300);
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
-        let found = solve(&Stochastic::default(), &task, None, 1e-3, 1000);
+        let found = solve(&StochasticGradient::default(), &task, None, 1e-3, 1000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         let best = objective(&task, &solve(&LeastSquares, &task, None, 1e-9, 1).point);
         assert!(objective(&task, &found.point) <= best * 1.001);
         let task = problem(&rows, &targets, Hinge, 0.1, Bias::Penalised);
-        let found = solve(&Stochastic::default(), &task, None, 1e-2, 1000);
+        let found = solve(&StochasticGradient::default(), &task, None, 1e-2, 1000);
         assert_eq!(found.termination, Termination::Converged, "{:?}", found.trace.last());
         assert_eq!(found.trace.len(), found.steps + 1);
     }
@@ -446,7 +451,11 @@ mod tests {
         let (rows, targets) = clouds(100);
         let rows = dense(&rows);
         let task = problem(&rows, &targets, Squared, 0.1, Bias::Free);
-        let solver = Stochastic { step: Some(1e6), schedule: Schedule::Constant, ..Stochastic::default() };
+        let solver = StochasticGradient {
+            step: Some(1e6),
+            schedule: Schedule::Constant,
+            ..StochasticGradient::default()
+        };
         let found = solve(&solver, &task, None, 1e-3, 1000);
         assert_eq!(found.termination, Termination::Stalled);
         assert!(objective(&task, &found.point) <= 1.0 + 1e-12);
@@ -466,7 +475,7 @@ mod tests {
             let watch = Watch::new(&mut observer);
             let control =
                 Control { tolerance: 0.0, steps: 4, seed, output: (0, 1), trace: false, watch: &watch };
-            Stochastic::default().solve(&task, None, &control)
+            StochasticGradient::default().solve(&task, None, &control)
         };
         assert_eq!(run(1, 99).point, run(1, 99).point);
         assert_ne!(run(1, 99).point, run(2, 99).point);
@@ -474,7 +483,7 @@ mod tests {
         assert_eq!((run(1, 2).termination, run(1, 2).steps), (Termination::Interrupted, 2));
         same_on_any_threads(|| run(1, 99).point);
         let start = WarmStart { point: run(1, 99).point, duals: Vec::new() };
-        let again = solve(&Stochastic::default(), &task, Some(&start), 0.0, 0);
+        let again = solve(&StochasticGradient::default(), &task, Some(&start), 0.0, 0);
         assert_eq!(again.point, start.point);
     }
 }

@@ -28,8 +28,10 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     let Counted { classes, ranked, scheme, .. } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
-    let validation_error =
-        validation.map(|held_out| evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels)));
+    let validation_error = match validation {
+        Some(held_out) => Some(evaluate::error(&scorer, held_out, &classes.of_others(held_out)?)),
+        None => None,
+    };
     let mut results = BTreeMap::from([
         ("stopped".to_owned(), json!(Termination::Counted)),
         ("train_error".to_owned(), json!(train_error)),

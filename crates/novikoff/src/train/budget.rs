@@ -39,6 +39,7 @@ impl<'a, R: Rule> KernelStream<'a, R> {
                 .hint("use `budget = 1000`, or so"));
         }
         let Corrections { kernel, bias, budget, .. } = *corrections;
+        kernel.validate()?;
         let stored = BudgetLearner::new(rule, kernel, bias, budget);
         Ok(Self { stored, corrections, learner, rows: 0, wrong: 0, mistakes: 0, updates: 0 })
     }

@@ -20,16 +20,19 @@ use crate::model::{self, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
 use crate::penalty::Bias;
+use crate::solver::REACH;
+
+/// Claims are about the rows that a model was learned from.
+fn other_rows() -> Error {
+    Error::input("these are not the rows that the model was learned from: nothing is proved of others")
+}
 
 /// What a claim is looser by than what was computed, of its size: another machine's logarithm may differ in
 /// its last digit.
 const SLACK: f64 = 1e-12;
 
-/// Without a penalty, claims speak of weights up to so many times as long as those returned.
-const REACH: f64 = 10.0;
-
 impl Fit {
-    /// The certificate of this fit, which must be one of these rows: what is proved of the model returned.
+    /// The certificate of this fit: what is proved of the model returned. The rows must be those learned from.
     ///
     /// ```
     /// use novikoff::{LogisticRegression, data::generate::Recipe};
@@ -39,6 +42,11 @@ impl Fit {
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn certificate(&self, data: &Dataset) -> Result<Certificate> {
+        data.validate()?;
+        let about = &self.model.about;
+        if (about.rows, about.features) != (data.len() as u64, data.rows.columns() as u64) {
+            return Err(other_rows());
+        }
         let mapped = match &self.model.scorer {
             Scorer::Mapped(own) => Some(data.mapped(&own.mapper)?),
             _ => None,
@@ -69,9 +77,15 @@ impl Fit {
             return Err(Error::input(what).hint("leave out `certificate`"));
         }
         let certificate = match (&mapped, self.model.scorer.map()) {
-            (Some(mapped), Some(map)) => Certificate::of_mapped(data, mapped, map, claims),
+            (Some(mapped), Some(map)) if data.fingerprint() == about.data_hash => {
+                Certificate::of_mapped(data, mapped, map, claims)
+            }
+            (Some(_), Some(_)) => return Err(other_rows()),
             _ => Certificate::new(data, claims),
         };
+        if mapped.is_none() && certificate.data.hash != about.data_hash {
+            return Err(other_rows());
+        }
         Ok(Certificate { model: Some(model::checksum_of(&self.model)?), ..certificate })
     }
 

@@ -26,6 +26,11 @@ impl Classes {
             }
             _ => {}
         }
+        if shared.multiclass == Some(Scheme::Two) && names.len() > 2 {
+            let error =
+                Error::usage(format!("`multiclass = two` is for two labels: there are {}", names.len()));
+            return Err(error.hint("use one-vs-rest, or joint where the learner can"));
+        }
         let positive = match &shared.positive {
             Some(name) => Some(names.find(name).ok_or_else(|| {
                 let hint = format!("the labels are {}", listed(names));
@@ -51,6 +56,25 @@ impl Classes {
 }
 
 impl Classes {
+    /// The final numbers of the labels of other rows than those learned from, which may number labels otherwise.
+    pub(crate) fn of_others(&self, data: &Dataset) -> Result<Vec<u32>> {
+        if data.labels.len() != data.len() {
+            return Err(Error::input("the validation rows have no labels").hint("give them by `with_labels`"));
+        }
+        let numbers: Vec<Option<u32>> =
+            data.names.names().iter().map(|name| self.labels.find(name)).collect();
+        let class = |label: &u32| {
+            numbers[*label as usize].ok_or_else(|| {
+                let name = &data.names.names()[*label as usize];
+                Error::input(format!(
+                    "a validation row has the label {name:?}, which no row to learn from has"
+                ))
+                .hint(format!("the labels are {}", listed(&self.labels)))
+            })
+        };
+        data.labels.iter().map(class).collect()
+    }
+
     /// The final numbers of these labels.
     pub(crate) fn rank_all(&self, labels: &[u32]) -> Vec<u32> {
         labels.iter().map(|&label| self.rank[label as usize]).collect()

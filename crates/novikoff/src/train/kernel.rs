@@ -9,6 +9,7 @@ const MOST_COLUMNS: usize = 1 << 26;
 
 /// Whether these rows can be learned from with this kernel.
 pub(crate) fn check(data: &Dataset, kernel: Kernel) -> Result<()> {
+    kernel.validate()?;
     let columns = data.rows.columns();
     if columns > MOST_COLUMNS {
         let what = format!("rows of {columns} features are wider than a kernel can compare, {MOST_COLUMNS}");

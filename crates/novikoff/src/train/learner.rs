@@ -11,7 +11,7 @@ use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
 use crate::online::{Hypothesis, Order};
 use crate::penalty::Bias;
-use crate::solver::{Gradient, Schedule, Stochastic};
+use crate::solver::{GradientDescent, Schedule, StochasticGradient};
 use serde::{Deserialize, Serialize};
 
 /// A learner with its settings: everything that decides what is learned, but for the data.
@@ -508,14 +508,17 @@ impl Risk {
         Self::new(Criterion::Loss(loss))
     }
 
-    pub(super) fn gradient(&self) -> Gradient {
-        let usual = Gradient::default();
-        Gradient { schedule: self.schedule.unwrap_or(usual.schedule), step: self.step.unwrap_or(usual.step) }
+    pub(super) fn gradient(&self) -> GradientDescent {
+        let usual = GradientDescent::default();
+        GradientDescent {
+            schedule: self.schedule.unwrap_or(usual.schedule),
+            step: self.step.unwrap_or(usual.step),
+        }
     }
 
-    pub(super) fn stochastic(&self) -> Stochastic {
-        let usual = Stochastic::default();
-        Stochastic {
+    pub(super) fn stochastic(&self) -> StochasticGradient {
+        let usual = StochasticGradient::default();
+        StochasticGradient {
             batch: self.batch,
             schedule: self.schedule.unwrap_or(usual.schedule),
             step: self.step,

@@ -168,7 +168,7 @@ type Measure<'a> = Box<dyn Fn(&Scorer) -> f64 + 'a>;
 /// How wrong a scorer is on rows: the share of classes, or of the numbers' variance.
 fn measure<'a>(held_out: &'a Dataset<'a>, classes: Option<&Classes>) -> Result<Measure<'a>> {
     if let Some(classes) = classes {
-        let ranked = classes.rank_all(&held_out.labels);
+        let ranked = classes.of_others(held_out)?;
         return Ok(Box::new(move |scorer| evaluate::error(scorer, held_out, &ranked)));
     }
     let targets = held_out.targets()?;

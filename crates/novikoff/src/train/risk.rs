@@ -132,7 +132,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
     let mut risk = report(minimised, results, data, settings);
     risk.validation_error = match (&goal.classes, validation) {
         (Some(classes), Some(held_out)) => {
-            Some(evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels)))
+            Some(evaluate::error(&scorer, held_out, &classes.of_others(held_out)?))
         }
         _ => None,
     };

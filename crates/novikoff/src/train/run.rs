@@ -156,7 +156,7 @@ pub(super) fn train_run<R: Rule>(
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let (mut trained, comparisons) =
-        epochs(&plan, corrections, data, batch, validated(validation, &classes), observer)?;
+        epochs(&plan, corrections, data, batch, validated(validation, &classes)?, observer)?;
     let account = account(&mut trained, batch, scheme, corrections, learner)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
@@ -202,8 +202,8 @@ fn plan<R>(rule: R, corrections: &Corrections, scheme: Scheme, classes: usize, s
 /// Rows to watch the error on, with classes numbered as the model will number them.
 type Validation<'a> = Option<(&'a Dataset<'a>, Vec<u32>)>;
 
-fn validated<'a>(validation: Option<&'a Dataset<'a>>, classes: &Classes) -> Validation<'a> {
-    validation.map(|data| (data, classes.rank_all(&data.labels)))
+fn validated<'a>(validation: Option<&'a Dataset<'a>>, classes: &Classes) -> Result<Validation<'a>> {
+    validation.map(|data| Ok((data, classes.of_others(data)?))).transpose()
 }
 
 /// All epochs; with a kernel, and how many kernels of two rows that took.

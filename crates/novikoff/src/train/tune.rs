@@ -65,6 +65,7 @@ pub fn tune(
     values: Option<Vec<f64>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
+    data.validate()?;
     match learner.shared().map {
         Some(map) => tune_mapped(map, data, learner, folds, values, observer),
         None => tune_as_given(data, learner, folds, values, observer),

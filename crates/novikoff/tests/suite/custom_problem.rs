@@ -8,8 +8,8 @@ use novikoff::loss::{Growth, Local, Logistic, Loss, ProximalLoss, SmoothLoss, Ta
 use novikoff::penalty::{Bias, L2, Penalty, ProximalPenalty};
 use novikoff::risk::{Point, Problem, duality_gap};
 use novikoff::solver::{
-    Augmented, Control, DualCoordinate, Gradient, Newton, ProximalGradient, Recorder, Solution, Solver,
-    Termination, WarmStart,
+    AugmentedLagrangian, Control, DualCoordinateDescent, GradientDescent, Newton, ProximalGradient, Recorder,
+    Solution, Solver, Termination, WarmStart,
 };
 use proptest::prelude::*;
 
@@ -316,15 +316,15 @@ proptest! {
                 penalty, bias };
             let best = least(&huber, -20.0, 20.0);
             is_minimum(&Newton, &huber, best)?;
-            is_minimum(&DualCoordinate, &huber, best)?;
-            is_minimum(&Augmented, &huber, best)?;
+            is_minimum(&DualCoordinateDescent, &huber, best)?;
+            is_minimum(&AugmentedLagrangian, &huber, best)?;
             is_minimum(&ProximalGradient, &huber, best)?;
-            is_minimum(&Gradient::default(), &huber, best)?;
+            is_minimum(&GradientDescent::default(), &huber, best)?;
             let hinge = Problem { rows: &rows, targets: &signs, row_weights, total, loss: SmoothedHinge,
                 penalty, bias };
             let best = least(&hinge, -20.0, 20.0);
             is_minimum(&Newton, &hinge, best)?;
-            is_minimum(&DualCoordinate, &hinge, best)?;
+            is_minimum(&DualCoordinateDescent, &hinge, best)?;
             is_minimum(&ProximalGradient, &hinge, best)?;
         }
     }

@@ -233,7 +233,7 @@ proptest! {
         // The same split of the rows as they are: the lines that are kept.
         let Ok(all) = open().read(&mut Unwatched) else { return Ok(()) };
         let numbers: Vec<f64> = (0..all.len()).map(|i| i as f64).collect();
-        let (kept_numbers, _) = Dataset { row_weights: numbers, ..all }.split(0.3, seed);
+        let (kept_numbers, _) = Dataset { row_weights: numbers, ..all }.split(0.3, seed).unwrap();
         let line: Vec<&str> = text.lines().collect();
         let kept_lines: String =
             kept_numbers.row_weights.iter().map(|&i| format!("{}\n", line[i as usize])).collect();

@@ -14,7 +14,8 @@ use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::penalty::{Bias, L2};
 use novikoff::risk::{Joint, Point, Problem, duality_gap, joint_gap};
 use novikoff::solver::{
-    Augmented, Control, DualCoordinate, Newton, Solution, Solver, Termination, WarmStart, multinomial,
+    AugmentedLagrangian, Control, DualCoordinateDescent, Newton, Solution, Solver, Termination, WarmStart,
+    multinomial,
 };
 use novikoff::train::{Learner, LearnerName, Risk, Strength, train, tune};
 use proptest::prelude::*;
@@ -74,7 +75,7 @@ fn agree<L: Loss>(
             (gap.objective - naive).abs() <= 1e-10 * (1.0 + naive),
             "{name}: {gap:?} against {naive}"
         );
-        if *name == "DualCoordinate"
+        if *name == "DualCoordinateDescent"
             && (problem.bias == Bias::Free || problem.penalty.0 < 0.01)
             && solution.termination == Termination::OutOfSteps
         {
@@ -132,13 +133,13 @@ proptest! {
                 agree(&problem, &rows, &[$((stringify!($solver), &$solver)),*])?;
             }};
         }
-        check!(Hinge, &signs, Augmented, DualCoordinate);
-        check!(HingeAtZero, &signs, Augmented, DualCoordinate);
-        check!(SquaredHinge, &signs, Newton, Augmented, DualCoordinate);
-        check!(Logistic, &signs, Newton, Augmented, DualCoordinate);
+        check!(Hinge, &signs, AugmentedLagrangian, DualCoordinateDescent);
+        check!(HingeAtZero, &signs, AugmentedLagrangian, DualCoordinateDescent);
+        check!(SquaredHinge, &signs, Newton, AugmentedLagrangian, DualCoordinateDescent);
+        check!(Logistic, &signs, Newton, AugmentedLagrangian, DualCoordinateDescent);
         check!(Exponential, &signs, Newton);
-        check!(Squared, &targets[..n], Newton, Augmented, DualCoordinate);
-        check!(Absolute, &targets[..n], Augmented, DualCoordinate);
+        check!(Squared, &targets[..n], Newton, AugmentedLagrangian, DualCoordinateDescent);
+        check!(Absolute, &targets[..n], AugmentedLagrangian, DualCoordinateDescent);
     }
 }
 
@@ -158,7 +159,7 @@ fn a_gentle_slope_is_gone_down_at_a_stride() {
         penalty: L2(1.0),
         bias: Bias::Free,
     };
-    let solution = run(&problem, &Augmented, 1e-7);
+    let solution = run(&problem, &AugmentedLagrangian, 1e-7);
     let gap =
         duality_gap(&problem, &solution.point, &problem.scores(&solution.point), solution.duals.as_deref());
     assert!(
@@ -209,7 +210,7 @@ proptest! {
             penalty: L2(1e-2),
             bias,
         };
-        let solution = run(&problem, &DualCoordinate, 1e-9);
+        let solution = run(&problem, &DualCoordinateDescent, 1e-9);
         prop_assert!(solution.steps > 6, "no copy was made: {} passes", solution.steps);
         let gap = duality_gap(
             &problem,
@@ -583,7 +584,7 @@ proptest! {
         }
         same!(Logistic, Newton);
         same!(SquaredHinge, Newton);
-        same!(Hinge, Augmented);
+        same!(Hinge, AugmentedLagrangian);
     }
 }
 

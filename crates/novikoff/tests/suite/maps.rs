@@ -52,7 +52,7 @@ const LEARNERS: [LearnerName; 9] = [
 
 #[test]
 fn every_learner_learns_circles_through_a_map() {
-    let (data, unseen) = rings(300).split(0.3, 1);
+    let (data, unseen) = rings(300).split(0.3, 1).unwrap();
     for map in [POLY, FOURIER] {
         for learner in LEARNERS {
             let mut settings = settings(learner, map);

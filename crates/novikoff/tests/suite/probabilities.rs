@@ -64,7 +64,7 @@ fn the_log_loss_of_logistic_regression_is_what_it_minimised() {
 fn cross_fitted_probabilities_hold_on_rows_that_nobody_saw() {
     for seed in 0..3 {
         // Many rows: steps fitted to few say "never" too easily, and each such row costs 34.
-        let (data, held) = noisy(5000, seed).split(0.4, seed);
+        let (data, held) = noisy(5000, seed).split(0.4, seed).unwrap();
         let mut model = fit(LearnerName::Averaged, &data).model;
         let before = measured(&model, &held);
         let folds = Folds::deal(Strata::Classes(&data.labels), 5, seed).unwrap();

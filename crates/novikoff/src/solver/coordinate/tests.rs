@@ -86,7 +86,7 @@ fn solve_with<L: SmoothLoss>(
     observer: &mut dyn Observer,
 ) -> Solution {
     let watch = Watch::new(observer);
-    Coordinate.solve(
+    CoordinateDescent.solve(
         problem,
         start,
         &Control { tolerance, steps, seed: 0, output: (0, 1), trace: true, watch: &watch },

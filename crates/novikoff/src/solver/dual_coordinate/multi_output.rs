@@ -10,7 +10,7 @@
 //! Lanes know nothing of one another: how problems are put together makes no difference to any of them.
 
 use super::lanes::{add_to_lanes, dot_lanes};
-use super::{BiasTerm, DualCoordinate, Moving, Pass, Rest, expected};
+use super::{BiasTerm, DualCoordinateDescent, Moving, Pass, Rest, expected};
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
@@ -253,7 +253,7 @@ impl Lane<'_> {
         let is_finite = duals.iter().all(|dual| dual.is_finite()) && self.bias.centre.is_finite();
         let start = WarmStart { point: Point { weights: Vec::new(), bias: self.bias.centre }, duals };
         let rest = Control { steps: control.steps - steps, ..control };
-        let solution = DualCoordinate.solve(problem, is_finite.then_some(&start), &rest);
+        let solution = DualCoordinateDescent.solve(problem, is_finite.then_some(&start), &rest);
         Solution { steps: solution.steps + steps, ..solution }
     }
 
@@ -330,10 +330,10 @@ mod tests {
         let mut all = Vec::new();
         for part in problems.chunks(width) {
             if width == 1 {
-                all.push(DualCoordinate.solve(&part[0], None, &control));
+                all.push(DualCoordinateDescent.solve(&part[0], None, &control));
                 continue;
             }
-            all.extend(DualCoordinate.solve_multi_output(
+            all.extend(DualCoordinateDescent.solve_multi_output(
                 part,
                 &vec![None; part.len()],
                 &vec![control; part.len()],

@@ -9,7 +9,10 @@ use crate::loss::{
 };
 use crate::multiclass::Scheme;
 use crate::penalty::{ElasticNet, L2};
-use crate::solver::{Augmented, Boosting, Coordinate, DualCoordinate, LeastSquares, Newton, Simplex, Solver};
+use crate::solver::{
+    AugmentedLagrangian, Boosting, CoordinateDescent, DualCoordinateDescent, LeastSquares, Newton, Simplex,
+    Solver,
+};
 
 /// A solver for a loss and a penalty.
 pub(super) type BoxedSolver<L, P> = Box<dyn Solver<L, P> + Sync>;
@@ -23,7 +26,7 @@ pub(super) trait Named: Loss {
 
 /// [`Named`] for a loss: the solvers for ℓ2 and those for ℓ1, by name. Gradient solvers work for all.
 macro_rules! solvers_of {
-    ($loss:ident, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident),*]) => {
+    ($loss:ident, l2: [$($two:ident => $make:expr),*], l1: [$($one:ident => $one_type:ident),*]) => {
         impl Named for $loss {
             fn with_l2(solver: SolverName, settings: &Risk) -> Option<BoxedSolver<Self, L2>> {
                 match solver {
@@ -36,7 +39,7 @@ macro_rules! solvers_of {
 
             fn with_l1(solver: SolverName) -> Option<BoxedSolver<Self, ElasticNet>> {
                 match solver {
-                    $(SolverName::$one => Some(Box::new($one)),)*
+                    $(SolverName::$one => Some(Box::new($one_type)),)*
                     _ => None,
                 }
             }
@@ -44,25 +47,25 @@ macro_rules! solvers_of {
     };
 }
 
-solvers_of!(Hinge, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-solvers_of!(HingeAtZero, l2: [Augmented => Augmented, DualCd => DualCoordinate], l1: []);
-solvers_of!(Absolute, l2: [Augmented => Augmented, DualCd => DualCoordinate, Simplex => Simplex], l1: []);
+solvers_of!(Hinge, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent], l1: []);
+solvers_of!(HingeAtZero, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent], l1: []);
+solvers_of!(Absolute, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent, Simplex => Simplex], l1: []);
 solvers_of!(
     SquaredHinge,
-    l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate],
-    l1: [Coordinate]
+    l2: [Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
+    l1: [Coordinate => CoordinateDescent]
 );
 solvers_of!(
     Logistic,
-    l2: [Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate],
-    l1: [Coordinate]
+    l2: [Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
+    l1: [Coordinate => CoordinateDescent]
 );
 solvers_of!(
     Squared,
-    l2: [LeastSquares => LeastSquares, Newton => Newton, Augmented => Augmented, DualCd => DualCoordinate],
-    l1: [Coordinate]
+    l2: [LeastSquares => LeastSquares, Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
+    l1: [Coordinate => CoordinateDescent]
 );
-solvers_of!(Exponential, l2: [Newton => Newton, Boosting => Boosting], l1: [Coordinate]);
+solvers_of!(Exponential, l2: [Newton => Newton, Boosting => Boosting], l1: [Coordinate => CoordinateDescent]);
 
 /// A solver, and why if it was not asked for.
 pub(super) struct Choice {

@@ -106,6 +106,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         validation: Option<&Dataset>,
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
+        data.validate()?;
+        validation.map_or(Ok(()), Dataset::validate)?;
         let settings = self.settings_for_model()?;
         let goal = Goal::new(data, &settings)?;
         let watch = Watch::new(observer);
@@ -136,6 +138,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     where
         S: Clone,
     {
+        data.validate()?;
         if penalties.is_empty() {
             return Err(Error::usage("there are no penalties to choose among"));
         }

@@ -29,7 +29,7 @@ fn the_number_of_threads_that_learn_changes_no_byte() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let (one, three) = (pool(1), pool(3));
     for case in every_case() {
-        let (data, held) = rows_for(&case, 1500, 2).split(0.5, 1);
+        let (data, held) = rows_for(&case, 1500, 2).split(0.5, 1).unwrap();
         let settings = case.settings.clone().with_epochs(3);
         let train = || {
             let fit = novikoff::train::train(&data, Some(&held), &settings, &mut Unwatched).unwrap();

@@ -73,7 +73,7 @@ fn the_model_returned_is_that_of_the_epoch_with_the_least_validation_error() {
     let mut later = 0;
     for case in epoch_cases() {
         for seed in 0..5 {
-            let (mut data, held) = separable(case.classes, 150, seed).split(0.4, seed);
+            let (mut data, held) = separable(case.classes, 150, seed).split(0.4, seed).unwrap();
             // Wrong labels, so that epochs differ.
             for i in (0..data.len()).step_by(7) {
                 data.labels[i] = (data.labels[i] + 1) % case.classes as u32;

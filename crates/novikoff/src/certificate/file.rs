@@ -184,7 +184,7 @@ impl Certificate {
         Self { map: Some(map), ..Self::of_rows(DataIdentity::of(mapped, origin), claims) }
     }
 
-    fn of_rows(data: DataIdentity, claims: Vec<Claim>) -> Self {
+    pub(crate) fn of_rows(data: DataIdentity, claims: Vec<Claim>) -> Self {
         Self { format: FORMAT.into(), version: VERSION, data, model: None, map: None, claims }
     }
 

@@ -8,7 +8,7 @@ use super::fit::{Details, Fit, RunDetails};
 use super::learner::{Criterion, Learner, Risk};
 use super::mistakes::Theorem;
 use super::risk::RiskFit;
-use crate::certificate::file::{Certificate, Claim, directions};
+use crate::certificate::file::{Certificate, Claim, DataIdentity, directions};
 use crate::certificate::mistakes::MistakeProof;
 use crate::certificate::objective::{Objective, Target};
 use crate::certificate::proof::{Combination, Direction, Sides, SignedRows};
@@ -21,11 +21,6 @@ use crate::multiclass::Scheme;
 use crate::online::rule::Length;
 use crate::penalty::Bias;
 use crate::solver::REACH;
-
-/// Claims are about the rows that a model was learned from.
-fn other_rows() -> Error {
-    Error::input("these are not the rows that the model was learned from: nothing is proved of others")
-}
 
 /// What a claim is looser by than what was computed, of its size: another machine's logarithm may differ in
 /// its last digit.
@@ -43,9 +38,9 @@ impl Fit {
     /// ```
     pub fn certificate(&self, data: &Dataset) -> Result<Certificate> {
         data.validate()?;
-        let about = &self.model.about;
-        if (about.rows, about.features) != (data.len() as u64, data.rows.columns() as u64) {
-            return Err(other_rows());
+        if data.fingerprint() != self.model.about.data_hash {
+            let what = "these are not the rows that the model was learned from: nothing is proved of others";
+            return Err(Error::input(what));
         }
         let mapped = match &self.model.scorer {
             Scorer::Mapped(own) => Some(data.mapped(&own.mapper)?),
@@ -77,15 +72,13 @@ impl Fit {
             return Err(Error::input(what).hint("leave out `certificate`"));
         }
         let certificate = match (&mapped, self.model.scorer.map()) {
-            (Some(mapped), Some(map)) if data.fingerprint() == about.data_hash => {
-                Certificate::of_mapped(data, mapped, map, claims)
+            (Some(mapped), Some(map)) => Certificate::of_mapped(data, mapped, map, claims),
+            _ => {
+                let hash = self.model.about.data_hash.clone();
+                let (rows, columns) = (data.len() as u64, data.rows.columns() as u64);
+                Certificate::of_rows(DataIdentity { hash, rows, columns }, claims)
             }
-            (Some(_), Some(_)) => return Err(other_rows()),
-            _ => Certificate::new(data, claims),
         };
-        if mapped.is_none() && certificate.data.hash != about.data_hash {
-            return Err(other_rows());
-        }
         Ok(Certificate { model: Some(model::checksum_of(&self.model)?), ..certificate })
     }
 

@@ -89,7 +89,7 @@ fn a_data_set_that_contradicts_itself_is_refused() {
     let changes: [Change; 5] = [
         |data| data.labels[1] = 7,
         |data| data.labels.push(0),
-        |data| drop(data.labels.pop()),
+        |data| data.labels.truncate(3),
         |data| data.row_weights = vec![1.0; 3],
         |data| data.row_weights = vec![1.0, f64::NAN, 1.0, 1.0],
     ];

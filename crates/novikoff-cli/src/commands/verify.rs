@@ -13,7 +13,6 @@ use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose, Reader};
 use serde_json::json;
-use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model and the checksum of its file.

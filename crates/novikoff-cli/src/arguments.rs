@@ -253,6 +253,8 @@ pub struct Train {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
     pub output_form: OutputForm,
 }
 
@@ -328,6 +330,8 @@ pub struct Compare {
     /// Where to keep what is done: if the file is there, the comparison goes on from it.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// How more than two classes are told apart [default: one-vs-rest, as in the paper].
     #[arg(long, value_enum)]
     pub multiclass: Option<Scheme>,
@@ -429,6 +433,8 @@ pub struct MarginCommand {
     /// Where to write the proof.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as
     /// a perceptron with a bias sees them; none: hyperplanes through the origin.
     #[arg(long, value_enum, default_value_t = Bias::Free)]
@@ -532,7 +538,7 @@ Examples:
 pub struct Rows {
     /// The rows: a path, or - for standard input; compressed or not.
     pub data: PathBuf,
-    /// Where to write them (replaced as a whole, or not at all; only a file of rows is replaced).
+    /// Where to write them (replaced as a whole, or not at all).
     pub file: PathBuf,
     /// Make features of features first, as train does: poly:D or fourier:COUNT:GAMMA.
     #[arg(long, value_name = "MAP")]
@@ -544,6 +550,8 @@ pub struct Rows {
     pub reading: Reading,
     #[command(flatten)]
     pub documents: Documents,
+    #[command(flatten)]
+    pub writing: Writing,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -573,6 +581,16 @@ pub struct Bounds {
     pub bias: Bias,
     #[command(flatten)]
     pub output_form: OutputForm,
+}
+
+/// Which files may be replaced.
+#[derive(Debug, Args)]
+pub struct Writing {
+    /// Replace a file of any kind that is there already. Without this an output replaces an empty file or one of
+    /// its own kind: a model replaces a model, a certificate a certificate, and so on. What the command reads is
+    /// never replaced, nor one output by another; pipes and devices are written to as they are.
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -668,6 +686,16 @@ pub struct Documents {
     #[arg(long, help_heading = "Documents")]
     pub keep_names: bool,
 }
+
+impl Documents {
+    /// The file with the words to leave out, if it is not a list of the program's own.
+    pub fn stop_words_file(&self) -> Option<PathBuf> {
+        self.stop_words.clone().filter(|path| path.as_os_str() != ENGLISH)
+    }
+}
+
+/// The list of stop words that the program has itself.
+pub const ENGLISH: &str = "english";
 
 /// Lengths of terms; none of them, if so wanted.
 #[derive(Clone, Copy, Debug)]

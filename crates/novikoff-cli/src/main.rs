@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod files;
 mod flags;
 mod outcome;
 mod output;
@@ -17,8 +18,9 @@ mod summary;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use files::Files;
 use flags::with_options;
-use novikoff::{Error, ErrorKind};
+use novikoff::{Error, ErrorKind, Result};
 use output::Ending;
 use std::io::Write;
 use std::process::ExitCode;
@@ -31,23 +33,27 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     progress::listen_for_interrupts();
-    let result = match arguments.command {
-        Command::Train(train) => commands::train::run(&train),
-        Command::Tune(tune) => commands::tune::run(&tune),
-        Command::Compare(compare) => commands::compare::run(&compare),
-        Command::Predict(predict) => commands::predict::run(&predict),
-        Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
-        Command::Inspect(inspect) => commands::inspect::run(&inspect),
-        Command::Margin(margin) => commands::margin::run(&margin),
-        Command::Verify(verify) => commands::verify::run(&verify),
-        Command::Rows(rows) => commands::rows::run(&rows),
-        Command::Bounds(bounds) => commands::bounds::run(&bounds),
-    };
-    match result {
+    match run(&arguments.command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::No) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) => fail(&error),
+    }
+}
+
+fn run(command: &Command) -> Result<Ending> {
+    Files::of(command).check()?;
+    match command {
+        Command::Train(train) => commands::train::run(train),
+        Command::Tune(tune) => commands::tune::run(tune),
+        Command::Compare(compare) => commands::compare::run(compare),
+        Command::Predict(predict) => commands::predict::run(predict),
+        Command::Evaluate(evaluate) => commands::evaluate::run(evaluate),
+        Command::Inspect(inspect) => commands::inspect::run(inspect),
+        Command::Margin(margin) => commands::margin::run(margin),
+        Command::Verify(verify) => commands::verify::run(verify),
+        Command::Rows(rows) => commands::rows::run(rows),
+        Command::Bounds(bounds) => commands::bounds::run(bounds),
     }
 }
 

@@ -9,18 +9,28 @@ use std::time::Duration;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether there has been anything to watch yet.
 static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Whether the program waits for somebody else.
+static WAITING: AtomicBool = AtomicBool::new(false);
 
 /// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first
 /// if nothing has been read yet.
 pub fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, and files are still whole.
     let _ = ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst) || WAITING.load(Ordering::SeqCst);
         if again || !WATCHED.load(Ordering::SeqCst) {
             let _ = writeln!(std::io::stderr(), "{}", if again { "interrupted" } else { NOTHING_WRITTEN });
             std::process::exit(130);
         }
     });
+}
+
+/// Does something that may wait without end and cannot be stopped: meanwhile the first Ctrl-C ends the program.
+pub fn ended_by_an_interrupt<T>(work: impl FnOnce() -> T) -> T {
+    WAITING.store(true, Ordering::SeqCst);
+    let done = work();
+    WAITING.store(false, Ordering::SeqCst);
+    done
 }
 
 /// What is said when an interrupt leaves nothing to keep.

@@ -4,7 +4,7 @@ mod learner;
 
 pub use learner::{learner, learner_or};
 
-use crate::arguments::{Compare, Documents, Reading, YesNo};
+use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
 use clap::ValueEnum;
 use learner::class_weight;
 use novikoff::compare::{Comparison, Form};
@@ -57,7 +57,7 @@ pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRec
 fn stop_words(documents: &Documents) -> Result<Vec<String>> {
     let Some(path) = &documents.stop_words else { return Ok(Vec::new()) };
     let in_case = |word: &str| if documents.keep_case { word.to_owned() } else { word.to_lowercase() };
-    if path.as_os_str() == "english" {
+    if path.as_os_str() == ENGLISH {
         return Ok(ENGLISH_STOP_WORDS.map(str::to_owned).to_vec());
     }
     let name = path.display().to_string();

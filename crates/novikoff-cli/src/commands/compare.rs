@@ -3,6 +3,7 @@
 use super::train::{of_another_file, place};
 use super::warn;
 use crate::arguments::Compare;
+use crate::files;
 use crate::flags::with_options;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -15,7 +16,7 @@ use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, comp
 use novikoff::data::Dataset;
 use novikoff::read::{Input, Options, Purpose, Reader};
 use novikoff::train::LearnerName;
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
@@ -41,7 +42,7 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     let mut watch = Watch::new();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
     let mut save = |state: &ComparisonState| match &arguments.state {
-        Some(path) => model::atomic::write(path, state.to_text().as_bytes()),
+        Some(path) => files::write(path, state.to_text().as_bytes()),
         None => Ok(()),
     };
     let compared = compare(&data, &test, &comparison, &mut state, &mut watch, &mut save);

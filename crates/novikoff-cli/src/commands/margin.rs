@@ -2,6 +2,7 @@
 
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
+use crate::files;
 use crate::outcome::Closing;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -16,7 +17,6 @@ use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::margin::{Margin, Separable, Settings, margin};
-use novikoff::model::atomic;
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::solver::Termination;
@@ -70,7 +70,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
             };
             return Err(if interrupted { Error::interrupted() } else { unproved() });
         }
-        atomic::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
+        files::write(path, Certificate::new(&data, claims).to_text().as_bytes())?;
     }
     if arguments.pictures.wanted() {
         // Of several parts the one that decides: with the least margin.

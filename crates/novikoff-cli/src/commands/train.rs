@@ -2,6 +2,7 @@
 
 use super::warn;
 use crate::arguments::Train;
+use crate::files;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -34,7 +35,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         learn_in_memory(arguments, &options, &learner)?
     };
     if let Some(path) = &arguments.trace {
-        model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
+        files::write(path, trace(&outcome.fit).as_bytes())?;
     }
     let interrupted = outcome.fit.stopped == Stopped::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {
@@ -88,11 +89,11 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
-        model::save(&fit.model, path)?;
+        files::save(&fit.model, path)?;
     }
     if let Some(path) = &arguments.certificate {
         let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
-        model::atomic::write(path, certificate.to_text().as_bytes())?;
+        files::write(path, certificate.to_text().as_bytes())?;
     }
     watch.clear();
     let outcome = Outcome {
@@ -184,7 +185,7 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
     watch.clear();
     let fit = fit?;
     if let Some(path) = &arguments.output {
-        model::save(&fit.model, path)?;
+        files::save(&fit.model, path)?;
     }
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::{train, warn};
 use crate::arguments::{Train, Tune};
+use crate::files;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -13,7 +14,7 @@ use crate::summary::training::summary;
 use novikoff::data::Dataset;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -88,11 +89,11 @@ fn path(arguments: &Tune, learner: &Learner) -> Result<Option<Vec<f64>>> {
 /// The model and its certificate.
 fn write_files(train: &Train, outcome: &Outcome, data: &Dataset, input: &Input) -> Result<()> {
     if let Some(path) = &train.output {
-        model::save(&outcome.fit.model, path)?;
+        files::save(&outcome.fit.model, path)?;
     }
     if let Some(path) = &train.certificate {
         let certificate = outcome.fit.certificate(data).map_err(|error| train::place(error, input))?;
-        model::atomic::write(path, certificate.to_text().as_bytes())?;
+        files::write(path, certificate.to_text().as_bytes())?;
     }
     Ok(())
 }

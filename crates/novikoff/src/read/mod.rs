@@ -19,6 +19,7 @@ mod text;
 mod vw;
 
 pub use detect::{Format, detect};
+pub use idx::labels_beside;
 pub use parsed_rows::ParsedRows;
 pub use reader::{Chunk, Contents, Options, Purpose, Reader, STREAM_HASH_BITS, Summary};
 pub use source::Input;

@@ -32,12 +32,13 @@ const LIBRARY: [&str; 22] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 11] = [
+const PROGRAM: [&str; 12] = [
     "picture",
     "arguments",
     "flags",
     "output",
     "progress",
+    "files",
     "render",
     "outcome",
     "settings",

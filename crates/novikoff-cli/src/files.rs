@@ -14,7 +14,7 @@ use crate::progress;
 use novikoff::model::{self, Model, atomic};
 use novikoff::read::labels_beside;
 use novikoff::{Error, Result};
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +24,38 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// The same for what writes itself.
-pub fn write_with(path: &Path, fill: impl FnOnce(&mut fs::File) -> std::io::Result<()>) -> Result<()> {
-    waiting_for_a_reader(path, || atomic::write_with(path, fill))
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
+    let fail = |error: std::io::Error| Error::io(path.display().to_string(), &error);
+    match standard_stream(path).map_err(fail)? {
+        Some(mut stream) => fill(&mut stream).map_err(fail),
+        None => waiting_for_a_reader(path, || atomic::write_with(path, fill)),
+    }
 }
 
 /// Writes a model to its file.
 pub fn save(model: &Model, path: &Path) -> Result<()> {
-    waiting_for_a_reader(path, || model::save(model, path))
+    match atomic::number_of_open(path) {
+        Some(_) => write(path, &model::to_bytes(model)?),
+        None => waiting_for_a_reader(path, || model::save(model, path)),
+    }
+}
+
+/// Standard output or error, if the path is one of them: a handle that shares its place with the original, so
+/// that what is printed and what is written are not written over one another.
+#[cfg(unix)]
+fn standard_stream(path: &Path) -> std::io::Result<Option<File>> {
+    use std::os::fd::AsFd;
+    let file = match atomic::number_of_open(path) {
+        Some(1) => std::io::stdout().as_fd().try_clone_to_owned()?,
+        Some(2) => std::io::stderr().as_fd().try_clone_to_owned()?,
+        _ => return Ok(None),
+    };
+    Ok(Some(File::from(file)))
+}
+
+#[cfg(not(unix))]
+fn standard_stream(_path: &Path) -> std::io::Result<Option<File>> {
+    Ok(None)
 }
 
 /// A pipe that nobody reads keeps its writer waiting: then an interrupt ends the program.
@@ -246,7 +271,7 @@ impl Identity {
     fn of_standard_input() -> Option<Self> {
         use std::os::fd::AsFd;
         let input = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
-        Self::of_metadata(&fs::File::from(input).metadata().ok()?)
+        Self::of_metadata(&File::from(input).metadata().ok()?)
     }
 
     #[cfg(not(unix))]

@@ -210,12 +210,21 @@ fn a_redirected_output_is_added_to_what_is_there() {
     let folder = folder();
     let here = folder.path();
     fs::write(here.join("log"), "older lines\n").unwrap();
-    let log = File::options().append(true).open(here.join("log")).unwrap();
-    let mut train = command("train data.svm --learner averaged --trace /dev/stdout", here);
-    assert!(train.stdout(log).status().unwrap().success());
-    let log = fs::read_to_string(here.join("log")).unwrap();
-    assert!(log.starts_with("older lines\nepoch,mistakes,"), "{log}");
-    assert!(log.contains("\nlearner      averaged"), "{log}");
+    for (log, before) in [
+        (File::options().append(true).open(here.join("log")).unwrap(), "older lines\n"),
+        (File::create(here.join("new")).unwrap(), ""),
+    ] {
+        let mut train = command("train data.svm --learner averaged --trace /dev/stdout", here);
+        assert!(train.stdout(log).status().unwrap().success());
+        let name = if before.is_empty() { "new" } else { "log" };
+        let log = fs::read_to_string(here.join(name)).unwrap();
+        assert!(log.starts_with(&format!("{before}epoch,mistakes,")), "{log}");
+        assert!(log.contains("\nlearner      averaged"), "{log}");
+    }
+    let model = File::create(here.join("it.model")).unwrap();
+    let mut train = command("train data.svm --learner averaged -o /dev/stdout", here);
+    assert!(train.stdout(model).status().unwrap().success());
+    assert!(fs::read(here.join("it.model")).unwrap()[8..].starts_with(b"{\"__metadata__\""));
 }
 
 #[test]

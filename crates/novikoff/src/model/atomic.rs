@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// The bytes go to a temporary file in the same folder, reach the disk, and then take the old file's name. A
 /// link stays a link: the file it points to is replaced. Permissions of an old file are kept. What is no file
-/// (`/dev/null`, a pipe) cannot be replaced and is written to as it is; so is what this program has open
-/// already (`/dev/stdout`), even where that is a file.
+/// (`/dev/null`, a pipe) cannot be replaced and is written to as it is; to what this process has open already
+/// (`/dev/stdout`) the bytes are added, even where that is a file.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(bytes))
 }
@@ -26,7 +26,9 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
         Target::Stream(path) => {
             OpenOptions::new().write(true).open(path).and_then(|mut file| fill(&mut file))
         }
-        Target::Open { path, number } => open_again(path, *number).and_then(|mut file| fill(&mut file)),
+        Target::Open { path, .. } => {
+            OpenOptions::new().append(true).open(path).and_then(|mut file| fill(&mut file))
+        }
     };
     done.map_err(|error| explain(&name, target.path(), &error))
 }
@@ -44,6 +46,14 @@ pub fn check(path: &Path) -> Result<Option<PathBuf>> {
             Ok(Some(path))
         }
         Target::Stream(_) | Target::Open { .. } => Ok(None),
+    }
+}
+
+/// The number that a path has among the open files of this process: 1 for `/dev/stdout`.
+pub fn number_of_open(path: &Path) -> Option<u32> {
+    match Target::find(path) {
+        Ok(Target::Open { number, .. }) => Some(number),
+        _ => None,
     }
 }
 
@@ -92,23 +102,6 @@ fn open_number(path: &Path) -> Option<u32> {
 #[cfg(not(unix))]
 fn open_number(_path: &Path) -> Option<u32> {
     None
-}
-
-/// Another handle of what is open already. Those of the standard streams share their place with the
-/// originals, so that nothing is written over anything else.
-#[cfg(unix)]
-fn open_again(path: &Path, number: u32) -> io::Result<File> {
-    use std::os::fd::AsFd;
-    match number {
-        1 => io::stdout().as_fd().try_clone_to_owned().map(File::from),
-        2 => io::stderr().as_fd().try_clone_to_owned().map(File::from),
-        _ => OpenOptions::new().append(true).open(path),
-    }
-}
-
-#[cfg(not(unix))]
-fn open_again(path: &Path, _number: u32) -> io::Result<File> {
-    OpenOptions::new().append(true).open(path)
 }
 
 /// The folder of a file.
@@ -356,7 +349,10 @@ mod tests {
             }
             assert_eq!(fs::read(&path).unwrap(), b"old new new ");
             assert_eq!(names(folder.path()), ["log"]);
-            assert!(["/dev/stdout", "/dev/stderr"].iter().all(|name| check(Path::new(name)) == Ok(None)));
+            assert_eq!(
+                ["/dev/stdout", "/dev/stderr", "/dev/null"].map(|name| number_of_open(Path::new(name))),
+                [Some(1), Some(2), None]
+            );
         }
     }
 }

@@ -358,9 +358,15 @@ pub struct Compare {
 const PREDICT_EXAMPLES: &str = "\
 Examples:
   novikoff predict spam.model mail.csv > labels.txt
+  novikoff predict churn.model customers.csv --with id,name --probabilities > churn.tsv
   novikoff predict digits.model digits.csv --top 3 --probabilities
   echo 'Call now to claim your prize' | novikoff predict mail.model - --explain
-  tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores";
+  tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores
+
+A line has fields between tabs: the columns of --with, then the label, then what else is asked for. Within a field \
+\\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. With --skip-bad-rows the \
+line of a bad row stays: ? stands in place of its prediction, and \\? is a label that is called ?. With --json a bad row \
+has \"label\": null and \"bad\": true.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -371,6 +377,9 @@ pub struct Predict {
     pub data: PathBuf,
     #[command(flatten)]
     pub reading: Reading,
+    /// Columns of the table to put before each prediction, by names or numbers from 1: an id, for example.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub with: Vec<String>,
     /// After the label its score; for more than two classes the scores of all, in the order of `inspect`.
     #[arg(long, conflicts_with_all = ["probabilities", "top"])]
     pub scores: bool,
@@ -387,8 +396,10 @@ pub struct Predict {
     /// more than two classes: more than to the score of the second best) [default of N: 5].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
     pub explain: Option<usize>,
-    #[command(flatten)]
-    pub output_form: OutputForm,
+    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else is
+    /// asked for.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -615,9 +626,9 @@ pub struct Reading {
     /// svmlight: indices count from 0.
     #[arg(long, help_heading = "Reading")]
     pub zero_based: bool,
-    /// The largest index or number of features allowed.
-    #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
-    pub max_index: u32,
+    /// svmlight: the largest index allowed; vw and documents: the largest number of features [default: 67108864].
+    #[arg(long, value_name = "N", help_heading = "Reading")]
+    pub max_index: Option<u32>,
     /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps
     /// the names [default: 0, with --online 22, so that memory stays constant].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=30), help_heading = "Reading")]
@@ -647,9 +658,9 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, ?, nan) is.
-    #[arg(long, value_enum, default_value_t = Missing::Error, help_heading = "Reading tables")]
-    pub missing: Missing,
+    /// Tables: what a missing value ("", NA, ?, nan) is [default: error; a model knows what it was trained with].
+    #[arg(long, value_enum, help_heading = "Reading tables")]
+    pub missing: Option<Missing>,
 }
 
 /// How documents become features; a model knows how its own did.

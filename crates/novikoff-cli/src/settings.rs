@@ -1,7 +1,9 @@
 //! From what the user wrote to what the library wants.
 
+mod applied;
 mod learner;
 
+pub use applied::{Use, options_for};
 pub use learner::{learner, learner_or};
 
 use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
@@ -26,7 +28,7 @@ pub fn options(reading: &Reading) -> Result<Options> {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global();
     options.format = reading.format;
     options.base = reading.zero_based.then_some(0);
-    options.max_index = reading.max_index;
+    options.max_index = reading.max_index.unwrap_or(options.max_index);
     options.hash_bits = reading.hash_bits;
     options.labels = reading.labels.clone();
     options.skip_bad_rows = reading.skip_bad_rows;
@@ -93,7 +95,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
             (_, true) => Header::Absent,
             _ => Header::Detect,
         },
-        missing: reading.missing,
+        missing: reading.missing.unwrap_or_default(),
         delimiter,
         row_weights: reading.row_weights.clone(),
         text: reading.text.clone(),

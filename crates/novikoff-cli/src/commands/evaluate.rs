@@ -6,7 +6,7 @@ use crate::arguments::Evaluate;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, number, percent, table};
-use crate::settings::options;
+use crate::settings::{Use, options_for};
 use crate::summary::evaluation::{CONFIDENCE, class_error_text, r2_text};
 use novikoff::Result;
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -19,8 +19,8 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
-    let data =
-        Reader::open(&input, &options(&arguments.reading)?, &model.for_evaluation())?.read(&mut watch)?;
+    let options = options_for(&arguments.reading, &model, Use::Evaluation)?;
+    let data = Reader::open(&input, &options, &model.for_evaluation())?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let evaluation = evaluate(&model, &data)?;

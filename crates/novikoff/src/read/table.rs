@@ -6,9 +6,11 @@
 //!
 //! [`TableSchema`]: crate::features::table::TableSchema
 
+mod applied;
 mod infer;
 mod rows;
 
+pub use applied::{Columns, Keeping, applied};
 pub use infer::{infer, infer_start};
 pub use rows::Table;
 

@@ -16,6 +16,7 @@ use novikoff::penalty::Bias;
 use novikoff::read::Format;
 use novikoff::solver::Schedule;
 use novikoff::train::{LearnerName, SolverName};
+use novikoff::{Error, Result};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -319,12 +320,13 @@ pub struct Compare {
     /// that tells classes apart [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
-    /// After how many epochs to look; parts of one are fine.
-    #[arg(long, value_name = "N,M", value_delimiter = ',', default_values_t = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0], allow_negative_numbers = true)]
-    pub epochs: Vec<f64>,
-    /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs.
-    #[arg(long, value_name = "KERNELS", value_delimiter = ',', default_values_t = ["linear".to_owned(), "poly:2".into(), "poly:3".into()])]
-    pub kernels: Vec<String>,
+    /// After how many epochs of the perceptron to look; parts of one are fine [default: 0.1,1,2,3,4,10].
+    #[arg(long, value_name = "N,M", value_delimiter = ',', allow_negative_numbers = true)]
+    pub epochs: Option<Vec<f64>>,
+    /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs [default:
+    /// linear,poly:2,poly:3].
+    #[arg(long, visible_alias = "kernel", value_name = "KERNELS", value_delimiter = ',')]
+    pub kernels: Option<Vec<String>>,
     #[command(flatten)]
     pub pictures: Pictures,
     /// Where to keep what is done: if the file is there, the comparison goes on from it.
@@ -353,6 +355,19 @@ pub struct Compare {
     /// The seed of every random choice.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+}
+
+impl Compare {
+    /// The first option that is given and says how the perceptron learns.
+    pub fn perceptron_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--epochs", self.epochs.is_some()),
+            ("--kernels", self.kernels.is_some()),
+            ("--normalise", self.normalise),
+            ("--tie", self.tie != Tie::Mistake),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
 }
 
 const PREDICT_EXAMPLES: &str = "\
@@ -418,9 +433,9 @@ pub struct Evaluate {
 pub struct Inspect {
     /// The model.
     pub model: PathBuf,
-    /// How many weights to show for each class.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub top: usize,
+    /// How many weights to show for each class [default: 10].
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -454,7 +469,7 @@ pub struct MarginCommand {
     #[arg(long, value_name = "E", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub tolerance: f64,
     /// Only say whether the rows can be separated, with the proof: do not close the interval of the margin.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tolerance")]
     pub decide: bool,
     /// Most rounds over all rows.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = at_least_one)]
@@ -495,13 +510,36 @@ pub struct Pictures {
 }
 
 impl Pictures {
+    /// Refuses options that say how to draw a picture that is not asked for.
+    pub fn check(&self) -> Result<()> {
+        let idle = [
+            ("--columns", !self.columns.is_empty(), PictureName::Points),
+            ("--image", self.image.is_some(), PictureName::Image),
+        ];
+        match idle.into_iter().find(|(_, given, of)| *given && !self.draw(*of)) {
+            Some((option, _, of)) => {
+                let of = of.name();
+                let error = Error::usage(format!("{option} is for the picture {of}, which is not asked for"));
+                Err(error.hint(format!(
+                    "leave out {option}, or add --report FILE.html or --picture {of}=FILE.svg"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether anything is to be drawn.
     pub fn wanted(&self) -> bool {
         self.report.is_some() || !self.picture.is_empty()
     }
+
+    /// Whether this picture is to be drawn, alone or on a page.
+    pub fn draw(&self, name: PictureName) -> bool {
+        self.report.is_some() || self.picture.iter().any(|(wanted, _)| *wanted == name)
+    }
 }
 
-fn named_picture(text: &str) -> Result<(PictureName, PathBuf), String> {
+fn named_picture(text: &str) -> std::result::Result<(PictureName, PathBuf), String> {
     let all = PictureName::ALL.map(PictureName::name).join(", ");
     let Some((name, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err(format!("this is not NAME=FILE.svg, where NAME is one of {all}"));
@@ -512,7 +550,7 @@ fn named_picture(text: &str) -> Result<(PictureName, PathBuf), String> {
     }
 }
 
-fn image_size(text: &str) -> Result<(u32, u32), String> {
+fn image_size(text: &str) -> std::result::Result<(u32, u32), String> {
     let size = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     size.filter(|(w, h)| *w > 0 && *h > 0).ok_or_else(|| "this is not WxH, as 28x28 is".to_owned())
 }
@@ -555,7 +593,7 @@ pub struct Rows {
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,
     /// The seed of a fourier map.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "map")]
     pub seed: u64,
     #[command(flatten)]
     pub reading: Reading,
@@ -699,6 +737,22 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// The first of these options that is given.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--words", self.words.is_some()),
+            ("--characters", self.characters.is_some()),
+            ("--keep-case", self.keep_case),
+            ("--stop-words", self.stop_words.is_some()),
+            ("--counting", self.counting.is_some()),
+            ("--idf", self.idf.is_some()),
+            ("--unit-length", self.unit_length.is_some()),
+            ("--min-documents", self.min_documents.is_some()),
+            ("--max-documents", self.max_documents.is_some()),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
     /// The file with the words to leave out, if it is not a list of the program's own.
     pub fn stop_words_file(&self) -> Option<PathBuf> {
         self.stop_words.clone().filter(|path| path.as_os_str() != ENGLISH)
@@ -712,7 +766,7 @@ pub const ENGLISH: &str = "english";
 #[derive(Clone, Copy, Debug)]
 pub struct Span(pub Option<(u8, u8)>);
 
-fn lengths(text: &str) -> Result<Span, String> {
+fn lengths(text: &str) -> std::result::Result<Span, String> {
     if text == "none" {
         return Ok(Span(None));
     }
@@ -729,7 +783,7 @@ pub enum YesNo {
     No,
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
         Ok(number) => Ok(number),

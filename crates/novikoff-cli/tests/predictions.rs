@@ -36,7 +36,7 @@ struct Format {
 }
 
 fn label(i: usize) -> &'static str {
-    if i % 3 == 0 { "yes" } else { "no" }
+    if i.is_multiple_of(3) { "yes" } else { "no" }
 }
 
 const FORMATS: [Format; 5] = [
@@ -81,7 +81,7 @@ const FORMATS: [Format; 5] = [
 
 /// Some of these rows are bad, in runs and alone, in the first block and in later ones.
 fn is_bad(i: usize) -> bool {
-    i < 3 || i % 1000 == 999 || (5000..5010).contains(&i) || i % 97 == 0
+    i < 3 || i % 1000 == 999 || (5000..5010).contains(&i) || i.is_multiple_of(97)
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, counted, percent, seconds, table};
 use crate::report::{self, Page};
-use crate::settings::{comparison, training_options, usual_recipe};
+use crate::settings::{comparison, open, training_options, usual_recipe};
 use crate::summary::comparison::{kernel_table, of_kernel};
 use crate::summary::model::dimensions;
 use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, compare};
@@ -27,6 +27,12 @@ const HELD_OUT: f64 = 0.2;
 /// Runs the command.
 pub fn run(arguments: &Compare) -> Result<Ending> {
     let (comparison, forms) = comparison(arguments)?;
+    if let (true, Some(option)) = (forms.is_empty(), arguments.perceptron_option()) {
+        let what = format!("{option} is for the perceptron, and no variant of it is compared");
+        return Err(Error::usage(what).hint(format!(
+            "leave out {option}, or add random, perceptron, averaged or voted to --learners"
+        )));
+    }
     if !arguments.pictures.columns.is_empty() || arguments.pictures.image.is_some() {
         return Err(
             Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image")
@@ -92,7 +98,7 @@ fn read<F>(
 where
     Watch<F>: novikoff::control::Observer,
 {
-    let reader = Reader::open(input, options, &Purpose::Training)?;
+    let reader = open(input, options, &Purpose::Training, &arguments.documents)?;
     let Some(path) = &arguments.test else {
         let (data, test) = reader.read_split(HELD_OUT, arguments.seed, watch)?;
         warn(&input.name(), &data.report);

@@ -9,7 +9,7 @@ use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
 use crate::report::{self, Page};
-use crate::settings::training_options;
+use crate::settings::{open, training_options};
 use crate::summary::margin::support_rows;
 use crate::summary::model::dimensions;
 use novikoff::certificate::file::{Certificate, Claim};
@@ -18,7 +18,7 @@ use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::margin::{Margin, Separable, Settings, margin};
 use novikoff::penalty::Bias;
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Input, Purpose};
 use novikoff::solver::Termination;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
@@ -33,11 +33,15 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         seed: arguments.seed,
         decide: arguments.decide,
     };
+    if arguments.pictures.image.is_some() {
+        return Err(Error::usage("a margin is drawn without images").hint("leave out --image"));
+    }
+    arguments.pictures.check()?;
     let mut closing = Closing::default();
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
+    let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let started = Instant::now();
@@ -119,6 +123,10 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
         };
         let (positive, negative) = if swap { (negative, positive) } else { (positive, negative) };
         return Ok(vec![sides(vec![positive.clone()], vec![negative.clone()])]);
+    }
+    if arguments.positive.is_some() {
+        let what = format!("there are {} labels; only of two can one be the positive one", names.len());
+        return Err(Error::usage(what).hint("leave out --positive"));
     }
     let mut all = Vec::new();
     match arguments.multiclass {

@@ -6,13 +6,13 @@ use crate::files;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
-use crate::settings::{map, training_options};
+use crate::settings::{map, open, training_options};
 use crate::summary::model::dimensions;
 use novikoff::Result;
 use novikoff::data::canonical::Origin;
 use novikoff::features::map::Mapper;
 use novikoff::features::text::TextRecipe;
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Input, Purpose};
 use serde_json::json;
 use std::io::Write;
 
@@ -22,7 +22,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
+    let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let mapped = match wanted {

@@ -9,7 +9,7 @@ use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::Page;
 use crate::report::training::{self, Evidence};
-use crate::settings::{learner, training_options, usual_recipe};
+use crate::settings::{learner, open, open_stream, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
@@ -26,6 +26,7 @@ use std::time::Instant;
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
+    arguments.pictures.check()?;
     let learner = learner(arguments, Contents::Rows)?;
     let usual = usual_recipe(&learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
@@ -75,7 +76,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let mut watch = Watch::telling(|progress| closing.note(progress));
     let input = Input::named(&arguments.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let reader = Reader::open(&input, options, &purpose)?;
+    let reader = open(&input, options, &purpose, &arguments.documents)?;
     let mut learner = learner(arguments, reader.contents())?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
@@ -180,7 +181,7 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
             }
         }
     });
-    let reader = Reader::open_stream(&input, options, &Purpose::Training)?;
+    let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
     let fit = train_online(reader, learner, &mut watch).map_err(|e| place(e, &input));
     watch.clear();
     let fit = fit?;

@@ -4,13 +4,13 @@ use super::warn;
 use crate::arguments::Verify;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::settings::training_options;
+use crate::settings::{open, training_options};
 use novikoff::certificate::file::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Input, Purpose};
 use novikoff::{Error, Result};
 use serde_json::json;
 use std::fs::File;
@@ -86,7 +86,7 @@ fn read(
     observer: &mut dyn Observer,
 ) -> Result<Dataset> {
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    Reader::open(input, &options, purpose)?.read(observer)
+    open(input, &options, purpose, &arguments.documents)?.read(observer)
 }
 
 /// Stops where another has failed.

@@ -35,6 +35,13 @@ Examples:
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// Show neither progress nor warnings.
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Show progress as lines on standard error, whether or not that is a terminal: every epoch, and what is under
+    /// way once a second.
+    #[arg(long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,6 +67,24 @@ pub enum Command {
     Rows(Rows),
     /// Say what theory promises before any row is seen.
     Bounds(Bounds),
+}
+
+impl Command {
+    /// Whether results, and errors, are wanted as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            Command::Train(it) => it.output_form.json,
+            Command::Predict(it) => it.json,
+            Command::Tune(it) => it.train.output_form.json,
+            Command::Compare(it) => it.output_form.json,
+            Command::Evaluate(it) => it.output_form.json,
+            Command::Inspect(it) => it.output_form.json,
+            Command::Margin(it) => it.output_form.json,
+            Command::Verify(it) => it.output_form.json,
+            Command::Rows(it) => it.output_form.json,
+            Command::Bounds(it) => it.output_form.json,
+        }
+    }
 }
 
 const TRAIN_EXAMPLES: &str = "\
@@ -412,7 +437,7 @@ pub struct Predict {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
     pub explain: Option<usize>,
     /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else is
-    /// asked for.
+    /// asked for. An error is an object on the last line of standard error.
     #[arg(long)]
     pub json: bool,
 }
@@ -644,7 +669,8 @@ pub struct Writing {
 
 #[derive(Debug, Args)]
 pub struct OutputForm {
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print one JSON object on standard output, and nothing else there. An error is one on the last line of
+    /// standard error.
     #[arg(long)]
     pub json: bool,
 }

@@ -3,6 +3,7 @@
 
 use super::warn;
 use crate::arguments::Evaluate;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, number, percent, table};
@@ -50,6 +51,7 @@ fn as_json(model: &Model, evaluation: &Evaluation) -> Value {
         "r2": numbers.and_then(|measured| measured.r2),
         "mae": numbers.map(|measured| measured.mae),
         "rmse": numbers.map(|measured| measured.rmse),
+        "warnings": warnings(),
     })
 }
 

@@ -3,15 +3,17 @@
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
 use crate::files;
+use crate::messages::warnings;
 use crate::outcome::Closing;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
-use crate::report::{self, Page};
+use crate::report::{self as page, Page};
 use crate::settings::{open, training_options};
 use crate::summary::margin::support_rows;
 use crate::summary::model::dimensions;
+use crate::summary::written::{add_drawn, drawn, report};
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;
@@ -83,7 +85,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
             Some(part) => {
                 let (sides, found) = &parts[part];
                 let evidence = Evidence { data: &data, sides, found, closing: &closings[part], arguments };
-                report::margin::sections(&evidence)?
+                page::margin::sections(&evidence)?
             }
             None => Vec::new(),
         };
@@ -203,6 +205,9 @@ fn as_json(parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> 
     least["separable"] = json!(answer(overall(parts)));
     least["seconds"] = json!(spent);
     least["certificate"] = json!(arguments.certificate);
+    least["report"] = json!(report(&arguments.pictures));
+    least["pictures"] = json!(drawn(&arguments.pictures));
+    least["warnings"] = json!(warnings());
     if parts.len() > 1 {
         least["parts"] = parts.iter().map(|(sides, found)| part_json(sides, found)).collect();
     }
@@ -315,7 +320,5 @@ fn certificate_line(lines: &mut Lines, arguments: &MarginCommand) {
         Some(path) => lines.add("certificate", path.display().to_string()),
         None => lines.add("certificate", "not kept; --certificate FILE writes it"),
     }
-    if let Some(path) = &arguments.pictures.report {
-        lines.add("report", path.display().to_string());
-    }
+    add_drawn(lines, &arguments.pictures);
 }

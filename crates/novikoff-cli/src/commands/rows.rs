@@ -3,6 +3,7 @@
 use super::warn;
 use crate::arguments::Rows;
 use crate::files;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
@@ -42,6 +43,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
             "features": rows.rows.columns(),
             "hash": hash,
             "file": arguments.file,
+            "warnings": warnings(),
         });
         print(&format!("{what}\n"))?;
     } else {

@@ -3,6 +3,7 @@
 use super::{train, warn};
 use crate::arguments::{PenaltyArgument, Train, Tune};
 use crate::files;
+use crate::messages::warnings;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -142,6 +143,7 @@ fn as_json(train: &Train, options: &Options, tuned: &Tuned, outcome: &Outcome) -
         key(tuned): chosen.value,
         "error": chosen.error,
         "fit": json::training(train, options, outcome),
+        "warnings": warnings(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::warn;
 use crate::arguments::Verify;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
@@ -48,7 +49,10 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
             .iter()
             .map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail, "question": c.question}))
             .collect();
-        format!("{}\n", json!({"command": "verify", "holds": holds, "claims": claims}))
+        format!(
+            "{}\n",
+            json!({"command": "verify", "holds": holds, "claims": claims, "warnings": warnings()})
+        )
     } else {
         let mut text = String::new();
         for claim in &checked {

@@ -8,3 +8,4 @@ pub mod model;
 pub mod prediction;
 pub mod trace;
 pub mod training;
+pub mod written;

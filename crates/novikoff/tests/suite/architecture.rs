@@ -32,10 +32,12 @@ const LIBRARY: [&str; 22] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 12] = [
+const PROGRAM: [&str; 14] = [
     "picture",
     "arguments",
     "flags",
+    "foreign",
+    "messages",
     "output",
     "progress",
     "files",

@@ -2,6 +2,7 @@
 
 use crate::picture::PictureName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
@@ -38,8 +39,8 @@ pub struct Arguments {
     /// Show neither progress nor warnings.
     #[arg(long, global = true)]
     pub quiet: bool,
-    /// Show progress as lines on standard error, whether or not that is a terminal: every epoch, and what is under
-    /// way once a second.
+    /// Show progress as lines on standard error, whether or not that is a terminal: every epoch, and what is
+    /// under way once a second.
     #[arg(long, global = true, conflicts_with = "quiet")]
     pub verbose: bool,
 }
@@ -67,6 +68,10 @@ pub enum Command {
     Rows(Rows),
     /// Say what theory promises before any row is seen.
     Bounds(Bounds),
+    /// Print a script by which a shell completes commands and options.
+    Completions(Completions),
+    /// Print the manual's page of the program, or of a command.
+    Man(Man),
 }
 
 impl Command {
@@ -83,6 +88,7 @@ impl Command {
             Command::Verify(it) => it.output_form.json,
             Command::Rows(it) => it.output_form.json,
             Command::Bounds(it) => it.output_form.json,
+            Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }
@@ -403,10 +409,10 @@ Examples:
   echo 'Call now to claim your prize' | novikoff predict mail.model - --explain
   tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores
 
-A line has fields between tabs: the columns of --with, then the label, then what else is asked for. Within a field \
-\\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. With --skip-bad-rows the \
-line of a bad row stays: ? stands in place of its prediction, and \\? is a label that is called ?. With --json a bad row \
-has \"label\": null and \"bad\": true.";
+A line has fields between tabs: the columns of --with, then the label, then what else is asked for. \
+Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. \
+With --skip-bad-rows the line of a bad row stays: ? stands in place of its prediction, and \\? is a label \
+that is called ?. With --json a bad row has \"label\": null and \"bad\": true.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -436,8 +442,8 @@ pub struct Predict {
     /// more than two classes: more than to the score of the second best) [default of N: 5].
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5", value_parser = at_least_one, conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"])]
     pub explain: Option<usize>,
-    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else is
-    /// asked for. An error is an object on the last line of standard error.
+    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else
+    /// is asked for. An error is an object on the last line of standard error.
     #[arg(long)]
     pub json: bool,
 }
@@ -657,12 +663,38 @@ pub struct Bounds {
     pub output_form: OutputForm,
 }
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  novikoff completions bash > ~/.local/share/bash-completion/completions/novikoff
+  novikoff completions zsh > ~/.zfunc/_novikoff
+  novikoff completions fish > ~/.config/fish/completions/novikoff.fish";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  novikoff man | man -l -
+  novikoff man train > ~/.local/share/man/man1/novikoff-train.1";
+
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub struct Man {
+    /// The command that the page is about [default: the program].
+    pub command: Option<String>,
+}
+
 /// Which files may be replaced.
 #[derive(Debug, Args)]
 pub struct Writing {
-    /// Replace a file of any kind that is there already. Without this an output replaces an empty file or one of
-    /// its own kind: a model replaces a model, a certificate a certificate, and so on. What the command reads is
-    /// never replaced, nor one output by another; pipes and devices are written to as they are.
+    /// Replace a file of any kind that is there already. Without this an output replaces an empty file or one
+    /// of its own kind: a model replaces a model, a certificate a certificate, and so on. What the command
+    /// reads is never replaced, nor one output by another; pipes and devices are written to as they are.
     #[arg(long)]
     pub force: bool,
 }
@@ -681,7 +713,7 @@ pub struct Reading {
     /// The format [default: detected by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
     pub format: Option<Format>,
-    /// Leave out bad rows, and say how many, instead of giving up at the first.
+    /// Leave out bad rows, and say how many, instead of giving up at the first; predict prints a ? for each.
     #[arg(long, help_heading = "Reading")]
     pub skip_bad_rows: bool,
     /// Threads [default: one a core]. They change the speed, never the result.
@@ -690,7 +722,8 @@ pub struct Reading {
     /// svmlight: indices count from 0.
     #[arg(long, help_heading = "Reading")]
     pub zero_based: bool,
-    /// svmlight: the largest index allowed; vw and documents: the largest number of features [default: 67108864].
+    /// svmlight: the largest index allowed; vw and documents: the largest number of features [default:
+    /// 67108864].
     #[arg(long, value_name = "N", help_heading = "Reading")]
     pub max_index: Option<u32>,
     /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps
@@ -722,7 +755,8 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, ?, nan) is [default: error; a model knows what it was trained with].
+    /// Tables: what a missing value ("", NA, ?, nan) is [default: error; a model knows what it was trained
+    /// with].
     #[arg(long, value_enum, help_heading = "Reading tables")]
     pub missing: Option<Missing>,
 }

@@ -115,7 +115,7 @@ impl Files {
                 .reads_some("--stop-words", &it.documents.stop_words_file())
                 .writes("FILE", Kind::Rows, &Some(it.file.clone()))
                 .forced(it.writing.force),
-            Command::Bounds(_) => none,
+            Command::Bounds(_) | Command::Completions(_) | Command::Man(_) => none,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Options of other programs: who types one is told what does its work here.
 
-/// An option that other programs have: the commands after which it is meant so, its spellings, and what does its
-/// work here.
+/// An option that other programs have: the commands after which it is meant so, its spellings, and what does
+/// its work here.
 struct Foreign {
     commands: &'static [&'static str],
     spellings: &'static [&'static str],

@@ -73,6 +73,8 @@ fn run(command: &Command) -> Result<Ending> {
         Command::Verify(verify) => commands::verify::run(verify),
         Command::Rows(rows) => commands::rows::run(rows),
         Command::Bounds(bounds) => commands::bounds::run(bounds),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Man(man) => commands::man::run(man),
     }
 }
 

@@ -58,7 +58,8 @@ pub fn warnings() -> Vec<String> {
     WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Says what is wrong and what to do about it, and where JSON is asked for, the same as an object on the last line.
+/// Says what is wrong and what to do about it, and where JSON is asked for, the same as an object on the last
+/// line.
 pub fn fail(error: &Error, json: bool) {
     say(&format!("error: {}", with_options(&error.to_string())));
     let hint = error.advice().map(with_options);

@@ -78,7 +78,8 @@ fn a_failure_is_told_to_people_and_with_json_as_an_object_on_the_last_line() {
     assert!(told["error"].as_str().unwrap().starts_with("the value \"y\""), "{told}");
     assert_eq!((&told["file"], &told["line"], &told["column"]), (&json!("rows.svm"), &json!(61), &json!(5)));
     let told = failure(&run("train nothing.svm --json", here));
-    let expected = json!({"error": "there is no such file", "hint": null, "file": "nothing.svm", "line": null, "column": null});
+    let expected = json!({"error": "there is no such file", "hint": null, "file": "nothing.svm",
+        "line": null, "column": null});
     assert_eq!(told, expected);
     for words in ["train good.svm -o good.svm --json", "predict it.model good.svm --json --row-weights w"] {
         assert!(failure(&run(words, here))["hint"].is_string(), "{words}");

@@ -197,6 +197,7 @@ fn an_output_that_cannot_be_written_is_found_before_anything_is_read() {
             ("nowhere/it", "there is no folder nowhere"),
             ("locked/it", "there is no folder locked"),
             ("folder", "this is a folder"),
+            ("new/", "this is a folder"),
             ("locked", "no permission"),
         ] {
             let said = refused(&words.replace("OUT", out), here);

@@ -1,4 +1,5 @@
-//! Every row of the input has its line of predictions, also the bad ones, with the columns that are wanted beside it.
+//! Every row of the input has its line of predictions, also the bad ones, with the columns that are wanted
+//! beside it.
 
 use serde_json::{Value, json};
 use std::fs;

@@ -2,8 +2,10 @@
 
 pub mod bounds;
 pub mod compare;
+pub mod completions;
 pub mod evaluate;
 pub mod inspect;
+pub mod man;
 pub mod margin;
 pub mod predict;
 pub mod rows;

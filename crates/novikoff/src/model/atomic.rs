@@ -70,6 +70,14 @@ enum Target {
 impl Target {
     fn find(path: &Path) -> io::Result<Self> {
         let path = follow_links(path)?;
+        // Other functions pass over a slash at the end, and would find out last.
+        match path.as_os_str().as_encoded_bytes().last() {
+            None => return Err(io::Error::new(ErrorKind::InvalidInput, "an empty name is that of no file")),
+            Some(end) if std::path::is_separator(char::from(*end)) => {
+                return Err(ErrorKind::IsADirectory.into());
+            }
+            Some(_) => {}
+        }
         if let Some(number) = open_number(&path) {
             return Ok(Target::Open { path, number });
         }
@@ -266,6 +274,9 @@ mod tests {
         let error = write(folder.path(), b"x").unwrap_err();
         assert!(error.advice().unwrap().contains("name a file in it"));
         assert_eq!(check(folder.path()), Err(error));
+        let error = check(&folder.path().join("new/")).unwrap_err();
+        assert!(error.advice().unwrap().contains("name a file in it"), "{error}");
+        assert!(check(Path::new("")).is_err());
         assert!(names(folder.path()).is_empty());
     }
 

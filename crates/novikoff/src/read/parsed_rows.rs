@@ -391,7 +391,8 @@ mod tests {
             }
             let index = |row: usize| rows.indices[rows.starts[row]] as usize;
             let seen: Vec<Option<usize>> = rows.in_order().map(|row| row.map(index)).collect();
-            let expected: Vec<_> = are_good.iter().enumerate().map(|(number, good)| good.then_some(number)).collect();
+            let numbered = are_good.iter().enumerate();
+            let expected: Vec<_> = numbered.map(|(number, good)| good.then_some(number)).collect();
             prop_assert_eq!(seen, expected);
         }
     }

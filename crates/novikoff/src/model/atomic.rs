@@ -33,7 +33,7 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
     done.map_err(|error| explain(&name, target.path(), &error))
 }
 
-/// Says now what would keep [`write`] from writing this file later: that it is a folder, that there is no
+/// Says now what would keep [`write()`] from writing this file later: that it is a folder, that there is no
 /// folder for it, or no permission. Writes nothing.
 ///
 /// Returns the file that would be made or replaced, behind all links; none for what is written to as it is.

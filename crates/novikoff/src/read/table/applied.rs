@@ -163,9 +163,71 @@ impl Parser for Keeping {
             let text = |&at: &usize| String::from_utf8_lossy(&fields[at].text(block)).into_owned();
             rows.beside.extend(self.fields.iter().map(|at| whole.then(|| text(at))));
         }
+        // After a bad row that ends the reading there are more records than rows.
+        let expected = self.fields.len() * (rows.len() + rows.before_bad.len());
+        rows.beside.resize(expected, None);
     }
 
     fn finish(&self, bytes: u64) -> Result<()> {
         self.table.finish(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::infer_start;
+    use super::*;
+    use crate::read::parsed_rows::Labelling;
+    use crate::read::pipeline::Setup;
+
+    const TABLE: &str = "id,a,y\n7,1,u\n8,2,v\n";
+
+    /// The schema of a model that was trained on the table.
+    fn schema(missing: Missing) -> Arc<TableSchema> {
+        let options = TableOptions { missing, drop: vec!["id".into()], ..TableOptions::default() };
+        let setup = Setup { threads: 1, skip_bad_rows: false };
+        let inferred = infer_start("t", TABLE.as_bytes(), &options, &Labelling::Open, setup).unwrap();
+        Arc::new(inferred.schema)
+    }
+
+    #[test]
+    fn options_change_where_a_table_differs_from_the_one_trained_on_and_nothing_that_was_decided() {
+        let strict = schema(Missing::Error);
+        assert_eq!(applied(&strict, &TableOptions::default()), Ok(strict.clone()));
+        let options = TableOptions {
+            delimiter: Some(b';'),
+            header: Header::Absent,
+            missing: Missing::Mean,
+            ..TableOptions::default()
+        };
+        let changed = applied(&strict, &options).unwrap();
+        assert_eq!((changed.delimiter, changed.header, changed.missing), (b';', false, Missing::Mean));
+        assert_eq!(changed.columns, strict.columns);
+        let with = |missing| TableOptions { missing, ..TableOptions::default() };
+        assert!(applied(&strict, &with(Missing::Indicator)).is_err());
+        for own in [Missing::Zero, Missing::Mean, Missing::Indicator] {
+            for given in [Missing::Zero, Missing::Mean, Missing::Indicator] {
+                assert_eq!(applied(&schema(own), &with(given)).is_ok(), own == given);
+            }
+        }
+        let headless = applied(&strict, &options).unwrap();
+        let header = TableOptions { header: Header::Present, ..TableOptions::default() };
+        assert!(applied(&headless, &header).is_err() && applied(&strict, &header).is_ok());
+    }
+
+    #[test]
+    fn columns_are_meant_by_name_or_number_and_what_the_model_needs_cannot_be_dropped() {
+        let schema = schema(Missing::Error);
+        let columns = Columns::of(&schema, "t", b"more,y,a,id\n").unwrap();
+        assert_eq!(columns.kept(&["id".into(), "1".into()], "t"), Ok(vec![3, 0]));
+        assert!(columns.kept(&["5".into()], "t").is_err() && columns.kept(&["b".into()], "t").is_err());
+        let drop =
+            |meant: &str, labelling| columns.passed_over(&schema, &labelling, &[meant.into()], &[3], "t");
+        // What was dropped in training may be dropped again, by its number there.
+        assert_eq!(drop("1", Labelling::Ignored), Ok(vec!["id".into()]));
+        assert_eq!(drop("more", Labelling::Ignored), Ok(vec!["id".into(), "more".into()]));
+        assert_eq!(drop("y", Labelling::Ignored), Ok(vec!["id".into()]));
+        assert!(drop("y", Labelling::Open).is_err() && drop("a", Labelling::Ignored).is_err());
+        assert!(drop("b", Labelling::Ignored).is_err());
     }
 }

@@ -318,16 +318,19 @@ impl Reader {
                 reader.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
             }
         }
-        if options.max_index != MAX_INDEX
-            && purpose.schema().is_none()
-            && format != Format::Svmlight
-            && reader.numbering.new_names.is_none()
-        {
-            let what =
-                "`max_index` limits indices of svmlight, and names of features that are kept: there are none";
-            return Err(Error::usage(what).hint("leave out `max_index`"));
-        }
+        reader.check_limit(format, options, purpose)?;
         Ok(reader)
+    }
+
+    /// A limit of what is not counted is a mistake.
+    fn check_limit(&self, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+        let is_counted = format == Format::Svmlight || self.numbering.new_names.is_some();
+        if options.max_index == MAX_INDEX || is_counted || purpose.schema().is_some() {
+            return Ok(());
+        }
+        let what =
+            "`max_index` limits indices of svmlight, and names of features that are kept: there are none";
+        Err(Error::usage(what).hint("leave out `max_index`"))
     }
 
     fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {

@@ -2,6 +2,7 @@
 
 use crate::picture::PictureName;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
@@ -16,6 +17,7 @@ use novikoff::penalty::Bias;
 use novikoff::read::Format;
 use novikoff::solver::Schedule;
 use novikoff::train::{LearnerName, SolverName};
+use novikoff::{Error, Result};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -34,6 +36,13 @@ Examples:
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
+    /// Show neither progress nor warnings.
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Show progress as lines on standard error, whether or not that is a terminal: every epoch, and what is
+    /// under way once a second.
+    #[arg(long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +68,29 @@ pub enum Command {
     Rows(Rows),
     /// Say what theory promises before any row is seen.
     Bounds(Bounds),
+    /// Print a script by which a shell completes commands and options.
+    Completions(Completions),
+    /// Print the manual's page of the program, or of a command.
+    Man(Man),
+}
+
+impl Command {
+    /// Whether results, and errors, are wanted as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            Command::Train(it) => it.output_form.json,
+            Command::Predict(it) => it.json,
+            Command::Tune(it) => it.train.output_form.json,
+            Command::Compare(it) => it.output_form.json,
+            Command::Evaluate(it) => it.output_form.json,
+            Command::Inspect(it) => it.output_form.json,
+            Command::Margin(it) => it.output_form.json,
+            Command::Verify(it) => it.output_form.json,
+            Command::Rows(it) => it.output_form.json,
+            Command::Bounds(it) => it.output_form.json,
+            Command::Completions(_) | Command::Man(_) => false,
+        }
+    }
 }
 
 const TRAIN_EXAMPLES: &str = "\
@@ -260,6 +292,8 @@ pub struct Train {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
     pub output_form: OutputForm,
 }
 
@@ -324,28 +358,20 @@ pub struct Compare {
     /// that tells classes apart [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
-    /// After how many epochs to measure errors; fractions of one are fine.
-    #[arg(
-        long,
-        value_name = "N,M",
-        value_delimiter = ',',
-        default_values_t = [0.1, 1.0, 2.0, 3.0, 4.0, 10.0],
-        allow_negative_numbers = true
-    )]
-    pub epochs: Vec<f64>,
-    /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs.
-    #[arg(
-        long,
-        value_name = "KERNELS",
-        value_delimiter = ',',
-        default_values_t = ["linear".to_owned(), "poly:2".into(), "poly:3".into()]
-    )]
-    pub kernels: Vec<String>,
+    /// After how many epochs to measure errors; fractions of one are fine [default: 0.1,1,2,3,4,10].
+    #[arg(long, value_name = "N,M", value_delimiter = ',', allow_negative_numbers = true)]
+    pub epochs: Option<Vec<f64>>,
+    /// Kernels of the perceptron, as `train` has them; KERNEL@N ends after N epochs [default:
+    /// linear,poly:2,poly:3].
+    #[arg(long, visible_alias = "kernel", value_name = "KERNELS", value_delimiter = ',')]
+    pub kernels: Option<Vec<String>>,
     #[command(flatten)]
     pub pictures: Pictures,
     /// Where to store what is done: if the file is there, the comparison resumes from it.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// How more than two classes are told apart [default: one-vs-rest, as in the paper].
     #[arg(long, value_enum)]
     pub multiclass: Option<Scheme>,
@@ -369,12 +395,31 @@ pub struct Compare {
     pub seed: u64,
 }
 
+impl Compare {
+    /// The first option that is given and says how the perceptron learns.
+    pub fn perceptron_option(&self) -> Option<&'static str> {
+        let options = [
+            ("--epochs", self.epochs.is_some()),
+            ("--kernels", self.kernels.is_some()),
+            ("--normalise", self.normalise),
+            ("--tie", self.tie != Tie::Mistake),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+}
+
 const PREDICT_EXAMPLES: &str = "\
 Examples:
   novikoff predict spam.model mail.csv > labels.txt
+  novikoff predict churn.model customers.csv --with id,name --probabilities > churn.tsv
   novikoff predict digits.model digits.csv --top 3 --probabilities
   echo 'Call now to claim your prize' | novikoff predict mail.model - --explain
-  tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores";
+  tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores
+
+A line has fields between tabs: the columns of --with, then the label, then what else is asked for. \
+Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. \
+With --skip-bad-rows the line of a bad row stays: ? stands in place of its prediction, and \\? is a label \
+that is called ?. With --json a bad row has \"label\": null and \"bad\": true.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PREDICT_EXAMPLES)]
@@ -385,6 +430,9 @@ pub struct Predict {
     pub data: PathBuf,
     #[command(flatten)]
     pub reading: Reading,
+    /// Columns of the table to put before each prediction, by names or numbers from 1: an id, for example.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub with: Vec<String>,
     /// After the label its score; for more than two classes the scores of all, in the order of `inspect`.
     #[arg(long, conflicts_with_all = ["probabilities", "top"])]
     pub scores: bool,
@@ -408,8 +456,10 @@ pub struct Predict {
         conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"]
     )]
     pub explain: Option<usize>,
-    #[command(flatten)]
-    pub output_form: OutputForm,
+    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else
+    /// is asked for. An error is an object on the last line of standard error.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -428,9 +478,9 @@ pub struct Evaluate {
 pub struct Inspect {
     /// The model.
     pub model: PathBuf,
-    /// How many weights to show for each class.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub top: usize,
+    /// How many weights to show for each class [default: 10].
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -454,6 +504,8 @@ pub struct MarginCommand {
     /// Where to write the proof.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
+    #[command(flatten)]
+    pub writing: Writing,
     /// free: the distance of rows from a hyperplane anywhere; penalised: rows with a coordinate of 1 more, as
     /// a perceptron with a bias sees them; none: hyperplanes through the origin.
     #[arg(long, value_enum, default_value_t = Bias::Free)]
@@ -462,7 +514,7 @@ pub struct MarginCommand {
     #[arg(long, value_name = "E", default_value_t = 1e-3, allow_negative_numbers = true)]
     pub tolerance: f64,
     /// Only say whether the rows can be separated, with the proof: do not close the interval of the margin.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tolerance")]
     pub decide: bool,
     /// Most rounds over all rows.
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = at_least_one)]
@@ -515,13 +567,36 @@ pub struct Pictures {
 }
 
 impl Pictures {
+    /// Refuses options that say how to draw a picture that is not asked for.
+    pub fn check(&self) -> Result<()> {
+        let idle = [
+            ("--columns", !self.columns.is_empty(), PictureName::Points),
+            ("--image", self.image.is_some(), PictureName::Image),
+        ];
+        match idle.into_iter().find(|(_, given, of)| *given && !self.draw(*of)) {
+            Some((option, _, of)) => {
+                let of = of.name();
+                let error = Error::usage(format!("{option} is for the picture {of}, which is not asked for"));
+                Err(error.hint(format!(
+                    "leave out {option}, or add --report FILE.html or --picture {of}=FILE.svg"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether anything is to be drawn.
     pub fn wanted(&self) -> bool {
         self.report.is_some() || !self.picture.is_empty()
     }
+
+    /// Whether this picture is to be drawn, alone or on a page.
+    pub fn draw(&self, name: PictureName) -> bool {
+        self.report.is_some() || self.picture.iter().any(|(wanted, _)| *wanted == name)
+    }
 }
 
-fn named_picture(text: &str) -> Result<(PictureName, PathBuf), String> {
+fn named_picture(text: &str) -> std::result::Result<(PictureName, PathBuf), String> {
     let all = PictureName::ALL.map(PictureName::name).join(", ");
     let Some((name, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err(format!("this is not NAME=FILE.svg, where NAME is one of {all}"));
@@ -532,7 +607,7 @@ fn named_picture(text: &str) -> Result<(PictureName, PathBuf), String> {
     }
 }
 
-fn image_size(text: &str) -> Result<(u32, u32), String> {
+fn image_size(text: &str) -> std::result::Result<(u32, u32), String> {
     let size = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     size.filter(|(w, h)| *w > 0 && *h > 0).ok_or_else(|| "this is not WxH, as 28x28 is".to_owned())
 }
@@ -569,18 +644,20 @@ Examples:
 pub struct Rows {
     /// The rows: a path, or - for standard input; compressed or not.
     pub data: PathBuf,
-    /// Where to write them (replaced as a whole, or not at all; only a file of rows is replaced).
+    /// Where to write them (replaced as a whole, or not at all).
     pub file: PathBuf,
     /// Make features of features first, as train does: poly:D or fourier:COUNT:GAMMA.
     #[arg(long, value_name = "MAP")]
     pub map: Option<String>,
     /// The seed of a fourier map.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "map")]
     pub seed: u64,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
     pub documents: Documents,
+    #[command(flatten)]
+    pub writing: Writing,
     #[command(flatten)]
     pub output_form: OutputForm,
 }
@@ -612,9 +689,46 @@ pub struct Bounds {
     pub output_form: OutputForm,
 }
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  novikoff completions bash > ~/.local/share/bash-completion/completions/novikoff
+  novikoff completions zsh > ~/.zfunc/_novikoff
+  novikoff completions fish > ~/.config/fish/completions/novikoff.fish";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  novikoff man | man -l -
+  novikoff man train > ~/.local/share/man/man1/novikoff-train.1";
+
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub struct Man {
+    /// The command that the page is about [default: the program].
+    pub command: Option<String>,
+}
+
+/// Which files may be replaced.
+#[derive(Debug, Args)]
+pub struct Writing {
+    /// Replace a file of any kind that is there already. Without this an output replaces an empty file or one
+    /// of its own kind: a model replaces a model, a certificate a certificate, and so on. What the command
+    /// reads is never replaced, nor one output by another; pipes and devices are written to as they are.
+    #[arg(long)]
+    pub force: bool,
+}
+
 #[derive(Debug, Args)]
 pub struct OutputForm {
-    /// Print one JSON object on standard output, and nothing else there.
+    /// Print one JSON object on standard output, and nothing else there. An error is one on the last line of
+    /// standard error.
     #[arg(long)]
     pub json: bool,
 }
@@ -625,7 +739,7 @@ pub struct Reading {
     /// The format [default: detected by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
     pub format: Option<Format>,
-    /// Leave out bad rows, and say how many, instead of giving up at the first.
+    /// Leave out bad rows, and say how many, instead of giving up at the first; predict prints a ? for each.
     #[arg(long, help_heading = "Reading")]
     pub skip_bad_rows: bool,
     /// Threads [default: one a core]. They change the speed, never the result.
@@ -634,9 +748,10 @@ pub struct Reading {
     /// svmlight: indices count from 0.
     #[arg(long, help_heading = "Reading")]
     pub zero_based: bool,
-    /// The largest index or number of features allowed.
-    #[arg(long, value_name = "N", default_value_t = 1 << 26, help_heading = "Reading")]
-    pub max_index: u32,
+    /// svmlight: the largest index allowed; vw and documents: the largest number of features [default:
+    /// 67108864].
+    #[arg(long, value_name = "N", help_heading = "Reading")]
+    pub max_index: Option<u32>,
     /// vw and documents: number features by N bits of their names' hashes; 0: by a dictionary, which keeps
     /// the names [default: 0, with --online 22, so that memory stays constant].
     #[arg(
@@ -671,9 +786,10 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, ?, nan) is.
-    #[arg(long, value_enum, default_value_t = Missing::Error, help_heading = "Reading tables")]
-    pub missing: Missing,
+    /// Tables: what a missing value ("", NA, ?, nan) is [default: error; a model knows what it was trained
+    /// with].
+    #[arg(long, value_enum, help_heading = "Reading tables")]
+    pub missing: Option<Missing>,
 }
 
 /// How documents become features; a model knows how its own did.
@@ -716,11 +832,37 @@ pub struct Documents {
     pub keep_names: bool,
 }
 
+impl Documents {
+    /// The first of these options that is given.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--words", self.words.is_some()),
+            ("--characters", self.characters.is_some()),
+            ("--keep-case", self.keep_case),
+            ("--stop-words", self.stop_words.is_some()),
+            ("--counting", self.counting.is_some()),
+            ("--idf", self.idf.is_some()),
+            ("--unit-length", self.unit_length.is_some()),
+            ("--min-documents", self.min_documents.is_some()),
+            ("--max-documents", self.max_documents.is_some()),
+        ];
+        options.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// The file with the words to leave out, if it is not a list of the program's own.
+    pub fn stop_words_file(&self) -> Option<PathBuf> {
+        self.stop_words.clone().filter(|path| path.as_os_str() != ENGLISH)
+    }
+}
+
+/// The list of stop words that the program has itself.
+pub const ENGLISH: &str = "english";
+
 /// Lengths of terms; none of them, if so wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Span(pub Option<(u8, u8)>);
 
-fn lengths(text: &str) -> Result<Span, String> {
+fn lengths(text: &str) -> std::result::Result<Span, String> {
     if text == "none" {
         return Ok(Span(None));
     }
@@ -737,7 +879,7 @@ pub enum YesNo {
     No,
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
         Ok(number) => Ok(number),

@@ -5,7 +5,10 @@
 
 mod arguments;
 mod commands;
+mod files;
 mod flags;
+mod foreign;
+mod messages;
 mod outcome;
 mod output;
 mod picture;
@@ -17,10 +20,12 @@ mod summary;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use flags::with_options;
-use novikoff::{Error, ErrorKind};
+use clap::error::ErrorKind::UnknownArgument;
+use clap::error::{ContextKind, ContextValue};
+use files::Files;
+use messages::Talk;
+use novikoff::{Error, ErrorKind, Result};
 use output::Ending;
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Rows and weights are large arrays: an allocator that puts them on huge pages saves a tenth of most
@@ -29,38 +34,74 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    progress::listen_for_interrupts();
-    let result = match arguments.command {
-        Command::Train(train) => commands::train::run(&train),
-        Command::Tune(tune) => commands::tune::run(&tune),
-        Command::Compare(compare) => commands::compare::run(&compare),
-        Command::Predict(predict) => commands::predict::run(&predict),
-        Command::Evaluate(evaluate) => commands::evaluate::run(&evaluate),
-        Command::Inspect(inspect) => commands::inspect::run(&inspect),
-        Command::Margin(margin) => commands::margin::run(&margin),
-        Command::Verify(verify) => commands::verify::run(&verify),
-        Command::Rows(rows) => commands::rows::run(&rows),
-        Command::Bounds(bounds) => commands::bounds::run(&bounds),
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misused(&error),
     };
-    match result {
+    let command = &arguments.command;
+    messages::talk(match (arguments.quiet, arguments.verbose) {
+        (true, _) => Talk::Quiet,
+        (_, true) => Talk::Verbose,
+        _ => Talk::Usual,
+    });
+    progress::listen_for_interrupts();
+    match run(command) {
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::No) => ExitCode::from(1),
         Ok(Ending::Interrupted) => ExitCode::from(130),
-        Err(error) => fail(&error),
+        Err(error) if error.kind() == ErrorKind::Interrupted => {
+            messages::say(progress::NOTHING_WRITTEN);
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            messages::fail(&error, command.json());
+            ExitCode::from(2)
+        }
     }
 }
 
-fn fail(error: &Error) -> ExitCode {
-    // Nothing can be done about a closed standard error.
-    let mut stderr = std::io::stderr().lock();
-    if error.kind() == ErrorKind::Interrupted {
-        let _ = writeln!(stderr, "{}", progress::NOTHING_WRITTEN);
-        return ExitCode::from(130);
+fn run(command: &Command) -> Result<Ending> {
+    Files::of(command).check()?;
+    match command {
+        Command::Train(train) => commands::train::run(train),
+        Command::Tune(tune) => commands::tune::run(tune),
+        Command::Compare(compare) => commands::compare::run(compare),
+        Command::Predict(predict) => commands::predict::run(predict),
+        Command::Evaluate(evaluate) => commands::evaluate::run(evaluate),
+        Command::Inspect(inspect) => commands::inspect::run(inspect),
+        Command::Margin(margin) => commands::margin::run(margin),
+        Command::Verify(verify) => commands::verify::run(verify),
+        Command::Rows(rows) => commands::rows::run(rows),
+        Command::Bounds(bounds) => commands::bounds::run(bounds),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Man(man) => commands::man::run(man),
     }
-    let _ = writeln!(stderr, "error: {}", with_options(&error.to_string()));
-    if let Some(hint) = error.advice() {
-        let _ = writeln!(stderr, "hint: {}", with_options(hint));
+}
+
+/// Says what is wrong with the command line, or shows the help or the version that is asked for.
+fn misused(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let words: Vec<String> = std::env::args().skip(1).take_while(|word| word != "--").collect();
+    let json = words.iter().any(|word| word == "--json");
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == UnknownArgument => option.as_str(),
+        _ => "",
+    };
+    let command = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+    if let Some(here) = foreign::here(command, unknown) {
+        messages::fail(&Error::usage(format!("there is no option {unknown}")).hint(here), json);
+        return ExitCode::from(2);
+    }
+    // Nothing can be done about a closed standard error.
+    let _ = error.print();
+    if json {
+        let text = error.render().to_string();
+        let mut parts = text.split("\n\n").map(str::trim);
+        let what = parts.next().unwrap_or_default().trim_start_matches("error: ");
+        let tip = parts.find_map(|part| part.strip_prefix("tip: "));
+        messages::say(&messages::object(what, tip, None, None, None).to_string());
     }
     ExitCode::from(2)
 }

@@ -15,8 +15,13 @@ pub enum Ending {
 
 /// Prints to standard output. Whoever closes the pipe early has seen enough: that is no error.
 pub fn print(text: &str) -> Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for bytes.
+pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(Error::io("standard output", &e)),
         Ok(()) => Ok(()),

@@ -1,26 +1,37 @@
 //! What happens while the user waits: a bar on a terminal, and Ctrl-C.
 
+use crate::messages;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use novikoff::control::{Flow, Observer, Progress};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether there has been anything to watch yet.
 static WATCHED: AtomicBool = AtomicBool::new(false);
+/// Whether the program waits for somebody else.
+static WAITING: AtomicBool = AtomicBool::new(false);
 
 /// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first
 /// if nothing has been read yet.
 pub fn listen_for_interrupts() {
     // Without a handler Ctrl-C still ends the program, and files are still whole.
     let _ = ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+        let again = INTERRUPTED.swap(true, Ordering::SeqCst) || WAITING.load(Ordering::SeqCst);
         if again || !WATCHED.load(Ordering::SeqCst) {
             let _ = writeln!(std::io::stderr(), "{}", if again { "interrupted" } else { NOTHING_WRITTEN });
             std::process::exit(130);
         }
     });
+}
+
+/// Does something that may wait without end and cannot be stopped: meanwhile the first Ctrl-C ends the program.
+pub fn ended_by_an_interrupt<T>(work: impl FnOnce() -> T) -> T {
+    WAITING.store(true, Ordering::SeqCst);
+    let done = work();
+    WAITING.store(false, Ordering::SeqCst);
+    done
 }
 
 /// What is said when an interrupt leaves nothing to keep.
@@ -31,6 +42,8 @@ pub struct Watch<F> {
     bar: ProgressBar,
     phase: Phase,
     on_event: F,
+    /// What the last line was about, and when it was said.
+    said: (&'static str, Instant),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,19 +65,35 @@ impl Watch<fn(Progress)> {
 impl<F: FnMut(Progress)> Watch<F> {
     /// Watches, and tells `on_event` of epochs, of a stream's doublings, and of intervals around a margin.
     pub fn telling(on_event: F) -> Self {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr_with_hz(10)
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        Self { bar: ProgressBar::with_draw_target(None, target), phase: Phase::Idle, on_event }
+        let is_shown = !messages::is_quiet() && !messages::is_verbose() && std::io::stderr().is_terminal();
+        let target =
+            if is_shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        Self { bar, phase: Phase::Idle, on_event, said: ("", Instant::now()) }
     }
 
     /// Takes the bar off the screen.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
 
+impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
+    fn observe(&mut self, progress: Progress) -> Flow {
+        WATCHED.store(true, Ordering::Relaxed);
+        if messages::is_verbose() {
+            self.say(progress);
+        } else if !self.bar.is_hidden() {
+            self.draw(progress);
+        }
+        if let Progress::Epoch(_) | Progress::Stream { .. } | Progress::Margin { .. } = progress {
+            self.bar.suspend(|| (self.on_event)(progress));
+        }
+        if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl<F> Watch<F> {
     fn enter(&mut self, phase: Phase, template: &str, total: Option<u64>) {
         if self.phase != phase {
             self.phase = phase;
@@ -78,59 +107,92 @@ impl<F: FnMut(Progress)> Watch<F> {
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }
     }
+
+    /// Draws the bar.
+    fn draw(&mut self, progress: Progress) {
+        let (phase, template, total) = match progress {
+            Progress::Reading { total: Some(total), .. } => {
+                let template = "reading  {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {msg}, {eta} left";
+                (Phase::Reading, template, Some(total))
+            }
+            Progress::Reading { .. } => {
+                (Phase::Reading, "reading  {spinner} {bytes} {bytes_per_sec}, {msg}", None)
+            }
+            Progress::Learning { epochs, of, .. } => {
+                let all = of.saturating_mul(epochs as u64);
+                (Phase::Learning, "learning {bar:30} {msg}, {eta} left", Some(all))
+            }
+            Progress::Solving { .. } | Progress::Margin { .. } => {
+                (Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None)
+            }
+            Progress::Testing { of, .. } => (Phase::Testing, "testing  {bar:30} {msg}, {eta} left", Some(of)),
+            Progress::Epoch(_) | Progress::Stream { .. } => return,
+        };
+        self.enter(phase, template, total);
+        match progress {
+            Progress::Reading { bytes, .. } => self.bar.set_position(bytes),
+            Progress::Learning { epoch, rows, of, .. } => {
+                self.bar.set_position(of * (epoch as u64 - 1) + rows)
+            }
+            Progress::Testing { rows, .. } => self.bar.set_position(rows),
+            _ => {}
+        }
+        self.bar.set_message(text(progress));
+    }
+
+    /// Says how far it is, as a line: every epoch, and anything else if it is new, or nothing was said for a
+    /// second.
+    fn say(&mut self, progress: Progress) {
+        let what = match progress {
+            Progress::Reading { .. } => "reading",
+            Progress::Learning { .. } | Progress::Epoch(_) => "learning",
+            Progress::Solving { .. } | Progress::Margin { .. } => "solving",
+            Progress::Testing { .. } => "testing",
+            Progress::Stream { .. } => return,
+        };
+        let (about, when) = self.said;
+        if matches!(progress, Progress::Epoch(_)) || what != about || when.elapsed() >= BETWEEN_LINES {
+            self.said = (what, Instant::now());
+            messages::say(&format!("{what}: {}", text(progress)));
+        }
+    }
 }
 
-impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
-    fn observe(&mut self, progress: Progress) -> Flow {
-        WATCHED.store(true, Ordering::Relaxed);
-        match progress {
-            Progress::Reading { bytes, total, rows } if !self.bar.is_hidden() => {
-                let template = if total.is_some() {
-                    "reading  {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {msg}, {eta} left"
-                } else {
-                    "reading  {spinner} {bytes} {bytes_per_sec}, {msg}"
-                };
-                self.enter(Phase::Reading, template, total);
-                self.bar.set_position(bytes);
-                self.bar.set_message(format!("{rows} rows"));
-            }
-            Progress::Learning { epoch, epochs, rows, of, errors } if !self.bar.is_hidden() => {
-                let all = of.saturating_mul(epochs as u64);
-                self.enter(Phase::Learning, "learning {bar:30} {msg}, {eta} left", Some(all));
-                self.bar.set_position(of * (epoch as u64 - 1) + rows);
-                let share = 100.0 * errors as f64 / rows.max(1) as f64;
-                self.bar.set_message(format!(
-                    "epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %"
-                ));
-            }
-            Progress::Solving { output, outputs, step, objective, gap } if !self.bar.is_hidden() => {
-                self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
-                let of =
-                    if outputs > 1 { format!("class {} of {outputs}, ", output + 1) } else { String::new() };
-                let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
-                self.bar.set_message(format!("{of}step {step}, objective {objective:.6}{gap}"));
-            }
-            Progress::Margin { round, lower, upper } if !self.bar.is_hidden() => {
-                self.enter(Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None);
-                let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
-                let known =
-                    if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };
-                self.bar.set_message(format!("round {round}{known}"));
-            }
-            Progress::Testing { rows, of } if !self.bar.is_hidden() => {
-                self.enter(Phase::Testing, "testing  {bar:30} {pos} of {len} rows, {eta} left", Some(of));
-                self.bar.set_position(rows);
-            }
-            Progress::Testing { .. }
-            | Progress::Reading { .. }
-            | Progress::Learning { .. }
-            | Progress::Solving { .. }
-            | Progress::Margin { .. } => {}
-            Progress::Epoch(_) | Progress::Stream { .. } => self.bar.suspend(|| (self.on_event)(progress)),
+/// How long nothing is said after a line.
+const BETWEEN_LINES: Duration = Duration::from_secs(1);
+
+/// How far it is, in words.
+fn text(progress: Progress) -> String {
+    let percent = |errors: u64, rows: u64| 100.0 * errors as f64 / rows.max(1) as f64;
+    match progress {
+        Progress::Reading { rows, .. } => format!("{rows} rows"),
+        Progress::Learning { epoch, epochs, rows, errors, .. } => {
+            let share = percent(errors, rows);
+            format!("epoch {epoch} of {epochs}, {rows} rows, error so far {share:.2} %")
         }
-        if let Progress::Margin { .. } = progress {
-            (self.on_event)(progress);
+        Progress::Epoch(done) => {
+            let (mistakes, share) = (done.mistakes, 100.0 * done.progressive_error);
+            let validation =
+                done.validation_error.map(|error| format!(", {:.2} % in validation", 100.0 * error));
+            let (epoch, seconds, validation) = (done.epoch, done.seconds, validation.unwrap_or_default());
+            format!(
+                "epoch {epoch} made {mistakes} mistakes, error {share:.2} %{validation}, {seconds:.1} s so far"
+            )
         }
-        if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        Progress::Stream { rows, errors, .. } => {
+            format!("{rows} rows, error so far {:.2} %", percent(errors, rows))
+        }
+        Progress::Solving { output, outputs, step, objective, gap } => {
+            let of = if outputs > 1 { format!("class {} of {outputs}, ", output + 1) } else { String::new() };
+            let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
+            format!("{of}step {step}, objective {objective:.6}{gap}")
+        }
+        Progress::Margin { round, lower, upper } => {
+            let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
+            let known =
+                if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };
+            format!("round {round}{known}")
+        }
+        Progress::Testing { rows, of } => format!("{rows} of {of} rows"),
     }
 }

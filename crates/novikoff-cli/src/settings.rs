@@ -1,10 +1,12 @@
 //! From what the user wrote to what the library wants.
 
+mod applied;
 mod learner;
 
+pub use applied::{Use, options_for};
 pub use learner::{learner, learner_or};
 
-use crate::arguments::{Compare, Documents, Reading, YesNo};
+use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
 use clap::ValueEnum;
 use learner::class_weight;
 use novikoff::compare::{Comparison, Form};
@@ -12,7 +14,7 @@ use novikoff::features::map::Map;
 use novikoff::features::text::{ENGLISH_STOP_WORDS, Lengths, TextRecipe};
 use novikoff::kernel::Kernel;
 use novikoff::online::rule::{self, Length};
-use novikoff::read::{Header, Options, TableOptions};
+use novikoff::read::{Contents, Header, Input, Options, Purpose, Reader, TableOptions};
 use novikoff::train::{Epochs, Learner, LearnerName, Perceptron, Shared};
 use novikoff::{Error, Result};
 
@@ -26,7 +28,7 @@ pub fn options(reading: &Reading) -> Result<Options> {
     let _ = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build_global();
     options.format = reading.format;
     options.base = reading.zero_based.then_some(0);
-    options.max_index = reading.max_index;
+    options.max_index = reading.max_index.unwrap_or(options.max_index);
     options.hash_bits = reading.hash_bits;
     options.labels = reading.labels.clone();
     options.skip_bad_rows = reading.skip_bad_rows;
@@ -54,10 +56,40 @@ pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRec
     Ok(Options { recipe, keep_names: documents.keep_names, ..options(reading)? })
 }
 
+/// Opens rows to learn from, or to prove something of. Options for documents are mistakes where there are none.
+pub fn open(
+    input: &Input,
+    options: &Options,
+    purpose: &Purpose<'_>,
+    documents: &Documents,
+) -> Result<Reader> {
+    with_documents(Reader::open(input, options, purpose)?, documents)
+}
+
+/// The same for an input that is read once and never held.
+pub fn open_stream(
+    input: &Input,
+    options: &Options,
+    purpose: &Purpose<'_>,
+    documents: &Documents,
+) -> Result<Reader> {
+    with_documents(Reader::open_stream(input, options, purpose)?, documents)
+}
+
+fn with_documents(reader: Reader, documents: &Documents) -> Result<Reader> {
+    match documents.given() {
+        Some(option) if reader.contents() == Contents::Rows => {
+            let error = Error::usage(format!("{option} is for documents, and these are rows of features"));
+            Err(error.hint(format!("leave out {option}, or say --format text, or --text COLUMN of a table")))
+        }
+        _ => Ok(reader),
+    }
+}
+
 fn stop_words(documents: &Documents) -> Result<Vec<String>> {
     let Some(path) = &documents.stop_words else { return Ok(Vec::new()) };
     let in_case = |word: &str| if documents.keep_case { word.to_owned() } else { word.to_lowercase() };
-    if path.as_os_str() == "english" {
+    if path.as_os_str() == ENGLISH {
         return Ok(ENGLISH_STOP_WORDS.map(str::to_owned).to_vec());
     }
     let name = path.display().to_string();
@@ -93,7 +125,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
             (_, true) => Header::Absent,
             _ => Header::Detect,
         },
-        missing: reading.missing,
+        missing: reading.missing.unwrap_or_default(),
         delimiter,
         row_weights: reading.row_weights.clone(),
         text: reading.text.clone(),
@@ -102,7 +134,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
 
 /// What to compare, and which forms of the perceptron to show.
 pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
-    let mut epochs = arguments.epochs.clone();
+    let mut epochs = arguments.epochs.clone().unwrap_or_else(|| vec![0.1, 1.0, 2.0, 3.0, 4.0, 10.0]);
     if let Some(wrong) = epochs.iter().find(|epochs| !(**epochs > 0.0 && **epochs <= MOST_EPOCHS)) {
         return Err(Error::usage(format!("--epochs {wrong} is not a number above 0, up to {MOST_EPOCHS}")));
     }
@@ -110,7 +142,8 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
     epochs.dedup();
     let most = epochs.last().copied().unwrap_or(1.0);
     let mut kernels = Vec::new();
-    for text in &arguments.kernels {
+    let usual = || ["linear", "poly:2", "poly:3"].map(str::to_owned).to_vec();
+    for text in &arguments.kernels.clone().unwrap_or_else(usual) {
         let (name, end) = text.split_once('@').map_or((text.as_str(), None), |(name, end)| (name, Some(end)));
         let end = match end.map(str::parse::<f64>) {
             None => most,

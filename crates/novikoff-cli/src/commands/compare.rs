@@ -3,21 +3,23 @@
 use super::train::{of_another_file, place};
 use super::warn;
 use crate::arguments::Compare;
+use crate::files;
 use crate::flags::with_options;
+use crate::messages::{self, warnings};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, counted, percent, seconds, table};
 use crate::report::{self, Page};
-use crate::settings::{comparison, training_options, usual_recipe};
+use crate::settings::{comparison, open, training_options, usual_recipe};
 use crate::summary::comparison::{kernel_table, of_kernel};
 use crate::summary::model::dimensions;
+use crate::summary::written;
 use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, compare};
 use novikoff::data::Dataset;
 use novikoff::read::{Input, Options, Purpose, Reader};
 use novikoff::train::LearnerName;
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::path::Path;
 
 /// Share of rows that are held out where there is no file to test on.
@@ -26,6 +28,12 @@ const HELD_OUT: f64 = 0.2;
 /// Runs the command.
 pub fn run(arguments: &Compare) -> Result<Ending> {
     let (comparison, forms) = comparison(arguments)?;
+    if let (true, Some(option)) = (forms.is_empty(), arguments.perceptron_option()) {
+        let what = format!("{option} is for the perceptron, and no variant of it is compared");
+        return Err(Error::usage(what).hint(format!(
+            "leave out {option}, or add random, perceptron, averaged or voted to --learners"
+        )));
+    }
     if !arguments.pictures.columns.is_empty() || arguments.pictures.image.is_some() {
         return Err(
             Error::usage("a comparison draws errors, not rows").hint("leave out --columns and --image")
@@ -41,24 +49,23 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     let mut watch = Watch::new();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
     let mut save = |state: &ComparisonState| match &arguments.state {
-        Some(path) => model::atomic::write(path, state.to_text().as_bytes()),
+        Some(path) => files::write(path, state.to_text().as_bytes()),
         None => Ok(()),
     };
     let compared = compare(&data, &test, &comparison, &mut state, &mut watch, &mut save);
     watch.clear();
     let compared = compared.map_err(|error| place(error, &input))?;
+    let drawn = draw(arguments, &input, &comparison, &forms, (&data, &test), &compared);
     let text = if arguments.output_form.json {
-        format!("{}\n", as_json(&comparison, &forms, &data, &test, &compared))
+        format!("{}\n", as_json(arguments, &comparison, &forms, (&data, &test), &compared))
     } else {
-        as_text(&comparison, &forms, &data, &test, &compared)
+        let mut lines = summary(&comparison, &data, &test, &compared);
+        written::add_drawn(&mut lines, &arguments.pictures);
+        lines.text() + &tables(&comparison, &forms, &compared)
     };
+    // What took long to find is shown even where pictures fail.
     print(&text)?;
-    if arguments.pictures.wanted() {
-        let sections = report::comparison::sections(&comparison, &forms, &compared);
-        let title = format!("perceptrons compared on {}", input.name());
-        Page { title, lines: summary(&comparison, &data, &test, &compared), sections }
-            .write(&arguments.pictures)?;
-    }
+    drawn?;
     if !compared.interrupted {
         return Ok(Ending::Done);
     }
@@ -66,9 +73,26 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
         Some(path) => format!("interrupted: the same command goes on from {}", path.display()),
         None => "interrupted: with --state FILE it could have gone on later".to_owned(),
     };
-    // Nothing can be done about a closed standard error.
-    let _ = writeln!(std::io::stderr(), "{advice}");
+    messages::say(&advice);
     Ok(Ending::Interrupted)
+}
+
+/// Writes the pictures that were asked for.
+fn draw(
+    arguments: &Compare,
+    input: &Input,
+    comparison: &Comparison,
+    forms: &[Form],
+    (data, test): (&Dataset, &Dataset),
+    compared: &Compared,
+) -> Result<()> {
+    if !arguments.pictures.wanted() {
+        return Ok(());
+    }
+    let sections = report::comparison::sections(comparison, forms, compared);
+    let (title, lines) =
+        (format!("perceptrons compared on {}", input.name()), summary(comparison, data, test, compared));
+    Page { title, lines, sections }.write(&arguments.pictures)
 }
 
 /// The state in a file, or the first if there is none.
@@ -91,7 +115,7 @@ fn read<F>(
 where
     Watch<F>: novikoff::control::Observer,
 {
-    let reader = Reader::open(input, options, &Purpose::Training)?;
+    let reader = open(input, options, &Purpose::Training, &arguments.documents)?;
     let Some(path) = &arguments.test else {
         let (data, test) = reader.read_split(HELD_OUT, arguments.seed, watch)?;
         warn(&input.name(), &data.report);
@@ -112,10 +136,10 @@ fn is_shown(entry: &Entry, forms: &[Form]) -> bool {
 }
 
 fn as_json(
+    arguments: &Compare,
     comparison: &Comparison,
     forms: &[Form],
-    data: &Dataset,
-    test: &Dataset,
+    (data, test): (&Dataset, &Dataset),
     compared: &Compared,
 ) -> Value {
     let rows: Vec<&Entry> = compared.entries.iter().filter(|entry| is_shown(entry, forms)).collect();
@@ -131,17 +155,16 @@ fn as_json(
         "interrupted": compared.interrupted,
         "rows": rows,
         "left_out": left_out,
+        "state": arguments.state.as_ref().map(|path| path.display().to_string()),
+        "report": written::report(&arguments.pictures),
+        "pictures": written::drawn(&arguments.pictures),
+        "warnings": warnings(),
     })
 }
 
-fn as_text(
-    comparison: &Comparison,
-    forms: &[Form],
-    data: &Dataset,
-    test: &Dataset,
-    compared: &Compared,
-) -> String {
-    let mut text = summary(comparison, data, test, compared).text();
+/// The errors, kernel by kernel, and those of the others.
+fn tables(comparison: &Comparison, forms: &[Form], compared: &Compared) -> String {
+    let mut text = String::new();
     for (kernel, _) in &comparison.kernels {
         let own = of_kernel(compared, *kernel);
         if !own.is_empty() {

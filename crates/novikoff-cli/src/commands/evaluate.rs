@@ -3,10 +3,11 @@
 
 use super::warn;
 use crate::arguments::Evaluate;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, number, percent, table};
-use crate::settings::options;
+use crate::settings::{Use, options_for};
 use crate::summary::evaluation::{CONFIDENCE, class_error_text, r2_text};
 use novikoff::Result;
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -19,8 +20,8 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
-    let data =
-        Reader::open(&input, &options(&arguments.reading)?, &model.for_evaluation())?.read(&mut watch)?;
+    let options = options_for(&arguments.reading, &model, Use::Evaluation)?;
+    let data = Reader::open(&input, &options, &model.for_evaluation())?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let evaluation = evaluate(&model, &data)?;
@@ -50,6 +51,7 @@ fn as_json(model: &Model, evaluation: &Evaluation) -> Value {
         "r2": numbers.and_then(|measured| measured.r2),
         "mae": numbers.map(|measured| measured.mae),
         "rmse": numbers.map(|measured| measured.rmse),
+        "warnings": warnings(),
     })
 }
 

@@ -4,21 +4,26 @@ use crate::arguments::Inspect;
 use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, table};
 use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
-use novikoff::Result;
 use novikoff::features::Schema;
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
 use novikoff::kernel::Kernel;
 use novikoff::model::{self, Calibration, Model, Network, Scorer, Task, Weights};
+use novikoff::{Error, Result};
 use serde_json::{Value, json};
+
+/// How many weights of a class are shown where nobody asks for a number.
+const TOP: usize = 10;
 
 /// Runs the command.
 pub fn run(arguments: &Inspect) -> Result<Ending> {
     let model = model::load(&arguments.model)?;
-    let text = if arguments.output_form.json {
-        format!("{}\n", as_json(&model, arguments.top))
-    } else {
-        as_text(&model, arguments.top)
-    };
+    if arguments.top.is_some() && model.scorer.weights().is_none() {
+        let error = Error::usage("--top has no effect: this model has no weights of features to show");
+        return Err(error.hint("leave out --top"));
+    }
+    let top = arguments.top.unwrap_or(TOP);
+    let text =
+        if arguments.output_form.json { format!("{}\n", as_json(&model, top)) } else { as_text(&model, top) };
     print(&text)?;
     Ok(Ending::Done)
 }

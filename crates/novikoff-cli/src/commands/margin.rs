@@ -2,23 +2,24 @@
 
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
+use crate::files;
+use crate::messages::warnings;
 use crate::outcome::Closing;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, count, counted, number, number_down, number_up, seconds, table};
 use crate::report::margin::Evidence;
-use crate::report::{self, Page, Section};
-use crate::settings::training_options;
+use crate::report::{self as page, Page, Section};
+use crate::settings::{open, training_options};
 use crate::summary::margin::support_rows;
 use crate::summary::model::dimensions;
-use novikoff::certificate::{Certificate, Claim};
-use novikoff::certificate::{ExactCombination, Sides};
+use crate::summary::written::{add_drawn, drawn, report};
+use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::margin::{Margin, Separable, Settings, margin};
-use novikoff::model::atomic;
 use novikoff::penalty::Bias;
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Input, Purpose};
 use novikoff::solver::Termination;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
@@ -34,10 +35,14 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         seed: arguments.seed,
         decide: arguments.decide,
     };
+    if arguments.pictures.image.is_some() {
+        return Err(Error::usage("a margin is drawn without images").hint("leave out --image"));
+    }
+    arguments.pictures.check()?;
     let mut watch = Watch::new();
     let input = Input::named(&arguments.data);
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
+    let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let started = Instant::now();
@@ -94,7 +99,7 @@ fn write_certificate(path: &Path, data: &Dataset, parts: &[Part], arguments: &Ma
     let claims: Vec<Claim> =
         parts.iter().flat_map(|part| part.found.claims(&part.sides, arguments.bias)).collect();
     if !claims.is_empty() {
-        return atomic::write(path, Certificate::new(data, claims).to_text().as_bytes());
+        return files::write(path, Certificate::new(data, claims).to_text().as_bytes());
     }
     if parts.iter().any(|part| part.found.termination == Termination::Interrupted) {
         return Err(Error::interrupted());
@@ -106,7 +111,7 @@ fn write_certificate(path: &Path, data: &Dataset, parts: &[Part], arguments: &Ma
 /// The pictures of the part that decides, if there are several: the one with the least margin.
 fn sections(data: &Dataset, parts: &[Part], arguments: &MarginCommand) -> Result<Vec<Section>> {
     let Some(Part { sides, found, closing }) = with_least_margin(parts) else { return Ok(Vec::new()) };
-    report::margin::sections(&Evidence { data, sides, found, closing, arguments })
+    page::margin::sections(&Evidence { data, sides, found, closing, arguments })
 }
 
 fn with_least_margin(parts: &[Part]) -> Option<&Part> {
@@ -134,6 +139,10 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
         };
         let (positive, negative) = if swap { (negative, positive) } else { (positive, negative) };
         return Ok(vec![sides(vec![positive.clone()], vec![negative.clone()])]);
+    }
+    if arguments.positive.is_some() {
+        let what = format!("there are {} labels; only of two can one be the positive one", names.len());
+        return Err(Error::usage(what).hint("leave out --positive"));
     }
     let mut all = Vec::new();
     match arguments.multiclass {
@@ -207,6 +216,9 @@ fn as_json(parts: &[Part], arguments: &MarginCommand, spent: f64) -> Value {
     least["separable"] = json!(answer(overall(parts)));
     least["seconds"] = json!(spent);
     least["certificate"] = json!(arguments.certificate);
+    least["report"] = json!(report(&arguments.pictures));
+    least["pictures"] = json!(drawn(&arguments.pictures));
+    least["warnings"] = json!(warnings());
     if parts.len() > 1 {
         least["parts"] = parts.iter().map(part_json).collect();
     }
@@ -319,7 +331,5 @@ fn certificate_line(lines: &mut Lines, arguments: &MarginCommand) {
         Some(path) => lines.add("certificate", path.display().to_string()),
         None => lines.add("certificate", "not kept; --certificate FILE writes it"),
     }
-    if let Some(path) = &arguments.pictures.report {
-        lines.add("report", path.display().to_string());
-    }
+    add_drawn(lines, &arguments.pictures);
 }

@@ -2,8 +2,10 @@
 
 pub mod bounds;
 pub mod compare;
+pub mod completions;
 pub mod evaluate;
 pub mod inspect;
+pub mod man;
 pub mod margin;
 pub mod predict;
 pub mod rows;
@@ -12,41 +14,29 @@ pub mod tune;
 pub mod verify;
 
 use crate::flags::with_options;
-use crate::render;
+use crate::messages;
+use crate::render::counted;
 use novikoff::data::Report;
-use std::io::Write;
 
-/// Says on standard error what the reader noticed and the user should know.
+/// Warns of what the reader noticed and the user should know.
 pub fn warn(name: &str, report: &Report) {
-    let mut lines = Vec::new();
     if report.bad_rows > 0 {
-        lines.push(format!("{} left out", render::counted(report.bad_rows, "bad row")));
-        lines.extend(report.first_bad.iter().map(|bad| format!("  {}", with_options(bad))));
+        let mut examples: Vec<String> = report.first_bad.iter().map(|bad| with_options(bad)).collect();
         if report.bad_rows > report.first_bad.len() as u64 {
-            lines.push("  …".into());
+            examples.push("…".to_owned());
         }
+        messages::warn(&format!("{name}: {} left out", counted(report.bad_rows, "bad row")), &examples);
     }
-    if report.query_ids > 0 {
-        lines.push(format!(
-            "{} with a query id (qid:), which is not used",
-            render::counted(report.query_ids, "row")
-        ));
-    }
-    if report.unseen_features > 0 {
-        lines.push(format!(
-            "{} of features or categories that the model has never seen; they weigh nothing",
-            render::counted(report.unseen_features, "value")
-        ));
-    }
-    if report.missing > 0 {
-        lines.push(format!("{} filled in", render::counted(report.missing, "missing value")));
-    }
-    let mut stderr = std::io::stderr().lock();
-    for line in lines {
-        let _ = writeln!(
-            stderr,
-            "{}{line}",
-            if line.starts_with("  ") { String::new() } else { format!("warning: {name}: ") }
-        );
+    let counts = [
+        (report.query_ids, "row", "with a query id (qid:), which is not used"),
+        (
+            report.unseen_features,
+            "value",
+            "of features or categories that the model has never seen; they weigh nothing",
+        ),
+        (report.missing, "missing value", "filled in"),
+    ];
+    for (count, noun, what) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+        messages::warn(&format!("{name}: {} {what}", counted(count, noun)), &[]);
     }
 }

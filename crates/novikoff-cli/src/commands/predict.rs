@@ -4,47 +4,14 @@ use super::warn;
 use crate::arguments::Predict;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::settings::options;
+use crate::settings::{Use, options_for};
+use crate::summary::prediction::{Chances, Form, NO_PREDICTION, entries, field, push_fields};
 use novikoff::control::Flow;
 use novikoff::data::Row;
-use novikoff::model::{self, Calibration, Model, Part, Scratch, Task, explain};
-use novikoff::multiclass::{best, decide};
-use novikoff::read::{Input, Reader};
+use novikoff::model::{self, Calibration, Model, Scratch, Task};
+use novikoff::read::{Input, Options, ParsedRows, Reader};
 use novikoff::{Error, Result};
-use serde_json::{Value, json};
-use std::fmt::Write as _;
-
-/// What is printed of a row.
-#[derive(Clone, Copy)]
-enum Form<'a> {
-    /// What is predicted: a label, or a number.
-    Plain,
-    Scores,
-    Chances(Chances<'a>),
-    /// The best labels, with their scores or what is made of those.
-    Top(usize, Option<Chances<'a>>),
-    /// The features that decided most.
-    Explained(usize),
-}
-
-/// Probabilities, or their logarithms.
-#[derive(Clone, Copy)]
-enum Chances<'a> {
-    Plain(&'a Calibration),
-    Logarithms(&'a Calibration),
-}
-
-impl Chances<'_> {
-    /// Of all labels of a row with these scores.
-    fn of(self, scores: &[f64]) -> Vec<f64> {
-        let mut all = Vec::new();
-        match self {
-            Chances::Plain(calibration) => calibration.probabilities(scores, &mut all),
-            Chances::Logarithms(calibration) => calibration.log_probabilities(scores, &mut all),
-        }
-        all
-    }
-}
+use serde_json::{Map, Value, json};
 
 /// What is asked for, if the model can give it.
 fn form<'a>(arguments: &Predict, model: &'a Model) -> Result<Form<'a>> {
@@ -101,117 +68,78 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
         return Err(error.hint("leave out --explain, or train --learner averaged without a kernel"));
     }
     let input = Input::named(&arguments.data);
-    let reader = Reader::open(&input, &options(&arguments.reading)?, &model.for_prediction())?;
-    let (mut scratch, mut scores, mut text) = (Scratch::default(), Vec::new(), String::new());
-    let mut listed = Vec::new();
+    let options = options_for(&arguments.reading, &model, Use::Prediction)?;
+    let options = Options { with: arguments.with.clone(), ..options };
+    let reader = Reader::open(&input, &options, &model.for_prediction())?;
+    let columns = reader.kept_columns().to_vec();
+    let mut lines =
+        Predictions { model: &model, form, json: arguments.json, columns, row: 0, text: String::new() };
+    let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
     let mut watch = Watch::new();
     let end = reader.for_each(&mut watch, |chunk, _| {
         let rows: Vec<_> = (0..chunk.rows.len()).map(|r| chunk.rows.row(r)).collect();
         model.scorer.score(&rows, &mut scratch, &mut scores);
-        text.clear();
-        for (row, scores) in rows.iter().zip(scores.chunks_exact(model.scorer.outputs())) {
-            if arguments.output_form.json {
-                listed.push(as_json(&model, *row, scores, form));
-            } else {
-                line(&model, *row, scores, form, &mut text);
-            }
-        }
-        print(&text)?;
+        print(lines.of(chunk.rows, &scores))?;
         Ok(Flow::Continue)
     })?;
     watch.clear();
-    if arguments.output_form.json {
-        print(&format!(
-            "{}\n",
-            json!({"command": "predict", "rows": end.report.rows, "predictions": listed})
-        ))?;
-    }
     warn(&input.name(), &end.report);
     Ok(if end.flow == Flow::Stop { Ending::Interrupted } else { Ending::Done })
 }
 
-/// The best labels of a row with these scores, each with its score or, if that is asked for, its probability.
-/// Which are the best is for the scores to say, as without probabilities.
-fn ranked(scores: &[f64], count: usize, chances: Option<Chances<'_>>) -> Vec<(usize, f64)> {
-    let mut ranked = best(scores, count);
-    if let Some(chances) = chances {
-        let all = chances.of(scores);
-        ranked.iter_mut().for_each(|(class, value)| *value = all[*class]);
-    }
-    ranked
+/// Makes a line of every row.
+struct Predictions<'a> {
+    model: &'a Model,
+    form: Form<'a>,
+    json: bool,
+    /// The names of the columns beside the predictions.
+    columns: Vec<String>,
+    /// Rows so far, good and bad.
+    row: u64,
+    text: String,
 }
 
-fn line(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, text: &mut String) {
-    let names = model.labels.names();
-    // Writing to a string cannot fail.
-    match form {
-        Form::Plain if model.task() == Task::Regression => {
-            let _ = write!(text, "{}", scores[0] + 0.0);
-        }
-        Form::Plain => text.push_str(&names[decide(scores)]),
-        Form::Scores => {
-            text.push_str(&names[decide(scores)]);
-            columns(scores, text);
-        }
-        Form::Chances(chances) => {
-            text.push_str(&names[decide(scores)]);
-            columns(&chances.of(scores), text);
-        }
-        Form::Top(count, chances) => {
-            for (place, (class, value)) in ranked(scores, count, chances).into_iter().enumerate() {
-                let _ = write!(text, "{}{}\t{value}", if place > 0 { "\t" } else { "" }, names[class]);
+impl Predictions<'_> {
+    /// The lines of these rows, which have these scores, in the order of the input.
+    fn of(&mut self, rows: &ParsedRows, scores: &[f64]) -> &str {
+        self.text.clear();
+        for (at, row) in rows.in_order().enumerate() {
+            self.row += 1;
+            let beside = &rows.beside[at * self.columns.len()..][..self.columns.len()];
+            let outputs = self.model.scorer.outputs();
+            let scored = row.map(|r| (rows.row(r), &scores[r * outputs..][..outputs]));
+            if self.json {
+                self.push_object(beside, scored);
+            } else {
+                self.push_line(beside, scored);
             }
+            self.text.push('\n');
         }
-        Form::Explained(count) => {
-            let explained = explain(model, row, scores);
-            match model.task() {
-                Task::Regression => drop(write!(text, "{}", scores[0] + 0.0)),
-                Task::Classes => text.push_str(&names[decide(scores)]),
-            }
-            for part in explained.parts.iter().take(count) {
-                let _ = write!(text, "\t{} {:+.4}", model.feature_name(part.feature), part.added);
-            }
+        &self.text
+    }
+
+    fn push_line(&mut self, beside: &[Option<String>], scored: Option<(Row<'_>, &[f64])>) {
+        for cell in beside {
+            self.text.push_str(&cell.as_deref().map_or(NO_PREDICTION.into(), field));
+            self.text.push('\t');
+        }
+        match scored {
+            Some((row, scores)) => push_fields(self.model, row, scores, self.form, &mut self.text),
+            None => self.text.push_str(NO_PREDICTION),
         }
     }
-    text.push('\n');
-}
 
-fn columns(numbers: &[f64], text: &mut String) {
-    for number in numbers {
-        let _ = write!(text, "\t{number}");
-    }
-}
-
-fn as_json(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Value {
-    let names = model.labels.names();
-    match form {
-        Form::Plain if model.task() == Task::Regression => json!(scores[0] + 0.0),
-        Form::Plain => json!(names[decide(scores)]),
-        Form::Scores => json!({"label": names[decide(scores)], "scores": scores}),
-        Form::Chances(chances) => {
-            let key =
-                if matches!(chances, Chances::Plain(_)) { "probabilities" } else { "log_probabilities" };
-            json!({"label": names[decide(scores)], key: chances.of(scores)})
+    fn push_object(&mut self, beside: &[Option<String>], scored: Option<(Row<'_>, &[f64])>) {
+        let mut object = Map::from_iter([("row".to_owned(), json!(self.row))]);
+        if !self.columns.is_empty() {
+            let cells: Map<String, Value> =
+                self.columns.iter().cloned().zip(beside.iter().map(|cell| json!(cell))).collect();
+            object.insert("with".to_owned(), cells.into());
         }
-        Form::Top(count, chances) => {
-            let key = match chances {
-                None => "score",
-                Some(Chances::Plain(_)) => "probability",
-                Some(Chances::Logarithms(_)) => "log_probability",
-            };
-            let ranked = ranked(scores, count, chances).into_iter();
-            json!(ranked.map(|(class, value)| json!({"label": names[class], key: value})).collect::<Vec<_>>())
+        match scored {
+            Some((row, scores)) => object.extend(entries(self.model, row, scores, self.form)),
+            None => object.extend([("label".to_owned(), Value::Null), ("bad".to_owned(), json!(true))]),
         }
-        Form::Explained(count) => {
-            let explained = explain(model, row, scores);
-            let fields = |part: &Part| {
-                let name = model.feature_name(part.feature);
-                json!({"feature": name, "value": part.value, "added": part.added})
-            };
-            let parts: Vec<Value> = explained.parts.iter().take(count).map(fields).collect();
-            let label = (model.task() == Task::Classes).then(|| &names[decide(scores)]);
-            json!({"label": label, "against": explained.against.map(|class| &names[class]),
-                "difference": explained.difference, "bias": explained.bias, "because": parts})
-        }
+        self.text.push_str(&Value::Object(object).to_string());
     }
 }

@@ -2,30 +2,28 @@
 
 use super::warn;
 use crate::arguments::Rows;
+use crate::files;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
-use crate::settings::{map, training_options};
+use crate::settings::{map, open, training_options};
 use crate::summary::model::dimensions;
-use novikoff::data::canonical::{MAGIC, Origin};
+use novikoff::Result;
+use novikoff::data::canonical::Origin;
 use novikoff::features::map::Mapper;
 use novikoff::features::text::TextRecipe;
-use novikoff::model::atomic;
-use novikoff::read::{Input, Purpose, Reader};
-use novikoff::{Error, Result};
+use novikoff::read::{Input, Purpose};
 use serde_json::json;
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
+use std::io::Write;
 
 /// Runs the command.
 pub fn run(arguments: &Rows) -> Result<Ending> {
-    refuse_other_files(&arguments.file)?;
     let wanted = arguments.map.as_deref().map(|text| map(text, arguments.seed)).transpose()?;
     let input = Input::named(&arguments.data);
     let mut watch = Watch::new();
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
+    let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
     let mapped = match wanted {
@@ -34,7 +32,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
     };
     let rows = mapped.as_ref().unwrap_or(&data);
     let origin = Origin { map: wanted, ..data.origin() };
-    atomic::write_with(&arguments.file, |file| {
+    files::write_with(&arguments.file, |file| {
         rows.write_canonical(origin, &mut |part| file.write_all(part))
     })?;
     let hash = rows.fingerprint_of(origin);
@@ -45,6 +43,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
             "features": rows.rows.columns(),
             "hash": hash,
             "file": arguments.file,
+            "warnings": warnings(),
         });
         print(&format!("{what}\n"))?;
     } else {
@@ -55,26 +54,4 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
         print(&lines.text())?;
     }
     Ok(Ending::Done)
-}
-
-/// Only a file of rows is replaced: anything else that is there may be somebody's data.
-fn refuse_other_files(path: &Path) -> Result<()> {
-    let name = path.display().to_string();
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::io(&name, &error)),
-    };
-    // A pipe or a device is written to, not replaced.
-    if !file.metadata().map_err(|error| Error::io(&name, &error))?.is_file() {
-        return Ok(());
-    }
-    let mut start = Vec::new();
-    file.take(MAGIC.len() as u64).read_to_end(&mut start).map_err(|error| Error::io(&name, &error))?;
-    if start.is_empty() || start == MAGIC {
-        return Ok(());
-    }
-    let refused = Error::usage("this file is there already, and is no file of rows: it is not replaced")
-        .at(&name, 0, 0);
-    Err(refused.hint("choose another name"))
 }

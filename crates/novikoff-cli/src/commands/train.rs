@@ -2,13 +2,14 @@
 
 use super::warn;
 use crate::arguments::Train;
+use crate::files;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::Page;
 use crate::report::training::{self, Evidence};
-use crate::settings::{learner, training_options, usual_recipe};
+use crate::settings::{learner, open, open_stream, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
@@ -24,6 +25,7 @@ use std::time::Instant;
 
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
+    arguments.pictures.check()?;
     let learner = learner(arguments, Contents::Rows)?;
     let usual = usual_recipe(&learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
@@ -33,7 +35,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         learn_in_memory(arguments, &options, &learner)?
     };
     if let Some(path) = &arguments.trace {
-        model::atomic::write(path, trace(&outcome.fit).as_bytes())?;
+        files::write(path, trace(&outcome.fit).as_bytes())?;
     }
     let interrupted = outcome.fit.termination == Termination::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {
@@ -73,7 +75,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let mut watch = Watch::telling(|progress| closing.note(progress));
     let input = Input::named(&arguments.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let reader = Reader::open(&input, options, &purpose)?;
+    let reader = open(&input, options, &purpose, &arguments.documents)?;
     let mut learner = learner(arguments, reader.contents())?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
@@ -87,11 +89,11 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
-        model::save(&fit.model, path)?;
+        files::save(&fit.model, path)?;
     }
     if let Some(path) = &arguments.certificate {
         let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
-        model::atomic::write(path, certificate.to_text().as_bytes())?;
+        files::write(path, certificate.to_text().as_bytes())?;
     }
     watch.clear();
     let outcome = Outcome {
@@ -179,12 +181,12 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
             }
         }
     });
-    let reader = Reader::open_stream(&input, options, &Purpose::Training)?;
+    let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
     let fit = train_online(reader, learner, &mut watch).map_err(|e| place(e, &input));
     watch.clear();
     let fit = fit?;
     if let Some(path) = &arguments.output {
-        model::save(&fit.model, path)?;
+        files::save(&fit.model, path)?;
     }
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();

@@ -1,19 +1,22 @@
 //! `novikoff tune`: choose λ, or the smoothing of bayes, by cross-validation.
 
 use super::{train, warn};
-use crate::arguments::{Train, Tune};
+use crate::arguments::{PenaltyArgument, Train, Tune};
+use crate::files;
+use crate::messages::warnings;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{number, percent, table};
-use crate::settings::{learner_or, training_options, usual_recipe};
+use crate::settings::{learner_or, open, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::dimensions;
+use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use novikoff::data::Dataset;
-use novikoff::read::{Contents, Input, Options, Purpose, Reader};
+use novikoff::read::{Contents, Input, Options, Purpose};
 use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -24,6 +27,11 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         return Err(Error::usage("tune holds rows out by itself, fold after fold")
             .hint("leave out --online and --validation"));
     }
+    train.pictures.check()?;
+    if let Some(PenaltyArgument::None | PenaltyArgument::L1 | PenaltyArgument::ElasticNet) = train.penalty {
+        let error = Error::usage("the penalty is λ/2·‖w‖², whose λ tune chooses, and what --l1 adds");
+        return Err(error.hint("leave out --penalty"));
+    }
     let asked = learner_or(train, LearnerName::Logistic, Contents::Rows)?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let values = path(arguments, &asked)?;
@@ -31,7 +39,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let mut watch = Watch::new();
     let input = Input::named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let reader = Reader::open(&input, &options, &purpose)?;
+    let reader = open(&input, &options, &purpose, &train.documents)?;
     let learner = match reader.contents() {
         Contents::Rows => asked,
         documents => learner_or(train, LearnerName::SquaredSvm, documents)?,
@@ -85,14 +93,17 @@ fn path(arguments: &Tune, learner: &Learner) -> Result<Option<Vec<f64>>> {
     }
 }
 
-/// The model and its certificate.
+/// The model, its certificate and the trace of its training.
 fn write_files(train: &Train, outcome: &Outcome, data: &Dataset, input: &Input) -> Result<()> {
     if let Some(path) = &train.output {
-        model::save(&outcome.fit.model, path)?;
+        files::save(&outcome.fit.model, path)?;
     }
     if let Some(path) = &train.certificate {
         let certificate = outcome.fit.certificate(data).map_err(|error| train::place(error, input))?;
-        model::atomic::write(path, certificate.to_text().as_bytes())?;
+        files::write(path, certificate.to_text().as_bytes())?;
+    }
+    if let Some(path) = &train.trace {
+        files::write(path, trace(&outcome.fit).as_bytes())?;
     }
     Ok(())
 }
@@ -132,6 +143,7 @@ fn as_json(train: &Train, options: &Options, tuned: &Tuned, outcome: &Outcome) -
         key(tuned): chosen.value,
         "error": chosen.error,
         "fit": json::training(train, options, outcome),
+        "warnings": warnings(),
     })
 }
 

@@ -2,16 +2,17 @@
 
 use super::warn;
 use crate::arguments::Verify;
+use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::settings::training_options;
-use novikoff::Result;
+use crate::settings::{open, training_options};
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
-use novikoff::read::{Input, Purpose, Reader};
+use novikoff::read::{Input, Purpose};
+use novikoff::Result;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -42,7 +43,10 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
             .iter()
             .map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail, "question": c.question}))
             .collect();
-        format!("{}\n", json!({"command": "verify", "holds": holds, "claims": claims}))
+        format!(
+            "{}\n",
+            json!({"command": "verify", "holds": holds, "claims": claims, "warnings": warnings()})
+        )
     } else {
         let mut text = String::new();
         for claim in &checked {
@@ -80,7 +84,7 @@ fn read(
     observer: &mut dyn Observer,
 ) -> Result<Dataset<'static>> {
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
-    Reader::open(input, &options, purpose)?.read(observer)
+    open(input, &options, purpose, &arguments.documents)?.read(observer)
 }
 
 /// Stops where another has failed.

@@ -2,9 +2,9 @@
 
 use super::Section;
 use crate::arguments::Pictures;
+use crate::files;
 use crate::picture::PictureName;
 use crate::render::Lines;
-use novikoff::model::atomic;
 use novikoff::plot::{stylesheet, tidy};
 use novikoff::{Error, Result};
 use std::fmt::Write as _;
@@ -43,10 +43,10 @@ impl Page {
     pub fn write(&self, wanted: &Pictures) -> Result<()> {
         for (name, path) in &wanted.picture {
             let picture = &self.section(*name)?.picture;
-            atomic::write(path, format!("{}\n", picture.file()).as_bytes())?;
+            files::write(path, format!("{}\n", picture.file()).as_bytes())?;
         }
         if let Some(path) = &wanted.report {
-            atomic::write(path, self.html().as_bytes())?;
+            files::write(path, self.html().as_bytes())?;
         }
         Ok(())
     }

@@ -137,6 +137,78 @@ fn options_not_for_networks(train: &Train) -> [Given; 6] {
     ]
 }
 
+/// Options of perceptrons. Of the passive-aggressive rule some are refused for reasons of its own.
+fn perceptron_options(train: &Train) -> [Given; 3] {
+    [
+        ("--tie", train.tie != Tie::Mistake),
+        ("--normalise", train.normalise),
+        ("--own-feature", train.own_feature.is_some()),
+    ]
+}
+
+/// Options of the passive-aggressive rule.
+fn passive_aggressive_options(train: &Train) -> [Given; 2] {
+    [
+        ("--variant", !matches!(train.variant, VariantName::PaI)),
+        ("--aggressiveness", train.aggressiveness != 1.0),
+    ]
+}
+
+/// Options that an online learner has no use for.
+fn options_not_for_passes(train: &Train, learner: LearnerName) -> [Given; 3] {
+    [
+        ("--tolerance", train.tolerance != 1e-4),
+        ("--batch", train.batch.is_some()),
+        ("--step", train.step.is_some() && learner == LearnerName::PassiveAggressive),
+    ]
+}
+
+/// Options that only some solvers of a minimised loss have a use for.
+fn options_not_for_solver(train: &Train) -> [Given; 4] {
+    let has_steps = matches!(train.solver, SolverName::Gradient | SolverName::Stochastic);
+    [
+        ("--schedule", train.schedule.is_some() && !has_steps),
+        ("--step", train.step.is_some() && !has_steps),
+        ("--batch", train.batch.is_some() && train.solver != SolverName::Stochastic),
+        ("--order", train.order != Order::Shuffled),
+    ]
+}
+
+/// Refuses options of other learners that would have no effect.
+fn refuse_idle_options(train: &Train, learner: LearnerName) -> Result<()> {
+    let is_online = LearnerName::ONLINE.contains(&learner);
+    let is_pa = learner == LearnerName::PassiveAggressive;
+    let refuse = |option: &str, what: &str, instead: &str| {
+        let error = Error::usage(format!("{option} {what}, and this is {}", learner.name()));
+        Err(error.hint(format!("leave out {option}, or use {instead}")))
+    };
+    let is_perceptron = is_online && !is_pa;
+    if let (false, Some(option)) =
+        (is_perceptron, given(&perceptron_options(train)[..if is_pa { 1 } else { 3 }]))
+    {
+        return refuse(option, "is for perceptrons", "--learner perceptron, averaged or voted");
+    }
+    if let (false, Some(option)) = (is_pa, given(&passive_aggressive_options(train))) {
+        return refuse(option, "is for passive-aggressive learning", "--learner passive-aggressive");
+    }
+    if let (true, Some(option)) = (is_online, given(&options_not_for_passes(train, learner))) {
+        return refuse(option, "is for learners that minimise a loss", "--learner svm or logistic");
+    }
+    if let (true, Some(option)) = (learner.loss().is_some(), given(&options_not_for_solver(train))) {
+        let solver = |what: &str, instead: &str| {
+            let error =
+                Error::usage(format!("{option} is for {what}, and --solver is {}", train.solver.name()));
+            Err(error.hint(format!("leave out {option}, or use --solver {instead}")))
+        };
+        return match option {
+            "--order" => refuse(option, "is for learners that visit rows one by one", "--learner averaged"),
+            "--batch" => solver("the stochastic gradient", "stochastic"),
+            _ => solver("gradient descent", "gradient or stochastic"),
+        };
+    }
+    Ok(())
+}
+
 fn refuse_options_of_others(train: &Train, learner: LearnerName) -> Result<()> {
     let (is_bayes, is_network) = (learner == LearnerName::Bayes, learner == LearnerName::Network);
     let minimises = learner.loss().is_some() || is_network;
@@ -171,7 +243,7 @@ fn refuse_options_of_others(train: &Train, learner: LearnerName) -> Result<()> {
         return Err(Error::usage(what)
             .hint("leave out --kernel, or use --learner averaged, voted, perceptron or passive-aggressive"));
     }
-    Ok(())
+    refuse_idle_options(train, learner)
 }
 
 fn shared(train: &Train) -> Result<Shared> {

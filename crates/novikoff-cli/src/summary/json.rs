@@ -1,8 +1,10 @@
 //! What a training came to, as one JSON object with all keys, whatever was trained.
 
 use super::training::support;
+use super::written::{drawn, report};
 use crate::arguments::Train;
 use crate::flags::with_options;
+use crate::messages::warnings;
 use crate::outcome::Outcome;
 use novikoff::evaluate::Evaluation;
 use novikoff::model::Scorer;
@@ -175,6 +177,10 @@ fn files(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {
         "data_hash": fit.model.about.data_hash,
         "model": arguments.output.as_ref().map(|path| path.display().to_string()),
         "certificate": arguments.certificate.as_ref().map(|path| path.display().to_string()),
+        "trace": arguments.trace.as_ref().map(|path| path.display().to_string()),
+        "report": report(&arguments.pictures),
+        "pictures": drawn(&arguments.pictures),
+        "warnings": warnings(),
     })
 }
 

@@ -5,5 +5,7 @@ pub mod evaluation;
 pub mod json;
 pub mod margin;
 pub mod model;
+pub mod prediction;
 pub mod trace;
 pub mod training;
+pub mod written;

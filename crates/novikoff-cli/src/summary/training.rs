@@ -2,6 +2,7 @@
 
 use super::evaluation::error_text;
 use super::model::{labels, map_text};
+use super::written::add_drawn;
 use crate::arguments::Train;
 use crate::flags::with_options;
 use crate::outcome::Outcome;
@@ -402,9 +403,10 @@ fn add_files(lines: &mut Lines, arguments: &Train, fit: &Fit) {
         Some(path) => lines.add("model", format!("{}{interrupted}", path.display())),
         None => lines.add("model", "not kept; -o MODEL writes it"),
     }
-    if let Some(path) = &arguments.pictures.report {
-        lines.add("report", path.display().to_string());
+    if let Some(path) = &arguments.trace {
+        lines.add("trace", path.display().to_string());
     }
+    add_drawn(lines, &arguments.pictures);
 }
 
 /// Rounded up.

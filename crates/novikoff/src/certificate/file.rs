@@ -25,7 +25,7 @@ use std::path::Path;
 /// Larger than any certificate that this program writes.
 const MOST_BYTES: u64 = 1 << 30;
 /// What the first field of every certificate says.
-pub(crate) const FORMAT: &str = "novikoff certificate";
+pub const FORMAT: &str = "novikoff certificate";
 /// The version that this program writes, and the only one that it reads: the hash in older ones can be
 /// forged, and does not cover the names of columns.
 pub(crate) const VERSION: u32 = 4;

@@ -13,6 +13,6 @@ pub(crate) mod range;
 pub(crate) mod rigorous;
 mod sentence;
 
-pub use file::{Certificate, Checked, Claim, DataIdentity};
+pub use file::{Certificate, Checked, Claim, DataIdentity, FORMAT};
 pub use objective::{Objective, Target};
 pub use proof::{Direction, ExactCombination, Sides};

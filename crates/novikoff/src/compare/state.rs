@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::model::{Mistake, NOBODY};
 use serde::{Deserialize, Serialize};
 
-const FORMAT: &str = "novikoff-comparison";
+const FORMAT: &str = ComparisonState::FORMAT;
 const VERSION: u32 = 1;
 /// No run has more epochs.
 const MOST_EPOCHS: usize = 1 << 20;
@@ -65,6 +65,9 @@ struct PackedJournal {
 }
 
 impl ComparisonState {
+    /// What the file of a state says that it is, in its first field.
+    pub const FORMAT: &str = "novikoff-comparison";
+
     /// A state as [`ComparisonState::to_text`] wrote it.
     pub fn from_text(text: &str) -> Result<Self> {
         let state: Self = serde_json::from_str(text)

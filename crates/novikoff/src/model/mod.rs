@@ -17,7 +17,9 @@ mod weights;
 pub use calibration::{Calibration, Isotonic, Platt};
 pub use expansion::Expansion;
 pub use explain::{Explanation, Part, explain};
-pub use file::{FORMAT_VERSION, checksum, checksum_of, from_bytes, load, load_with_checksum, save, to_bytes};
+pub use file::{
+    FORMAT_VERSION, checksum, checksum_of, from_bytes, is_model, load, load_with_checksum, save, to_bytes,
+};
 pub use mapped::Mapped;
 use mapped::MappedScratch;
 pub use network::{Activation, Network, Units};

@@ -198,7 +198,7 @@ const COMPRESSED: [&str; 4] = [".gz", ".bz2", ".xz", ".zst"];
 
 /// The file of labels that stands beside a file of images, if there is one: `train-labels-idx1-ubyte` beside
 /// `train-images-idx3-ubyte`, compressed or not.
-pub(super) fn labels_beside(images: &Path) -> Option<PathBuf> {
+pub fn labels_beside(images: &Path) -> Option<PathBuf> {
     let name = images.file_name()?.to_str()?;
     let own_ending = COMPRESSED.into_iter().find(|ending| name.ends_with(ending)).unwrap_or("");
     let stem = name.strip_suffix(own_ending)?;

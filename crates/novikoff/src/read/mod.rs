@@ -19,6 +19,8 @@ mod text;
 mod vw;
 
 pub use detect::Format;
+pub use idx::labels_beside;
+pub use parsed_rows::ParsedRows;
 pub(crate) use reader::{Chunk, Summary};
 pub use reader::{Contents, Options, Purpose, Reader};
 pub use source::Input;

@@ -100,6 +100,11 @@ pub struct ParsedRows {
     pub bad_rows: u64,
     /// The first of those.
     pub bad: Vec<RowError>,
+    /// How many good rows stand before each bad one.
+    pub before_bad: Vec<usize>,
+    /// The texts of the columns that are kept beside the rows, for every row, good or bad; none where a bad
+    /// row's columns cannot be told apart.
+    pub beside: Vec<Option<String>>,
     /// Rows with a query id.
     pub query_ids: u64,
     /// Entries of features that the schema does not know.
@@ -130,6 +135,8 @@ impl ParsedRows {
         self.weights.clear();
         self.local_features.clear();
         self.bad.clear();
+        self.before_bad.clear();
+        self.beside.clear();
         self.single = true;
         (self.lines, self.bytes, self.bad_rows) = (0, 0, 0);
         (self.query_ids, self.unseen_features, self.missing) = (0, 0, 0);
@@ -160,6 +167,18 @@ impl ParsedRows {
     /// The weight of row `r`.
     pub fn weight(&self, r: usize) -> f64 {
         self.weights.get(r).copied().unwrap_or(1.0)
+    }
+
+    /// All rows in the order of the input: the number of each good one, `None` for each that was left out.
+    pub fn in_order(&self) -> impl Iterator<Item = Option<usize>> {
+        let (mut bad, mut next) = (self.before_bad.iter().peekable(), 0);
+        std::iter::from_fn(move || {
+            if bad.next_if(|before| **before <= next).is_some() {
+                return Some(None);
+            }
+            next += 1;
+            (next <= self.len()).then_some(Some(next - 1))
+        })
     }
 
     /// The first bad row, if reading must end there.
@@ -332,6 +351,7 @@ impl ParsedRows {
         self.labels.truncate(rows);
         self.weights.truncate(rows);
         self.bad_rows += 1;
+        self.before_bad.push(rows);
         if self.bad.len() < EXAMPLES {
             self.bad.push(error);
         }
@@ -361,6 +381,26 @@ mod tests {
                     rows.labels.iter().map(|id| &rows.local_labels.names()[*id as usize]).collect();
                 prop_assert_eq!(names, tokens.iter().skip(skipped).collect::<Vec<_>>());
             }
+        }
+
+        /// Rows are known by their only index.
+        #[test]
+        fn good_and_bad_rows_come_in_their_order(are_good in prop::collection::vec(any::<bool>(), 0..50)) {
+            let mut rows = ParsedRows::new(false);
+            rows.clear();
+            for (number, good) in are_good.iter().enumerate() {
+                rows.entry(number as u32, 1.0);
+                if *good {
+                    rows.end_row();
+                } else {
+                    rows.reject(RowError { line: 0, column: 1, what: String::new(), hint: None });
+                }
+            }
+            let index = |row: usize| rows.indices[rows.starts[row]] as usize;
+            let seen: Vec<Option<usize>> = rows.in_order().map(|row| row.map(index)).collect();
+            let numbered = are_good.iter().enumerate();
+            let expected: Vec<_> = numbered.map(|(number, good)| good.then_some(number)).collect();
+            prop_assert_eq!(seen, expected);
         }
     }
 }

@@ -42,6 +42,9 @@ pub struct Options {
     pub recipe: TextRecipe,
     /// Keep the names of terms that are numbered by their hash.
     pub keep_names: bool,
+    /// Columns of a table to keep beside its rows, by their names or numbers from 1, in rows that are read for
+    /// a model.
+    pub with: Vec<String>,
     /// Leave out bad rows instead of giving up.
     pub skip_bad_rows: bool,
     /// Parsing threads.
@@ -54,17 +57,21 @@ impl Default for Options {
         Self {
             format: None,
             base: None,
-            max_index: 1 << 26,
+            max_index: MAX_INDEX,
             hash_bits: None,
             labels: None,
             table: TableOptions::default(),
             recipe: TextRecipe::default(),
             keep_names: false,
+            with: Vec::new(),
             skip_bad_rows: false,
             threads,
         }
     }
 }
+
+/// The largest index allowed, and the largest number of named features, if nothing else is asked for.
+pub const MAX_INDEX: u32 = 1 << 26;
 
 /// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million
 /// features.
@@ -167,6 +174,8 @@ pub struct Reader {
     documents: Option<Documents>,
     /// Columns, where every row has them all.
     columns: Option<usize>,
+    /// The names of the columns that are kept beside the rows.
+    kept: Vec<String>,
 }
 
 /// Names of features that are being collected for the schema.
@@ -259,6 +268,7 @@ impl Reader {
             Format::Text => reader.set_text(options, purpose, access)?,
             Format::Jsonl => reader.set_json(options, purpose, access)?,
         }
+        reader.check_limit(format, options, purpose)?;
         Ok(reader)
     }
 
@@ -276,6 +286,7 @@ impl Reader {
             schema: Schema::one_based(),
             documents: None,
             columns: None,
+            kept: Vec::new(),
         }
     }
 
@@ -294,6 +305,17 @@ impl Reader {
         let (label, texts) = (options.table.label.clone(), options.table.text.clone());
         self.input.parser = Arc::new(Json { bag, labelling: purpose.labelling(), label, texts });
         Ok(())
+    }
+
+    /// A limit of what is not counted is a mistake.
+    fn check_limit(&self, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
+        let is_counted = format == Format::Svmlight || self.numbering.new_names.is_some();
+        if options.max_index == MAX_INDEX || is_counted || purpose.schema().is_some() {
+            return Ok(());
+        }
+        let what =
+            "`max_index` limits indices of svmlight, and names of features that are kept: there are none";
+        Err(Error::usage(what).hint("leave out `max_index`"))
     }
 
     fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {
@@ -361,10 +383,10 @@ impl Reader {
             Some((Schema::Text(text), _)) => text.table(),
             _ => None,
         };
-        let schema = match known {
-            Some(schema) => schema.clone(),
-            None => Arc::new(self.infer_columns(input, &options.table, &labelling, access)?),
-        };
+        if let Some(schema) = known {
+            return self.set_known_table(schema, options, purpose, access);
+        }
+        let schema = Arc::new(self.infer_columns(input, &options.table, &labelling, access)?);
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         let bag =
             if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
@@ -377,6 +399,48 @@ impl Reader {
         self.input.report.remarks.extend_from_slice(table.remarks());
         self.input.parser = Arc::new(table);
         Ok(())
+    }
+
+    /// A table whose columns a model knows.
+    fn set_known_table(
+        &mut self,
+        known: &Arc<TableSchema>,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        access: Access,
+    ) -> Result<()> {
+        let (labelling, mut given) = (purpose.labelling(), options.table.clone());
+        if options.format == Some(Format::Csv) && known.delimiter == b'\t' && given.delimiter.is_none() {
+            given.delimiter = Some(given.delimiter_for(self.input.source.peek()?)?);
+        }
+        let schema = table::applied(known, &given)?;
+        let bag =
+            if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
+        if bag.is_none() {
+            self.columns = Some(schema.features());
+            self.schema = Schema::Table(known.clone());
+        }
+        let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        let name = self.input.source.name().to_owned();
+        let columns = table::Columns::of(&schema, &name, &start)?;
+        let fields = columns.kept(&options.with, &name)?;
+        let passed_over = columns.passed_over(&schema, &labelling, &given.drop, &fields, &name)?;
+        self.kept = columns.names(&fields);
+        let (delimiter, header, width) = (schema.delimiter, schema.header, columns.width());
+        let table = Table::bind(schema, labelling, bag, &passed_over, &name, &start)?;
+        self.input.report.remarks.extend_from_slice(table.remarks());
+        let table: Arc<dyn Parser> = Arc::new(table);
+        self.input.parser = if fields.is_empty() {
+            table
+        } else {
+            Arc::new(table::Keeping { table, fields, width, delimiter, header })
+        };
+        Ok(())
+    }
+
+    /// The names of the columns that are kept beside the rows, in the order of `Options::with`.
+    pub fn kept_columns(&self) -> &[String] {
+        &self.kept
     }
 
     /// What documents go through on their way into rows, behind the features of a table's other columns.
@@ -759,6 +823,10 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
         return Err(Error::usage("`label` and `row_weights` name columns of a table")
             .hint("say `format = csv` if this is one"));
+    }
+    if !options.with.is_empty() && (!is_table || purpose.schema().is_none()) {
+        return Err(Error::usage("`with` names columns of a table to show beside its predictions")
+            .hint("leave it out, or say `format = csv` if this is one"));
     }
     if !options.table.text.is_empty() && !keyed {
         let error = Error::usage(

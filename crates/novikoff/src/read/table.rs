@@ -6,9 +6,11 @@
 //!
 //! [`TableSchema`]: crate::features::table::TableSchema
 
+mod applied;
 mod infer;
 mod rows;
 
+pub(super) use applied::{Columns, Keeping, applied};
 pub(super) use infer::{infer, infer_start};
 pub(super) use rows::Table;
 

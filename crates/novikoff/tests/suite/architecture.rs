@@ -32,12 +32,15 @@ const LIBRARY: [&str; 22] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 11] = [
+const PROGRAM: [&str; 14] = [
     "picture",
     "arguments",
     "flags",
+    "foreign",
+    "messages",
     "output",
     "progress",
+    "files",
     "render",
     "outcome",
     "settings",

@@ -485,7 +485,10 @@ fn text_that_means_harm_ends_in_an_error_or_in_rows() {
         .read(&mut Unwatched)
         .unwrap_err();
     assert!(error.to_string().contains("more than 100000 different"), "{error}");
+    // With hashes no names are kept, and there is nothing to limit.
     let hashed = Options { hash_bits: Some(16), ..limited };
+    assert!(Reader::open(&input(many.clone()), &hashed, &Purpose::Training).is_err());
+    let hashed = Options { max_index: Options::default().max_index, ..hashed };
     let data = Reader::open(&input(many), &hashed, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
     assert_eq!((data.len(), data.rows.columns()), (40_000, 1 << 16));
 }

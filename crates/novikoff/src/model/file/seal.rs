@@ -113,6 +113,11 @@ pub(super) fn open(bytes: &[u8]) -> Result<&[u8]> {
     Ok(&bytes[LENGTH..LENGTH + length])
 }
 
+/// Whether the file of a model starts like this, whole or damaged.
+pub(super) fn starts_model(head: &[u8]) -> bool {
+    head.get(LENGTH..).is_some_and(|rest| rest.starts_with(PREFIX))
+}
+
 /// The length of the header of a file that starts with `head` and has `total` bytes, if it can be a model's
 /// file.
 pub(super) fn screen(head: &[u8], total: u64) -> Result<usize> {

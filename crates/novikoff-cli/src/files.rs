@@ -1,0 +1,334 @@
+//! The files that commands read and write, all of them: nothing of a user's is overwritten by accident.
+//!
+//! [`Files::of`] lists what a command will read and write, and [`Files::check`] looks at all of it before
+//! anything is read or learned. An output replaces a file of its own kind and nothing else; `--force` lets it
+//! replace a file of any kind, but never what the command reads, nor another of its outputs. Pipes and devices
+//! are written to as they are.
+
+mod kind;
+
+pub use kind::Kind;
+
+use crate::arguments::{Command, Compare, Pictures, Reading, Train};
+use crate::progress;
+use novikoff::model::{self, Model, atomic};
+use novikoff::read::labels_beside;
+use novikoff::{Error, Result};
+use std::fs::{self, File, Metadata};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Puts bytes into a file, whole or not at all.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what writes itself.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<()> {
+    let fail = |error: std::io::Error| Error::io(path.display().to_string(), &error);
+    match standard_stream(path).map_err(fail)? {
+        Some(mut stream) => fill(&mut stream).map_err(fail),
+        None => waiting_for_a_reader(path, || atomic::write_with(path, fill)),
+    }
+}
+
+/// Writes a model to its file.
+pub fn save(model: &Model, path: &Path) -> Result<()> {
+    match atomic::number_of_open(path) {
+        Some(_) => write(path, &model::to_bytes(model)?),
+        None => waiting_for_a_reader(path, || model::save(model, path)),
+    }
+}
+
+/// Standard output or error, if the path is one of them: a handle that shares its place with the original, so
+/// that what is printed and what is written are not written over one another.
+#[cfg(unix)]
+fn standard_stream(path: &Path) -> std::io::Result<Option<File>> {
+    use std::os::fd::AsFd;
+    let file = match atomic::number_of_open(path) {
+        Some(1) => std::io::stdout().as_fd().try_clone_to_owned()?,
+        Some(2) => std::io::stderr().as_fd().try_clone_to_owned()?,
+        _ => return Ok(None),
+    };
+    Ok(Some(File::from(file)))
+}
+
+#[cfg(not(unix))]
+fn standard_stream(_path: &Path) -> std::io::Result<Option<File>> {
+    Ok(None)
+}
+
+/// A pipe that nobody reads keeps its writer waiting: then an interrupt ends the program.
+fn waiting_for_a_reader<T>(path: &Path, write: impl FnOnce() -> T) -> T {
+    let may_wait = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    if may_wait { progress::ended_by_an_interrupt(write) } else { write() }
+}
+
+/// What a command reads and writes.
+#[derive(Debug, Default)]
+pub struct Files {
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    /// Whether files of other kinds may be replaced.
+    force: bool,
+}
+
+/// A file or folder that is read, and what it is to the command.
+#[derive(Debug)]
+struct Input {
+    role: &'static str,
+    path: PathBuf,
+}
+
+/// A file that is written, and the option that names it.
+#[derive(Debug)]
+struct Output {
+    option: String,
+    path: PathBuf,
+    kind: Kind,
+}
+
+impl Files {
+    /// The files of a command.
+    pub fn of(command: &Command) -> Self {
+        let none = Self::default();
+        match command {
+            Command::Train(train) => none.of_training(train),
+            Command::Tune(tune) => none.of_training(&tune.train),
+            Command::Compare(compare) => none.of_comparison(compare),
+            Command::Predict(it) => none.reads("MODEL", &it.model).reads_rows(&it.data, &it.reading),
+            Command::Evaluate(it) => none.reads("MODEL", &it.model).reads_rows(&it.data, &it.reading),
+            Command::Inspect(it) => none.reads("MODEL", &it.model),
+            Command::Margin(it) => none
+                .reads_rows(&it.data, &it.reading)
+                .reads_some("--stop-words", &it.documents.stop_words_file())
+                .writes("--certificate", Kind::Certificate, &it.certificate)
+                .draws(&it.pictures)
+                .forced(it.writing.force),
+            Command::Verify(it) => none
+                .reads("CERTIFICATE", &it.certificate)
+                .reads_rows(&it.data, &it.reading)
+                .reads_some("--stop-words", &it.documents.stop_words_file())
+                .reads_some("MODEL", &it.model),
+            Command::Rows(it) => none
+                .reads_rows(&it.data, &it.reading)
+                .reads_some("--stop-words", &it.documents.stop_words_file())
+                .writes("FILE", Kind::Rows, &Some(it.file.clone()))
+                .forced(it.writing.force),
+            Command::Bounds(_) | Command::Completions(_) | Command::Man(_) => none,
+        }
+    }
+
+    fn of_training(self, train: &Train) -> Self {
+        let is_file = |text: &&String| text.parse::<f64>().is_err();
+        self.reads_rows(&train.data, &train.reading)
+            .reads_some("--stop-words", &train.documents.stop_words_file())
+            .reads_some("--test", &train.test)
+            .reads_some("--validation", &train.validation.as_ref().filter(is_file).map(PathBuf::from))
+            .writes("-o", Kind::Model, &train.output)
+            .writes("--certificate", Kind::Certificate, &train.certificate)
+            .writes("--trace", Kind::Trace, &train.trace)
+            .draws(&train.pictures)
+            .forced(train.writing.force)
+    }
+
+    fn of_comparison(self, compare: &Compare) -> Self {
+        self.reads_rows(&compare.data, &compare.reading)
+            .reads_some("--stop-words", &compare.documents.stop_words_file())
+            .reads_some("--test", &compare.test)
+            // It is read, too, but by itself: what replaces it goes on from it.
+            .writes("--state", Kind::State, &compare.state)
+            .draws(&compare.pictures)
+            .forced(compare.writing.force)
+    }
+
+    fn reads(mut self, role: &'static str, path: &Path) -> Self {
+        self.inputs.push(Input { role, path: path.to_owned() });
+        self
+    }
+
+    fn reads_some(self, role: &'static str, path: &Option<PathBuf>) -> Self {
+        match path {
+            Some(path) => self.reads(role, path),
+            None => self,
+        }
+    }
+
+    /// Rows, and the labels that stand in a file of their own.
+    fn reads_rows(self, data: &Path, reading: &Reading) -> Self {
+        let beside = || labels_beside(data);
+        self.reads("DATA", data).reads_some("--labels", &reading.labels.clone().or_else(beside))
+    }
+
+    fn writes(mut self, option: &str, kind: Kind, path: &Option<PathBuf>) -> Self {
+        if let Some(path) = path {
+            self.outputs.push(Output { option: option.to_owned(), path: path.clone(), kind });
+        }
+        self
+    }
+
+    fn draws(self, pictures: &Pictures) -> Self {
+        let report = self.writes("--report", Kind::Report, &pictures.report);
+        pictures.picture.iter().fold(report, |files, (name, path)| {
+            files.writes(&format!("--picture {}", name.name()), Kind::Picture, &Some(path.clone()))
+        })
+    }
+
+    fn forced(self, force: bool) -> Self {
+        Self { force, ..self }
+    }
+
+    /// Refuses what would overwrite something by accident, and what could not be written in the end.
+    pub fn check(&self) -> Result<()> {
+        let mut before: Vec<(&Output, Identity)> = Vec::new();
+        for output in &self.outputs {
+            let Some(real) = atomic::check(&output.path)? else { continue };
+            let identity = Identity::of(&real);
+            if let Some(input) = self.inputs.iter().find(|input| input.is_at(&real, &identity)) {
+                return Err(output
+                    .refused(format!("{} would replace what {} reads", output.option, input.role))
+                    .hint("choose another name: what is read is never replaced, also with --force"));
+            }
+            if let Some((other, _)) = before.iter().find(|(_, other)| *other == identity) {
+                let what = format!("{} and {} would write the same file", other.option, output.option);
+                return Err(output.refused(what).hint("give each a name of its own"));
+            }
+            if !self.force && !output.kind.may_replace(&real)? {
+                let what = format!("this file is there already, and it is no {}", output.kind.name());
+                return Err(output.refused(what).hint("choose another name, or say --force to replace it"));
+            }
+            before.push((output, identity));
+        }
+        Ok(())
+    }
+}
+
+impl Output {
+    fn refused(&self, what: String) -> Error {
+        Error::usage(what).at(self.path.display().to_string(), 0, 0)
+    }
+}
+
+impl Input {
+    /// Whether this is the file, by whatever name, or a folder that it lies in.
+    fn is_at(&self, real: &Path, identity: &Identity) -> bool {
+        if self.path.as_os_str() == "-" {
+            return Identity::of_standard_input().is_some_and(|own| own == *identity);
+        }
+        match fs::metadata(&self.path) {
+            Ok(found) if found.is_dir() => lies_in(real, &self.path),
+            Ok(_) => Identity::of(&self.path) == *identity,
+            Err(_) => false,
+        }
+    }
+}
+
+/// Whether a file that is there lies in a folder, at any depth.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    match (fs::canonicalize(file), fs::canonicalize(folder)) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Which file it is, by whatever name.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    /// Device and number on it: links have those of the file.
+    #[cfg(unix)]
+    Node(u64, u64),
+    /// The one name of a file that has no number, or is not there yet.
+    Path(PathBuf),
+}
+
+impl Identity {
+    fn of(path: &Path) -> Self {
+        if let Some(node) = fs::metadata(path).ok().and_then(|found| Self::of_metadata(&found)) {
+            return node;
+        }
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let name = path.file_name().unwrap_or_default();
+        let behind_links = fs::canonicalize(path).or_else(|_| Ok(fs::canonicalize(folder)?.join(name)));
+        Self::Path(behind_links.unwrap_or_else(|_: std::io::Error| path.to_owned()))
+    }
+
+    #[cfg(unix)]
+    fn of_metadata(found: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self::Node(found.dev(), found.ino()))
+    }
+
+    #[cfg(not(unix))]
+    fn of_metadata(_: &Metadata) -> Option<Self> {
+        None
+    }
+
+    /// Of the file that the shell has put in place of standard input.
+    #[cfg(unix)]
+    fn of_standard_input() -> Option<Self> {
+        use std::os::fd::AsFd;
+        let input = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
+        Self::of_metadata(&File::from(input).metadata().ok()?)
+    }
+
+    #[cfg(not(unix))]
+    fn of_standard_input() -> Option<Self> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::{Arg, CommandFactory, Parser};
+    use std::any::TypeId;
+
+    /// Options of other types that name files, each with a value that does.
+    const OTHERS: [(&str, &str); 3] =
+        [("validation", "given"), ("picture", "points=given"), ("stop_words", "given")];
+
+    fn names_a_file(argument: &Arg) -> bool {
+        argument.get_value_parser().type_id() == TypeId::of::<PathBuf>()
+    }
+
+    /// The command line with this argument, and with those that it cannot do without.
+    fn with(command: &clap::Command, argument: &Arg, value: &str) -> Vec<String> {
+        let mut words = vec!["novikoff".to_owned(), command.get_name().to_owned()];
+        for positional in command.get_positionals().filter(|it| it.is_required_set() || *it == argument) {
+            words.push(if positional == argument { value.to_owned() } else { "other".to_owned() });
+        }
+        if command.get_name() == "verify" && argument.get_id() == "model" {
+            words.truncate(2);
+            words.extend(["other".to_owned(), "other".to_owned(), value.to_owned()]);
+        }
+        if let Some(long) = argument.get_long() {
+            words.extend([format!("--{long}"), value.to_owned()]);
+        }
+        words
+    }
+
+    #[test]
+    fn every_argument_that_names_a_file_is_listed_as_read_or_written() {
+        let program = Arguments::command();
+        let mut seen = 0;
+        for command in program.get_subcommands() {
+            for argument in command.get_arguments() {
+                let other = OTHERS.iter().find(|(id, _)| argument.get_id() == id).map(|(_, value)| *value);
+                let Some(value) = other.or(names_a_file(argument).then_some("given")) else { continue };
+                let words = with(command, argument, value);
+                let parsed =
+                    Arguments::try_parse_from(&words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+                let files = Files::of(&parsed.command);
+                let listed = files.inputs.iter().map(|input| &input.path);
+                let mut listed = listed.chain(files.outputs.iter().map(|output| &output.path));
+                assert!(listed.any(|path| path == Path::new("given")), "{words:?}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 40, "{seen}");
+    }
+}

@@ -1,0 +1,137 @@
+//! What a file that is there already is, by its first bytes.
+
+use novikoff::certificate::FORMAT as CERTIFICATE;
+use novikoff::compare::ComparisonState;
+use novikoff::{Error, Result, model};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What an output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Model,
+    Certificate,
+    /// CSV of epochs or steps.
+    Trace,
+    Picture,
+    /// A page of pictures.
+    Report,
+    /// Of a comparison.
+    State,
+    /// Rows in canonical form.
+    Rows,
+}
+
+/// As many bytes as it takes to know a file of any kind.
+const START: u64 = 2048;
+
+/// How lines of headings of traces start.
+const TRACES: [&str; 2] = ["epoch,mistakes,updates,", "output,step,objective,"];
+
+/// What canonical rows of any version start with.
+const ROWS: &str = "novikoff rows ";
+
+impl Kind {
+    /// What a message calls a file of this kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Model => "model",
+            Kind::Certificate => "certificate",
+            Kind::Trace => "trace of a training",
+            Kind::Picture => "SVG picture",
+            Kind::Report => "report of this program",
+            Kind::State => "state of a comparison",
+            Kind::Rows => "file of rows",
+        }
+    }
+
+    /// Whether an output of this kind takes nothing away where this file is: there is none, or one of its
+    /// kind, or nothing in it.
+    pub fn may_replace(self, path: &Path) -> Result<bool> {
+        let fail = |error: &std::io::Error| Error::io(path.display().to_string(), error);
+        let file = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
+            opened => opened.map_err(|error| fail(&error))?,
+        };
+        let mut start = Vec::new();
+        file.take(START).read_to_end(&mut start).map_err(|error| fail(&error))?;
+        Ok(start.is_empty() || self.starts_like(&start))
+    }
+
+    /// Whether files of this kind start like this.
+    fn starts_like(self, start: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(start);
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        match self {
+            Kind::Model => model::is_model(start),
+            Kind::Certificate => is_json_of(text, CERTIFICATE),
+            Kind::Trace => TRACES.iter().any(|head| text.starts_with(head)),
+            Kind::Picture => text.starts_with('<') && text.contains("<svg"),
+            Kind::Report => text.starts_with("<!doctype html>") && text.contains("<title>novikoff: "),
+            Kind::State => is_json_of(text, ComparisonState::FORMAT),
+            Kind::Rows => text.starts_with(ROWS),
+        }
+    }
+}
+
+/// Whether it is an object whose first field says that it is of this format.
+fn is_json_of(text: &str, format: &str) -> bool {
+    let value = || {
+        let key = text.strip_prefix('{')?.trim_start().strip_prefix("\"format\"")?;
+        key.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?.split('"').next()
+    };
+    value() == Some(format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use novikoff::data::canonical::MAGIC;
+
+    const ALL: [Kind; 7] =
+        [Kind::Model, Kind::Certificate, Kind::Trace, Kind::Picture, Kind::Report, Kind::State, Kind::Rows];
+
+    fn example(kind: Kind) -> Vec<u8> {
+        match kind {
+            Kind::Model => {
+                [&900u64.to_le_bytes()[..], b"{\"__metadata__\":{\"checksum\":\"blake3:0000"].concat()
+            }
+            Kind::Certificate => b"{\"format\":\"novikoff certificate\",\"version\":3}".to_vec(),
+            Kind::Trace => b"output,step,objective,relative_gap,more\n".to_vec(),
+            Kind::Picture => {
+                b"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>".to_vec()
+            }
+            Kind::Report => b"<!doctype html>\n<html><title>novikoff: averaged on iris</title>".to_vec(),
+            Kind::State => ComparisonState::default().to_text().into_bytes(),
+            Kind::Rows => MAGIC.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_as_its_own_kind_and_as_no_other() {
+        for kind in ALL {
+            for other in ALL {
+                assert_eq!(other.starts_like(&example(kind)), kind == other, "{kind:?} as {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_users_have_is_of_no_kind() {
+        let theirs: [&[u8]; 8] = [
+            b"+1 1:0.5 3:1\n",
+            b"sepal_length,species\n5.1,setosa\n",
+            b"epoch,loss\n1,0.5\n",
+            b"{\"label\": \"spam\", \"text\": \"novikoff certificate\"}\n",
+            b"<!doctype html>\n<title>my page</title>",
+            b"\x20\x00\x00\x00\x00\x00\x00\x00{\"__metadata__\":{\"format\":\"pt\"}}",
+            b"\n",
+            &[0xff; 64],
+        ];
+        for start in theirs {
+            let known: Vec<Kind> = ALL.into_iter().filter(|kind| kind.starts_like(start)).collect();
+            assert!(known.is_empty(), "{:?}: {known:?}", String::from_utf8_lossy(start));
+        }
+    }
+}

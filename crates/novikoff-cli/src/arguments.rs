@@ -25,7 +25,7 @@ Examples:
   novikoff train examples/iris.csv -o iris.model      learn a model
   novikoff predict iris.model new-flowers.csv         a label a line
   novikoff evaluate iris.model examples/iris.csv      error, interval, confusion
-  novikoff inspect iris.model                         what it is, its heaviest weights
+  novikoff inspect iris.model                         what it is, its largest weights
   novikoff compare examples/digits.csv                last, averaged, voted; kernels; others
   novikoff margin examples/iris.csv --certificate p   separable? by what margin?
   novikoff verify p examples/iris.csv                 does the proof hold?";
@@ -58,7 +58,7 @@ pub enum Command {
     Compare(Box<Compare>),
     /// Measure a model on labelled rows.
     Evaluate(Evaluate),
-    /// Show what a model is, and its heaviest weights.
+    /// Show what a model is, and its largest weights.
     Inspect(Inspect),
     /// Decide whether rows can be separated, and bracket their margin, with a proof.
     Margin(MarginCommand),
@@ -66,7 +66,7 @@ pub enum Command {
     Verify(Verify),
     /// Write the rows as they are read, in the form that certificates are about.
     Rows(Rows),
-    /// Say what theory promises before any row is seen.
+    /// Print bounds of learning theory: VC dimension, sample size, error.
     Bounds(Bounds),
     /// Print a script by which a shell completes commands and options.
     Completions(Completions),
@@ -182,7 +182,7 @@ pub struct Train {
         help_heading = "Minimising a loss"
     )]
     pub lambda: Option<f64>,
-    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1].
+    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1; none for boosting, least squares and networks].
     #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub cost: Option<f64>,
     /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
@@ -233,7 +233,8 @@ pub struct Train {
     #[arg(long, value_name = "PRIORS", allow_hyphen_values = true, help_heading = "Bayes' rule")]
     pub priors: Option<String>,
 
-    /// How more than two classes are told apart [default: joint; where a loss is minimised one-vs-rest].
+    /// How more than two classes are learned [default: joint for perceptrons, bayes and the logistic loss
+    /// without --l1; else one-vs-rest].
     #[arg(long, value_enum, help_heading = "Classes and weights")]
     pub multiclass: Option<Scheme>,
     /// The positive one of two labels [default: the larger number, or the later name].
@@ -288,7 +289,7 @@ pub struct Train {
     /// Where to write the proof of what is said of the model; `verify` checks it.
     #[arg(long, value_name = "FILE", conflicts_with = "online")]
     pub certificate: Option<PathBuf>,
-    /// Write a row per epoch, as CSV.
+    /// Write a row per epoch, or per step of a solver, as CSV.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
@@ -355,7 +356,7 @@ pub struct Compare {
     #[arg(long, value_name = "FILE")]
     pub test: Option<PathBuf>,
     /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train`
-    /// that tells classes apart [default: random,perceptron,averaged,voted,svm,logistic,bayes].
+    /// that classifies [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub learners: Vec<String>,
     /// After how many epochs to measure errors; fractions of one are fine [default: 0.1,1,2,3,4,10].
@@ -372,7 +373,7 @@ pub struct Compare {
     pub state: Option<PathBuf>,
     #[command(flatten)]
     pub writing: Writing,
-    /// How more than two classes are told apart [default: one-vs-rest, as in the paper].
+    /// How more than two classes are learned [default: one-vs-rest, as in the paper].
     #[arg(long, value_enum)]
     pub multiclass: Option<Scheme>,
     /// Whether there is a bias: an extra coordinate of 1.
@@ -673,7 +674,7 @@ pub struct Bounds {
     /// How many features the rows have.
     #[arg(long, value_name = "D")]
     pub features: u64,
-    /// What so many rows are worth.
+    /// Print the error bound for this number of rows.
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
     /// The error that is allowed.

@@ -169,8 +169,7 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
         match LearnerName::from_str(name, false) {
             Ok(learner) if !learner.predicts_numbers() => others.push(learner),
             _ => {
-                let hint =
-                    "random, perceptron, averaged, voted, or a learner of `train` that tells classes apart";
+                let hint = "random, perceptron, averaged, voted, or a learner of `train` that classifies";
                 return Err(Error::usage(format!("there is no {name:?} to compare")).hint(hint));
             }
         }

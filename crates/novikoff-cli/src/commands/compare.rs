@@ -70,7 +70,7 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
         return Ok(Ending::Done);
     }
     let advice = match &arguments.state {
-        Some(path) => format!("interrupted: the same command goes on from {}", path.display()),
+        Some(path) => format!("interrupted: the same command resumes from {}", path.display()),
         None => "interrupted: with --state FILE it could have gone on later".to_owned(),
     };
     messages::say(&advice);

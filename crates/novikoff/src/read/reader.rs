@@ -71,7 +71,7 @@ impl Default for Options {
 }
 
 /// The largest index allowed, and the largest number of named features, if nothing else is asked for.
-pub const MAX_INDEX: u32 = 1 << 26;
+pub(super) const MAX_INDEX: u32 = 1 << 26;
 
 /// Bits of the hash by which a stream's features are numbered, if nothing else is asked for: four million
 /// features.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// How the columns of a model's table are found in one that is read by these options: with another delimiter,
 /// without a header, with missing values where the model knew none.
-pub fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Result<Arc<TableSchema>> {
+pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Result<Arc<TableSchema>> {
     let mut applied = TableSchema::clone(schema);
     if options.delimiter.is_some() {
         applied.delimiter = options.delimiter_for(&[])?;
@@ -55,14 +55,14 @@ fn name(missing: Missing) -> &'static str {
 }
 
 /// The columns of a table as its start shows them.
-pub struct Columns {
+pub(crate) struct Columns {
     names: Vec<String>,
 }
 
 impl Columns {
     /// The columns of a table that starts with these bytes. Without a header they have the model's names, or
     /// numbers where those do not fit.
-    pub fn of(schema: &TableSchema, file: &str, start: &[u8]) -> Result<Self> {
+    pub(crate) fn of(schema: &TableSchema, file: &str, start: &[u8]) -> Result<Self> {
         let names = match FirstRecord::find(start, schema.delimiter) {
             Some(first) if schema.header => first.names(file)?,
             Some(first) if first.width() != schema.columns.len() => numbers(first.width()),
@@ -81,7 +81,7 @@ impl Columns {
 
     /// The names of the columns that nobody need look at: those to be dropped, and those that are kept aside.
     /// What the model needs cannot be dropped.
-    pub fn passed_over(
+    pub(crate) fn passed_over(
         &self,
         schema: &TableSchema,
         labelling: &Labelling,
@@ -115,23 +115,23 @@ impl Columns {
     }
 
     /// The columns to be kept beside the rows, in the order asked for.
-    pub fn kept(&self, with: &[String], file: &str) -> Result<Vec<usize>> {
+    pub(crate) fn kept(&self, with: &[String], file: &str) -> Result<Vec<usize>> {
         with.iter().map(|meant| self.find(meant, file)).collect()
     }
 
     /// The names of these columns.
-    pub fn names(&self, columns: &[usize]) -> Vec<String> {
+    pub(crate) fn names(&self, columns: &[usize]) -> Vec<String> {
         columns.iter().map(|&at| self.names[at].clone()).collect()
     }
 
     /// How many there are.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.names.len()
     }
 }
 
 /// Parses a table, and keeps the texts of some columns beside its rows.
-pub struct Keeping {
+pub(crate) struct Keeping {
     /// Makes the rows.
     pub table: Arc<dyn Parser>,
     /// The fields to keep.

@@ -611,9 +611,16 @@ pub struct Reading {
     /// class or y].
     #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
     pub label: Option<String>,
-    /// Tables: columns that hold documents, beside the others; JSON lines: their keys [default: text].
+    /// Tables: columns that hold documents, beside the others [default: those that read like prose]; JSON lines:
+    /// their keys [default: text].
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
     pub text: Vec<String>,
+    /// Tables: columns whose values are categories, whatever they look like.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
+    pub categories: Vec<String>,
+    /// Tables: columns whose values are numbers, also where they look like numbers of rows.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
+    pub numbers: Vec<String>,
     /// Tables: columns to leave out.
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading tables")]
     pub drop: Vec<String>,
@@ -629,7 +636,7 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, ?, nan) is.
+    /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is.
     #[arg(long, value_enum, default_value_t = Missing::Error, help_heading = "Reading tables")]
     pub missing: Missing,
 }

@@ -10,7 +10,7 @@ use crate::report::margin::Evidence;
 use crate::report::{self, Page};
 use crate::settings::training_options;
 use crate::summary::margin::support_rows;
-use crate::summary::model::dimensions;
+use crate::summary::model::{add_guessed_label, dimensions};
 use novikoff::certificate::file::{Certificate, Claim};
 use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;
@@ -236,6 +236,7 @@ fn parts_table(parts: &[(Sides, Margin)]) -> String {
 /// What was found, line by line.
 fn summary(data: &Dataset, parts: &[(Sides, Margin)], arguments: &MarginCommand, spent: f64) -> Lines {
     let mut lines = Lines::default();
+    add_guessed_label(&mut lines, data.report.guessed_label.as_deref());
     lines.add("data", dimensions(data));
     let [(sides, found)] = parts else {
         lines.add("separable", format!("{} ({})", answer(overall(parts)), seconds(spent)));

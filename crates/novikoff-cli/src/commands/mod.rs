@@ -18,7 +18,7 @@ use std::io::Write;
 
 /// Says on standard error what the reader noticed and the user should know.
 pub fn warn(name: &str, report: &Report) {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = report.warnings.iter().map(|warning| with_options(warning)).collect();
     if report.bad_rows > 0 {
         lines.push(format!("{} left out", render::counted(report.bad_rows, "bad row")));
         lines.extend(report.first_bad.iter().map(|bad| format!("  {}", with_options(bad))));

@@ -6,7 +6,7 @@ use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
 use crate::settings::{map, training_options};
-use crate::summary::model::dimensions;
+use crate::summary::model::{add_guessed_label, dimensions};
 use novikoff::data::canonical::{MAGIC, Origin};
 use novikoff::features::map::Mapper;
 use novikoff::features::text::TextRecipe;
@@ -49,6 +49,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
         print(&format!("{what}\n"))?;
     } else {
         let mut lines = Lines::default();
+        add_guessed_label(&mut lines, rows.report.guessed_label.as_deref());
         lines.add("rows", dimensions(rows));
         lines.add("hash", hash);
         lines.add("file", arguments.file.display().to_string());

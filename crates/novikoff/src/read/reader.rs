@@ -381,6 +381,7 @@ impl Reader {
             None => Arc::new(self.infer_columns(input, &options.table, &labelling, access)?),
         };
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        check_terms(Format::Csv, schema.has_text() || known.is_some(), options)?;
         let bag =
             if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
         if bag.is_none() {
@@ -493,7 +494,10 @@ impl Reader {
             };
             table::infer(again, options, labelling, self.input.setup, &mut crate::control::Unwatched)?
         };
-        self.input.report.remarks.extend(inferred.remarks);
+        let report = &mut self.input.report;
+        report.remarks.extend(inferred.remarks);
+        report.warnings.extend(inferred.warnings);
+        report.guessed_label = inferred.guessed_label;
         Ok(inferred.schema)
     }
 
@@ -750,14 +754,9 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
                 .at(name, 1, 1);
         return Err(error.hint("give rows of that format, or say by `format` what these really are"));
     }
-    let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
-    if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
-        return Err(Error::usage("`hash_bits` is for documents and the format vw")
-            .hint("say `format = vw` if that is what this is"));
-    }
-    if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
-        return Err(Error::usage("`keep_names` keeps the names of terms that are hashed")
-            .hint("leave it out, or give `hash_bits`"));
+    // Whether a table has documents, its columns will show.
+    if !is_table {
+        check_terms(format, is_text, options)?;
     }
     let keyed = is_table || format == Format::Jsonl;
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
@@ -770,11 +769,14 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
         );
         return Err(error.hint("leave it out, or say `format = csv` or jsonl"));
     }
-    let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
+    let TableOptions { drop, header, missing, delimiter, categories, numbers, .. } = &options.table;
+    let names_columns = [drop, categories, numbers].into_iter().any(|columns| !columns.is_empty());
     let for_tables =
-        !drop.is_empty() || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
+        names_columns || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
-        let error = Error::usage("`drop`, `missing`, `delimiter`, `header` and `no_header` are for tables");
+        let error = Error::usage(
+            "`drop`, `categories`, `numbers`, `missing`, `delimiter`, `header` and `no_header` are for tables",
+        );
         return Err(error.hint("leave them out, or say `format = csv` if this is one"));
     }
     if options.labels.is_some() && format != Format::Idx {
@@ -784,6 +786,19 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     if options.base.is_some() && format != Format::Svmlight {
         return Err(Error::usage("`zero_based` is for the format svmlight")
             .hint("say `format = svmlight` if that is what this is"));
+    }
+    Ok(())
+}
+
+/// Options about terms are mistakes where there are no documents.
+fn check_terms(format: Format, has_terms: bool, options: &Options) -> Result<()> {
+    if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
+        return Err(Error::usage("`hash_bits` is for documents and the format vw")
+            .hint("say `format = vw` if that is what this is"));
+    }
+    if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
+        return Err(Error::usage("`keep_names` keeps the names of terms that are hashed")
+            .hint("leave it out, or give `hash_bits`"));
     }
     Ok(())
 }

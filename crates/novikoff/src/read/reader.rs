@@ -9,7 +9,7 @@ use super::pipeline::{self, Accepted, Parser, Setup, Sink};
 use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
-use super::text::Text;
+use super::text::{self, Text};
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::assembly::{Assembler, Store};
@@ -263,6 +263,7 @@ impl Reader {
             },
         };
         check_options(&name, format, options, purpose)?;
+        let has_header = format == Format::Text && text::names_columns(first_line(start));
         let mut reader = Self {
             input: OpenInput {
                 source,
@@ -295,6 +296,7 @@ impl Reader {
                 reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
             }
             Format::Text => {
+                reader.input.report.remarks.extend(has_header.then(|| "header found".to_owned()));
                 let passed_over = match purpose {
                     Purpose::Prediction { labels, .. } => Some(Arc::new((*labels).clone())),
                     _ => None,
@@ -727,6 +729,11 @@ fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) 
         }
         _ => (Schema::Indexed { base: options.base.unwrap_or(1) }, None),
     }
+}
+
+fn first_line(start: &[u8]) -> &[u8] {
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Options that say nothing of this format, or of what the model was trained on, are mistakes.

@@ -15,6 +15,7 @@ mod spelling;
 
 pub use infer::{infer, infer_start};
 pub use rows::Table;
+pub(super) use spelling::Spelling;
 
 use super::number::{Number, whole};
 use super::records::{Fault, Field, Records, place};

@@ -769,9 +769,16 @@ pub struct Reading {
     /// class or y].
     #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
     pub label: Option<String>,
-    /// Tables: columns that hold documents, beside the others; JSON lines: their keys [default: text].
+    /// Tables: columns that hold documents, beside the others [default: those that read like prose]; JSON lines:
+    /// their keys [default: text].
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
     pub text: Vec<String>,
+    /// Tables: columns whose values are categories, whatever they look like.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
+    pub categories: Vec<String>,
+    /// Tables: columns whose values are numbers, also where they look like numbers of rows.
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
+    pub numbers: Vec<String>,
     /// Tables: columns to leave out.
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading tables")]
     pub drop: Vec<String>,
@@ -787,8 +794,8 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, ?, nan) is [default: error; a model knows what it was trained
-    /// with].
+    /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is [default: error; a model knows
+    /// what it was trained with].
     #[arg(long, value_enum, help_heading = "Reading tables")]
     pub missing: Option<Missing>,
 }

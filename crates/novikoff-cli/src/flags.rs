@@ -40,7 +40,13 @@ fn option(setting: &str) -> Option<String> {
     if !OPTIONS.contains(&long) {
         return None;
     }
-    Some(value.map_or_else(|| format!("--{long}"), |value| format!("--{long} {value}")))
+    Some(value.map_or_else(|| format!("--{long}"), |value| format!("--{long} {}", quoted(value))))
+}
+
+/// A value as a shell takes it for one word.
+fn quoted(value: &str) -> String {
+    let is_plain = !value.contains(|c: char| c.is_whitespace() || "'\"\\$&;()<>*#!`".contains(c));
+    if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]
@@ -54,6 +60,8 @@ mod tests {
         let expected =
             "fewer features, by --hash-bits 20 or a smaller --max-index; `model` and `EmpiricalRisk` stay";
         assert_eq!(with_options(text), expected);
+        assert_eq!(with_options("keep it by `drop = ocean (km)`"), "keep it by --drop 'ocean (km)'");
+        assert_eq!(with_options("`missing = zero|mean`, `drop = a,b`"), "--missing zero|mean, --drop a,b");
         assert_eq!(with_options("try more `steps`, a ` alone"), "try more --epochs, a ` alone");
     }
 }

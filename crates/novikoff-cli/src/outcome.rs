@@ -12,6 +12,8 @@ pub struct Outcome {
     pub dimensions: Option<String>,
     pub nonzeros: Option<u64>,
     pub remarks: Vec<String>,
+    /// The label's column, where it was found by its name alone.
+    pub guessed_label: Option<String>,
     pub read_seconds: f64,
     pub train_seconds: f64,
     /// Of a stream: rows, wrong predictions and mistakes whenever the number of rows had doubled.

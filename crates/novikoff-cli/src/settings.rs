@@ -129,6 +129,8 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
         delimiter,
         row_weights: reading.row_weights.clone(),
         text: reading.text.clone(),
+        categories: reading.categories.clone(),
+        numbers: reading.numbers.clone(),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::render::{Lines, counted, percent, seconds, table};
 use crate::report::{self, Page};
 use crate::settings::{comparison, open, training_options, usual_recipe};
 use crate::summary::comparison::{kernel_table, of_kernel};
-use crate::summary::model::dimensions;
+use crate::summary::model::{add_guessed_label, dimensions};
 use crate::summary::written;
 use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, Form, compare};
 use novikoff::data::Dataset;
@@ -188,6 +188,7 @@ fn tables(comparison: &Comparison, forms: &[Form], compared: &Compared) -> Strin
 /// What is compared.
 fn summary(comparison: &Comparison, data: &Dataset, test: &Dataset, compared: &Compared) -> Lines {
     let mut lines = Lines::default();
+    add_guessed_label(&mut lines, data.report.guessed_label.as_deref());
     lines.add("data", dimensions(data));
     lines.add("test", counted(test.len() as u64, "row"));
     lines.add("seed", comparison.perceptron.shared.seed.to_string());

@@ -12,7 +12,7 @@ use crate::report::margin::Evidence;
 use crate::report::{self as page, Page, Section};
 use crate::settings::{open, training_options};
 use crate::summary::margin::support_rows;
-use crate::summary::model::dimensions;
+use crate::summary::model::{add_guessed_label, dimensions};
 use crate::summary::written::{add_drawn, drawn, report};
 use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
@@ -260,6 +260,7 @@ fn parts_table(parts: &[Part]) -> String {
 /// What was found, line by line.
 fn summary(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64) -> Lines {
     let mut lines = Lines::default();
+    add_guessed_label(&mut lines, data.report.guessed_label.as_deref());
     lines.add("data", dimensions(data));
     let [Part { sides, found, .. }] = parts else {
         lines.add("separable", format!("{} ({})", answer(overall(parts)), seconds(spent)));

@@ -20,6 +20,9 @@ use novikoff::data::Report;
 
 /// Warns of what the reader noticed and the user should know.
 pub fn warn(name: &str, report: &Report) {
+    for warning in &report.warnings {
+        messages::warn(&format!("{name}: {}", with_options(warning)), &[]);
+    }
     if report.bad_rows > 0 {
         let mut examples: Vec<String> = report.first_bad.iter().map(|bad| with_options(bad)).collect();
         if report.bad_rows > report.first_bad.len() as u64 {

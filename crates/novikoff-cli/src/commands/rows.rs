@@ -8,7 +8,7 @@ use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
 use crate::settings::{map, open, training_options};
-use crate::summary::model::dimensions;
+use crate::summary::model::{add_guessed_label, dimensions};
 use novikoff::Result;
 use novikoff::data::canonical::Origin;
 use novikoff::features::map::Mapper;
@@ -48,6 +48,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
         print(&format!("{what}\n"))?;
     } else {
         let mut lines = Lines::default();
+        add_guessed_label(&mut lines, rows.report.guessed_label.as_deref());
         lines.add("rows", dimensions(rows));
         lines.add("hash", hash);
         lines.add("file", arguments.file.display().to_string());

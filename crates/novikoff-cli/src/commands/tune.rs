@@ -57,6 +57,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         dimensions: Some(dimensions(&data)),
         nonzeros: Some(data.rows.nonzeros() as u64),
         remarks: data.report.remarks.clone(),
+        guessed_label: data.report.guessed_label.clone(),
         read_seconds,
         train_seconds,
         doublings: Vec::new(),

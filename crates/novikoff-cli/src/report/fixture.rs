@@ -17,6 +17,7 @@ pub fn with_fit(learner: &Learner, look: impl FnOnce(&Evidence<'_>)) {
         dimensions: None,
         nonzeros: None,
         remarks: Vec::new(),
+        guessed_label: None,
         read_seconds: 0.0,
         train_seconds: 0.0,
         doublings: Vec::new(),

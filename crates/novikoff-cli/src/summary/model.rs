@@ -1,6 +1,6 @@
 //! What a model and its rows are, in words.
 
-use crate::render::{counted, number};
+use crate::render::{Lines, counted, number};
 use novikoff::data::Dataset;
 use novikoff::features::map::Map;
 use novikoff::model::{Model, Weights};
@@ -11,6 +11,13 @@ pub fn dimensions(data: &Dataset) -> String {
     let rows = counted(data.len() as u64, "row");
     let features = counted(data.rows.columns() as u64, "feature");
     format!("{rows} × {features}, {}", counted(data.rows.nonzeros() as u64, "nonzero"))
+}
+
+/// Which column is the label, if it was found by its name alone: that is said first.
+pub fn add_guessed_label(lines: &mut Lines, column: Option<&str>) {
+    if let Some(column) = column {
+        lines.add("label", format!("column {column:?}, by its name; --label COLUMN names another"));
+    }
 }
 
 /// How the labels are numbered: `-1 (−), 1 (+)`, or the list of them.

@@ -1,7 +1,7 @@
 //! What a training came to, line by line.
 
 use super::evaluation::error_text;
-use super::model::{labels, map_text};
+use super::model::{add_guessed_label, labels, map_text};
 use super::written::add_drawn;
 use crate::arguments::Train;
 use crate::flags::with_options;
@@ -55,6 +55,7 @@ pub fn summary(arguments: &Train, outcome: &Outcome) -> Lines {
 
 /// The rows, their labels and their map.
 fn add_data(lines: &mut Lines, outcome: &Outcome) {
+    add_guessed_label(lines, outcome.guessed_label.as_deref());
     let model = &outcome.fit.model;
     match &outcome.dimensions {
         Some(dimensions) => {

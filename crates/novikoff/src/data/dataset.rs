@@ -45,6 +45,10 @@ pub struct Report {
     pub image: Option<(u32, u32)>,
     /// Remarks on how the input was understood (a header, a delimiter, a label column), in order.
     pub remarks: Vec<String>,
+    /// What the user may not expect: columns of a table that were left out, and how to keep them.
+    pub warnings: Vec<String>,
+    /// The label's column of a table, where nobody named it and it was found by a name such as `y`, `class` or `target`.
+    pub guessed_label: Option<String>,
 }
 
 impl Dataset<'_> {

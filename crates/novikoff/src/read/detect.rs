@@ -112,6 +112,7 @@ mod tests {
             Some(Format::Text)
         );
         assert_eq!(detected("-", "ham\tsee you at five then\nspam\tyou won a pri"), Some(Format::Text));
+        assert_eq!(detected("-", &"spam\tfree money now\n".repeat(3)), Some(Format::Text));
         assert_eq!(detected("x.tsv", "y\tage\n1\t17\n0\t18\n"), Some(Format::Tsv));
         assert_eq!(detected("x.tsv", "a b c d\te f g h\ti j k l\n"), Some(Format::Tsv));
         assert_eq!(detected("-", "__label__ham see you\n__label__spam call now\n"), Some(Format::Text));

@@ -9,7 +9,7 @@ use super::pipeline::{self, Accepted, Parser, Setup, Sink};
 use super::source::{BLOCK, Cut, Input, Source};
 use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
-use super::text::Text;
+use super::text::{self, Text};
 use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::assembly::{Assembler, Store};
@@ -251,6 +251,7 @@ impl Reader {
             None => format_of_file(&name, start, options, purpose)?,
         };
         check_options(&name, format, options, purpose)?;
+        let has_header = format == Format::Text && text::names_columns(first_line(start));
         let mut reader = Self::unset(source, name, options);
         if let Purpose::Evaluation { labels, .. } = purpose {
             reader.numbering.labels = (*labels).clone();
@@ -265,7 +266,10 @@ impl Reader {
                 let table = TableOptions { delimiter, ..options.table.clone() };
                 reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
             }
-            Format::Text => reader.set_text(options, purpose, access)?,
+            Format::Text => {
+                reader.input.report.remarks.extend(has_header.then(|| "header found".to_owned()));
+                reader.set_text(options, purpose, access)?;
+            }
             Format::Jsonl => reader.set_json(options, purpose, access)?,
         }
         reader.check_limit(format, options, purpose)?;
@@ -384,10 +388,12 @@ impl Reader {
             _ => None,
         };
         if let Some(schema) = known {
+            check_terms(Format::Csv, true, options)?;
             return self.set_known_table(schema, options, purpose, access);
         }
         let schema = Arc::new(self.infer_columns(input, &options.table, &labelling, access)?);
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        check_terms(Format::Csv, schema.has_text(), options)?;
         let bag =
             if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
         if bag.is_none() {
@@ -542,7 +548,10 @@ impl Reader {
             };
             table::infer(again, options, labelling, self.input.setup, &mut crate::control::Unwatched)?
         };
-        self.input.report.remarks.extend(inferred.remarks);
+        let report = &mut self.input.report;
+        report.remarks.extend(inferred.remarks);
+        report.warnings.extend(inferred.warnings);
+        report.guessed_label = inferred.guessed_label;
         Ok(inferred.schema)
     }
 
@@ -803,6 +812,11 @@ fn indexed(options: &Options, purpose: &Purpose<'_>) -> (Schema, Option<usize>) 
     }
 }
 
+fn first_line(start: &[u8]) -> &[u8] {
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
 /// Options that say nothing of this format, or of what the model was trained on, are mistakes.
 fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
     if let Some((schema, _)) = purpose.schema() {
@@ -810,14 +824,9 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     }
     let is_table = matches!(format, Format::Csv | Format::Tsv);
     let is_text = matches!(format, Format::Text | Format::Jsonl);
-    let has_terms = is_text || is_table && (!options.table.text.is_empty() || purpose.schema().is_some());
-    if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
-        return Err(Error::usage("`hash_bits` is for documents and the format vw")
-            .hint("say `format = vw` if that is what this is"));
-    }
-    if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
-        return Err(Error::usage("`keep_names` keeps the names of terms that are hashed")
-            .hint("leave it out, or give `hash_bits`"));
+    // Whether a table has documents, its columns will show.
+    if !is_table {
+        check_terms(format, is_text, options)?;
     }
     let keyed = is_table || format == Format::Jsonl;
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
@@ -834,11 +843,14 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
         );
         return Err(error.hint("leave it out, or say `format = csv` or jsonl"));
     }
-    let TableOptions { drop, header, missing, delimiter, .. } = &options.table;
+    let TableOptions { drop, header, missing, delimiter, categories, numbers, .. } = &options.table;
+    let names_columns = [drop, categories, numbers].into_iter().any(|columns| !columns.is_empty());
     let for_tables =
-        !drop.is_empty() || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
+        names_columns || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
-        let error = Error::usage("`drop`, `missing`, `delimiter`, `header` and `no_header` are for tables");
+        let error = Error::usage(
+            "`drop`, `categories`, `numbers`, `missing`, `delimiter`, `header` and `no_header` are for tables",
+        );
         return Err(error.hint("leave them out, or say `format = csv` if this is one"));
     }
     if options.labels.is_some() && format != Format::Idx {
@@ -867,6 +879,19 @@ fn check_schema(name: &str, format: Format, schema: &Schema) -> Result<()> {
     let what = format!("this is {}, and the model was trained on {trained}", format.name());
     let hint = "give rows of that format, or say by `format` what these really are";
     Err(Error::input(what).at(name, 1, 1).hint(hint))
+}
+
+/// Options about terms are mistakes where there are no documents.
+fn check_terms(format: Format, has_terms: bool, options: &Options) -> Result<()> {
+    if options.hash_bits.is_some() && format != Format::Vw && !has_terms {
+        return Err(Error::usage("`hash_bits` is for documents and the format vw")
+            .hint("say `format = vw` if that is what this is"));
+    }
+    if options.keep_names && !(has_terms && options.hash_bits.is_some()) {
+        return Err(Error::usage("`keep_names` keeps the names of terms that are hashed")
+            .hint("leave it out, or give `hash_bits`"));
+    }
+    Ok(())
 }
 
 fn no_rows(name: &str, report: &Report) -> Error {

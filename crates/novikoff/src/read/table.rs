@@ -7,13 +7,19 @@
 //! [`TableSchema`]: crate::features::table::TableSchema
 
 mod applied;
+mod choose;
+mod column;
 mod infer;
+mod left_out;
 mod rows;
+mod spelling;
 
 pub(super) use applied::{Columns, Keeping, applied};
 pub(super) use infer::{infer, infer_start};
 pub(super) use rows::Table;
+pub(super) use spelling::Spelling;
 
+use super::number::{Number, whole};
 use super::records::{Fault, Field, Records, place};
 use crate::error::{Error, Result};
 use crate::features::Missing;
@@ -49,6 +55,10 @@ pub struct TableOptions {
     pub row_weights: Option<String>,
     /// The columns that hold documents.
     pub text: Vec<String>,
+    /// The columns whose values are categories, whatever they look like.
+    pub categories: Vec<String>,
+    /// The columns whose values are numbers that mean something, even if they look like numbers of rows.
+    pub numbers: Vec<String>,
 }
 
 impl TableOptions {
@@ -67,7 +77,8 @@ impl TableOptions {
 
     /// The columns that the user mentions.
     fn mentioned(&self) -> impl Iterator<Item = &String> {
-        self.label.iter().chain(&self.drop).chain(&self.row_weights).chain(&self.text)
+        let lists = [&self.drop, &self.text, &self.categories, &self.numbers];
+        self.label.iter().chain(&self.row_weights).chain(lists.into_iter().flatten())
     }
 }
 
@@ -110,14 +121,20 @@ fn most_frequent_delimiter(start: &[u8]) -> u8 {
     counts.iter().position(|&count| count == most).map_or(b',', |which| candidates[which])
 }
 
-/// Whether a field says that there is no value: nothing, `NA`, `?` or `nan`.
+/// Whether a field says that there is no value: nothing, `NA`, `N/A`, `NaN`, `null`, `None`, `?`, `-` or `.`.
 #[inline]
 fn is_missing(text: &[u8]) -> bool {
-    match text.len() {
-        0 => true,
-        1 => text == b"?",
-        2 => text.eq_ignore_ascii_case(b"na"),
-        3 => text.eq_ignore_ascii_case(b"nan"),
+    matches!(text, b"-" | b"." | b"None") || is_surely_missing(text)
+}
+
+/// The same without `-`, `.` and `None`, which may be labels or categories, too.
+#[inline]
+fn is_surely_missing(text: &[u8]) -> bool {
+    match text {
+        [] | [b'?'] => true,
+        [b'n' | b'N', ..] => {
+            ["na", "n/a", "nan", "null"].iter().any(|word| word.as_bytes().eq_ignore_ascii_case(text))
+        }
         _ => false,
     }
 }
@@ -215,13 +232,41 @@ impl FirstRecord {
         self.fields.iter().map(|field| field.text(&self.bytes))
     }
 
+    /// Whether field `j` is empty.
+    fn is_empty(&self, j: usize) -> bool {
+        self.fields[j].text(&self.bytes).is_empty()
+    }
+
+    /// Whether field `j` could be the name of a column. The first and the last may have none: pandas leaves out that of
+    /// its index, and some programs end every line with a delimiter.
+    fn could_be_a_name(&self, j: usize) -> bool {
+        let text = self.fields[j].text(&self.bytes);
+        let is_at_an_end = self.width() > 1 && (j == 0 || j + 1 == self.width());
+        if text.is_empty() {
+            return is_at_an_end;
+        }
+        !is_surely_missing(&text) && whole(&text) == Number::None && std::str::from_utf8(&text).is_ok()
+    }
+
+    /// The fields that are not empty.
+    fn given_names(&self) -> Vec<String> {
+        let names = self.texts().map(|text| String::from_utf8_lossy(&text).into_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    }
+
     /// The fields as names of columns. One without a name goes by its number.
     fn names(&self, file: &str) -> Result<Vec<String>> {
         let mut names = Vec::with_capacity(self.width());
         for (j, text) in self.texts().enumerate() {
             let name = std::str::from_utf8(&text)
                 .map_err(|_| self.error(file, j, "the name of this column is not UTF-8".into()))?;
-            names.push(if name.is_empty() { (j + 1).to_string() } else { name.to_owned() });
+            names.push(name.to_owned());
+        }
+        for j in 0..names.len() {
+            if names[j].is_empty() {
+                let number = (j + 1).to_string();
+                names[j] = if names.contains(&number) { format!("column {number}") } else { number };
+            }
         }
         match first_repeated(&names) {
             None => Ok(names),
@@ -233,9 +278,15 @@ impl FirstRecord {
         }
     }
 
-    fn error(&self, file: &str, j: usize, what: String) -> Error {
+    /// Line and byte in the file of field `j`.
+    fn spot(&self, j: usize) -> (u64, u64) {
         let (line, column) = place(&self.bytes, self.fields[j].at);
-        Error::input(what).at(file, self.line + line, column as u64)
+        (self.line + line, column as u64)
+    }
+
+    fn error(&self, file: &str, j: usize, what: String) -> Error {
+        let (line, column) = self.spot(j);
+        Error::input(what).at(file, line, column)
     }
 }
 

@@ -5,7 +5,7 @@ use super::parsed_rows::{CONVERT, Labelling, ParsedRows, RowError};
 use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
 use super::svmlight::Fault;
-use super::table::is_label_name;
+use super::table::{Spelling, is_label_name};
 use crate::data::Labels;
 use std::sync::Arc;
 
@@ -51,18 +51,30 @@ impl Parser for Text {
     }
 }
 
-/// Whether a first line says what the columns are: `label<TAB>text`.
-fn names_columns(line: &[u8]) -> bool {
+/// Whether a first line says what the columns are: `label<TAB>text`, or one of these beside another word.
+pub(super) fn names_columns(line: &[u8]) -> bool {
     let Some((label, text)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t')) else {
         return false;
     };
-    is_label_name(label.trim()) && TEXT_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text.trim()))
+    let (label, text) = (label.trim(), text.trim());
+    let is_word = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_text = TEXT_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text));
+    // A single letter may be a label, too: of yes and no.
+    let is_label = is_label_name(label) && label.len() > 1;
+    is_text && is_word(label) || is_label && is_word(text)
 }
 
 impl Text {
     fn line(&self, line: &[u8], bag: &mut BagBuilder<'_>, rows: &mut ParsedRows) -> Result<(), Fault> {
         let line = std::str::from_utf8(line)
             .map_err(|e| (e.valid_up_to(), "the text is not UTF-8".into(), Some(CONVERT.into())))?;
+        if !matches!(self.labelling, Labelling::Ignored)
+            && let Some(second) = second_label(line)
+        {
+            let name: String = line[second..].chars().take_while(|c| !c.is_whitespace()).take(40).collect();
+            let what = format!("{name:?} is a second label, and a row has one");
+            return Err((second, what, Some(ONE_LABEL.into())));
+        }
         let text = match split(line) {
             // A line to predict may be text alone, and may have a tab in it.
             _ if matches!(self.labelling, Labelling::Ignored) => self.without_label(line),
@@ -93,11 +105,33 @@ impl Text {
         let known =
             |label: &str| self.passed_over.as_ref().is_some_and(|labels| labels.find(label).is_some());
         match split(line) {
+            // Of several labels, as fastText has them, none is a word.
+            Some((_, text)) if line.starts_with(FASTTEXT) => without_labels(text),
             Some((label, text)) if label.is_empty() || known(label) => text,
             _ => line,
         }
     }
 }
+
+/// A text without the labels of fastText's before it.
+fn without_labels(mut text: &str) -> &str {
+    while let Some(rest) = text.trim_start().strip_prefix(FASTTEXT) {
+        text = rest.split_once([' ', '\t']).map_or("", |(_, text)| text);
+    }
+    text
+}
+
+/// Where a line that begins with a label of fastText's has another one.
+fn second_label(line: &str) -> Option<usize> {
+    if !line.starts_with(FASTTEXT) {
+        return None;
+    }
+    let is_label = |at: &usize| line[..*at].ends_with([' ', '\t']);
+    line.match_indices(FASTTEXT).map(|(at, _)| at).find(is_label)
+}
+
+const ONE_LABEL: &str = "give every label a line of its own with the same text, or keep one of them; \
+                         `skip_bad_rows` leaves such rows out";
 
 const FORM: &str = "a line is: label<TAB>text; is this the right `format`?";
 
@@ -120,6 +154,69 @@ pub(super) fn is_text(start: &str) -> bool {
         lines.iter().map(|line| line.split_once('\t').map(|(_, text)| text)).collect();
     let Some(texts) = texts else { return false };
     let two_columns = texts.iter().filter(|text| !text.contains('\t')).count();
-    let spaces: usize = texts.iter().map(|text| text.trim().matches(' ').count()).sum();
-    two_columns * 10 >= texts.len() * 9 && spaces >= 3 * texts.len() && !texts.is_empty()
+    two_columns * 10 >= texts.len() * 9 && !texts.is_empty() && are_prose(&texts)
+}
+
+/// Whether these have three words on average, or two that mostly start with small letters.
+fn are_prose(texts: &[&str]) -> bool {
+    let spellings: Vec<Spelling> = texts.iter().map(|text| Spelling::of(text)).collect();
+    let words: u64 = spellings.iter().map(|spelling| spelling.words).sum();
+    let small_words: u64 = spellings.iter().map(|spelling| spelling.small_words).sum();
+    let rows = texts.len() as u64;
+    words >= 3 * rows || words >= 2 * rows && 2 * small_words >= words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_label_and_some_words_are_documents_and_tables_are_not() {
+        for text in [
+            "spam\tfree money now\nspam\tfree money now\nspam\tfree money now\n",
+            "spam\tfree money now\nham\tsee you\nspam\twin cash\n",
+            "label\ttext\nspam\tfree money now, for everyone\nham\tsee you at the station\n",
+            "spam\tfree money now",
+            "__label__a money\n",
+        ] {
+            assert!(is_text(text), "{text}");
+        }
+        for table in [
+            "label\tage\nx\t17\ny\t18\n",
+            "sex\tcity\nm\tNew York\nf\tSan Jose\n",
+            "a b c d\te f g h\ti j k l\n",
+            "x\ty z\tw\n",
+            "",
+        ] {
+            assert!(!is_text(table), "{table}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_of_names_is_no_document() {
+        for header in ["label\ttext", "Class\tMessage", "label\treview", "y\ttext", "v1\ttext"] {
+            assert!(names_columns(header.as_bytes()), "{header}");
+        }
+        for row in [
+            "spam\tfree money now",
+            "ham\tok",
+            "y\tyes",
+            "label\ta label says it",
+            "very good\ttext",
+            "\ttext",
+        ] {
+            assert!(!names_columns(row.as_bytes()), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_second_label_is_found_wherever_it_stands_and_passed_over_to_predict() {
+        assert_eq!(second_label("__label__a __label__b some words"), Some(11));
+        assert_eq!(second_label("__label__a some words\t__label__b"), Some(22));
+        assert_eq!(second_label("__label__a some__label__ words"), None);
+        assert_eq!(second_label("some words __label__a"), None);
+        assert_eq!(without_labels("__label__b  __label__c some words"), "some words");
+        assert_eq!(without_labels("some words"), "some words");
+        assert_eq!(without_labels("__label__b"), "");
+    }
 }

@@ -1,17 +1,17 @@
 //! What the columns of a table are for, inferred from one pass over all records.
 //!
-//! A column whose values are all numbers keeps a sum, any other its categories, so memory grows with the
-//! categories and not with the file. A column that turns out to hold text only after some numbers needs those
-//! numbers as categories, too: then a second pass follows.
+//! A column whose values are all numbers keeps a sum, any other the categories that are no numbers, so memory grows with
+//! the categories and not with the file. A column of words among which there are numbers needs those as categories, too:
+//! then a second pass follows.
 
-use super::{
-    FirstRecord, Header, TableOptions, find_column, is_label_name, is_missing, listed, numbers, wrong_width,
-};
+use super::choose::{Choice, Use, choose};
+use super::column::{Complaint, MAX_CATEGORIES, Meaning, Oddity, Spot, Statistics, Wish};
+use super::left_out::{Reason, empty_columns, warnings};
+use super::{FirstRecord, Header, TableOptions, find_column, is_label_name, listed, numbers, wrong_width};
 use crate::control::{Flow, Observer, Progress};
 use crate::error::{Error, Result};
+use crate::features::Missing;
 use crate::features::table::{Column, Role, TableSchema, first_repeated};
-use crate::features::{Dictionary, Missing};
-use crate::read::number::{Number, whole};
 use crate::read::parsed_rows::{CONVERT, Labelling};
 use crate::read::pipeline::{Setup, locate_end};
 use crate::read::records::{Fault, Field, Records, newlines};
@@ -25,6 +25,10 @@ pub(crate) struct Inferred {
     pub schema: TableSchema,
     /// What to tell the user about it.
     pub remarks: Vec<String>,
+    /// What to warn the user of: columns that are left out.
+    pub warnings: Vec<String>,
+    /// The label's column, if it was found by its name alone.
+    pub guessed_label: Option<String>,
 }
 
 /// Decides what the columns of a whole table are for. The input is opened once or twice, so it must not be a
@@ -85,88 +89,6 @@ pub(crate) fn infer_start(
     }
 }
 
-/// A column may not have more categories.
-const MAX_CATEGORIES: usize = 1 << 20;
-/// Sums are kept this much smaller, so that they cannot overflow. A power of two: the digits stay the same.
-const SCALE: f64 = 1.0 / (1u64 << 60) as f64;
-
-/// Line and byte in the file, both from 1.
-type Spot = (u64, u64);
-
-/// What is known of a column so far.
-#[derive(Default)]
-struct ColumnStatistics {
-    /// Its values are no features.
-    ignored: bool,
-    /// Its values are kept as categories.
-    listing: bool,
-    /// It showed text after numbers that were not kept.
-    mixed: bool,
-    missing: bool,
-    numbers: u64,
-    /// Sum of the numbers, times [`SCALE`].
-    sum: f64,
-    texts: u64,
-    not_finite: Option<Spot>,
-    not_utf8: Option<Spot>,
-    categories: Dictionary,
-}
-
-/// What is odd about a value.
-enum Oddity {
-    NotFinite,
-    NotUtf8,
-    TooMany,
-}
-
-impl ColumnStatistics {
-    #[inline]
-    fn value(&mut self, text: &[u8]) -> Option<Oddity> {
-        if is_missing(text) {
-            self.missing = true;
-            return None;
-        }
-        match whole(text) {
-            Number::Finite(value, _) => {
-                self.numbers += 1;
-                self.sum += value * SCALE;
-            }
-            Number::NotFinite if !self.listing => return Some(Oddity::NotFinite),
-            Number::NotFinite => {}
-            Number::None => self.text(),
-        }
-        if self.listing && !self.ignored { self.list(text) } else { None }
-    }
-
-    fn text(&mut self) {
-        self.texts += 1;
-        self.mixed |= !self.listing && (self.numbers > 0 || self.not_finite.is_some());
-        self.listing = true;
-    }
-
-    fn list(&mut self, text: &[u8]) -> Option<Oddity> {
-        let Ok(category) = std::str::from_utf8(text) else { return Some(Oddity::NotUtf8) };
-        if self.categories.len() >= MAX_CATEGORIES && self.categories.find(category).is_none() {
-            return Some(Oddity::TooMany);
-        }
-        self.categories.intern(category);
-        None
-    }
-
-    /// Takes the value of the first record, after all others: its category comes first.
-    fn first_text(&mut self, name: &str) {
-        self.text();
-        if !self.ignored {
-            let others = self.categories.names().iter().map(String::as_str).filter(|other| *other != name);
-            self.categories = std::iter::once(name).chain(others).collect();
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        if self.numbers == 0 { 0.0 } else { self.sum / self.numbers as f64 / SCALE }
-    }
-}
-
 /// What the first record is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -176,24 +98,9 @@ enum Verdict {
     Undecided,
 }
 
-/// Which columns are not features.
-struct Choice {
-    label: Option<usize>,
-    row_weights: Option<usize>,
-    dropped: Vec<bool>,
-    /// Columns that hold documents.
-    text: Vec<bool>,
-}
-
-impl Choice {
-    fn ignores(&self, j: usize) -> bool {
-        self.dropped[j] || self.text[j] || self.label == Some(j) || self.row_weights == Some(j)
-    }
-}
-
 enum Finished {
     Whole(Inferred),
-    /// These columns hold text after numbers: look again, and keep their numbers as categories.
+    /// These columns hold words and numbers: look again, and keep their numbers as categories.
     Again(Vec<bool>),
 }
 
@@ -203,10 +110,10 @@ struct Inference<'a> {
     labelling: &'a Labelling,
     setup: Setup,
     delimiter: u8,
-    /// Columns that hold, by an earlier pass, text after numbers.
+    /// Columns that hold, by an earlier pass, words and numbers.
     mixed: Vec<bool>,
     first: Option<(FirstRecord, Verdict)>,
-    columns: Vec<ColumnStatistics>,
+    columns: Vec<Statistics>,
     /// Lines before the block under way.
     lines: u64,
     rows: u64,
@@ -270,70 +177,60 @@ impl<'a> Inference<'a> {
     fn row(&mut self, block: &[u8], records: &mut Records<'_>, fields: &[Field]) -> Result<()> {
         self.rows += 1;
         for (j, field) in fields.iter().enumerate() {
-            if let Some(oddity) = self.columns[j].value(&field.text(block)) {
-                self.odd_value(j, oddity, records, field.at)?;
+            let text = field.text(block);
+            if let Some(oddity) = self.columns[j].value(&text) {
+                self.odd_value(j, oddity, self.spot(records, field.at), &text)?;
             }
         }
         Ok(())
     }
 
-    /// Whether a value that is not finite is an error depends on what the rest of the column holds: it is
-    /// kept in mind.
+    /// What an odd value means depends on what the rest of the column holds: its place is kept in mind.
     #[cold]
-    fn odd_value(&mut self, j: usize, oddity: Oddity, records: &mut Records<'_>, at: usize) -> Result<()> {
-        let column = &self.columns[j];
-        match oddity {
-            Oddity::NotFinite if column.not_finite.is_none() => {
-                self.columns[j].not_finite = Some(self.spot(records, at))
-            }
-            Oddity::NotUtf8 if column.not_utf8.is_none() => {
-                self.columns[j].not_utf8 = Some(self.spot(records, at))
-            }
-            Oddity::NotFinite | Oddity::NotUtf8 => {}
-            Oddity::TooMany => {
-                let name = self.names(self.first_verdict())?.swap_remove(j);
-                let (line, column) = self.spot(records, at);
-                let error =
-                    Error::input(format!("column {name:?} has more than {MAX_CATEGORIES} different values"));
-                return Err(error
-                    .at(&self.file, line, column)
-                    .hint(format!("is it a feature? if not: `drop = {name}`")));
-            }
+    fn odd_value(&mut self, j: usize, oddity: Oddity, spot: Spot, text: &[u8]) -> Result<()> {
+        if oddity != Oddity::TooManyCategories {
+            self.columns[j].place(oddity, spot, text);
+            return Ok(());
         }
-        Ok(())
+        let name = self.names(self.first_verdict())?.swap_remove(j);
+        let what = format!("column {name:?} has more than {MAX_CATEGORIES} different values");
+        let hint = format!("is it a feature? if not: `drop = {name}`");
+        Err(Error::input(what).at(&self.file, spot.0, spot.1).hint(hint))
     }
 
     fn first_record(&mut self, block: &[u8], records: &mut Records<'_>, fields: &[Field]) -> Result<()> {
         let first = FirstRecord::keep(block, records, fields, self.lines);
         let (width, verdict) = (first.width(), verdict_at_once(&first, self.options));
+        let texts: Vec<String> =
+            first.texts().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
         self.first = Some((first, verdict));
-        // While the verdict is open, none of the names mentioned is in the first record: numbers tell the
-        // same columns.
-        let ignored: Vec<bool> = match verdict {
-            Verdict::Undecided => {
-                let mentioned: Vec<usize> = self
-                    .options
-                    .mentioned()
-                    .filter_map(|meant| find_column(&numbers(width), meant))
-                    .collect();
-                (0..width).map(|j| mentioned.contains(&j)).collect()
-            }
+        let wishes: Vec<Wish> = match verdict {
+            Verdict::Undecided => (0..width).map(|j| self.wish_by_number(j, width)).collect(),
             _ => {
                 let choice = self.choose(&self.names(verdict)?, verdict)?;
-                (0..width).map(|j| choice.ignores(j)).collect()
+                (0..width).map(|j| choice.wish(j)).collect()
             }
         };
-        let listing = |j: usize| self.mixed.get(j).copied().unwrap_or(false);
-        self.columns = ignored
-            .into_iter()
-            .enumerate()
-            .map(|(j, ignored)| ColumnStatistics {
-                ignored,
-                listing: listing(j),
-                ..ColumnStatistics::default()
-            })
-            .collect();
+        let is_mixed = |j: usize| self.mixed.get(j).copied().unwrap_or(false);
+        // What could be the column's name; of a row it is a value, which is no name that counts for anything.
+        let name = |j: usize| if verdict == Verdict::Row { "" } else { texts[j].as_str() };
+        let columns = wishes.into_iter().enumerate();
+        self.columns = columns.map(|(j, wish)| Statistics::new(wish, is_mixed(j), name(j))).collect();
         if verdict == Verdict::Row { self.row(block, records, fields) } else { Ok(()) }
+    }
+
+    /// What is to be made of a column while the first record may be a header. None of the names that the user mentions is
+    /// in it, so that numbers tell the same columns in any case.
+    fn wish_by_number(&self, j: usize, width: usize) -> Wish {
+        let TableOptions { label, drop, row_weights, text, categories, numbers: as_numbers, .. } =
+            self.options;
+        let is_meant = |meant: &String| find_column(&numbers(width), meant) == Some(j);
+        match () {
+            _ if label.iter().chain(row_weights).chain(drop).chain(text).any(is_meant) => Wish::Ignored,
+            _ if categories.iter().any(is_meant) => Wish::Categories,
+            _ if as_numbers.iter().any(is_meant) => Wish::Numbers,
+            _ => Wish::Inferred,
+        }
     }
 
     fn first_verdict(&self) -> Verdict {
@@ -364,10 +261,9 @@ impl<'a> Inference<'a> {
         if *verdict != Verdict::Undecided {
             return *verdict;
         }
-        let over_numbers = self.columns.iter().any(|column| column.numbers > 0 && column.texts == 0);
-        let no_number = self.columns.iter().all(|column| column.numbers == 0);
-        let distinct =
-            first_repeated(first.texts().map(|text| String::from_utf8_lossy(&text).into_owned())).is_none();
+        let over_numbers = self.columns.iter().any(Statistics::is_numeric);
+        let no_number = self.columns.iter().all(Statistics::has_no_number);
+        let distinct = first_repeated(first.given_names()).is_none();
         // Two columns of one name, over numbers, are a header all the same, with an error in it.
         if over_numbers || (no_number && distinct) { Verdict::Header } else { Verdict::Row }
     }
@@ -378,39 +274,125 @@ impl<'a> Inference<'a> {
             return Err(Error::input("the table is empty").at(self.file, 1, 1));
         };
         if (*early, verdict) == (Verdict::Undecided, Verdict::Row) {
-            for (column, text) in self.columns.iter_mut().zip(first.texts()) {
-                column.first_text(&String::from_utf8_lossy(&text));
+            for (j, (column, text)) in self.columns.iter_mut().zip(first.texts()).enumerate() {
+                column.first_text(&String::from_utf8_lossy(&text), first.spot(j));
             }
         }
         let names = self.names(verdict)?;
         let choice = self.choose(&names, verdict)?;
-        if self.columns.iter().any(|column| column.mixed && !column.ignored) {
-            return Ok(Finished::Again(self.columns.iter().map(|column| column.listing).collect()));
-        }
-        let remarks = self.remarks(&names, &choice, verdict);
-        let columns = self.roles(names, &choice)?;
+        self.check_label(&names, &choice)?;
+        let Some(meanings) = self.meanings(&names, &choice, verdict)? else {
+            let mixed = self.columns.iter().zip(0..);
+            let was_mixed = |j: usize| self.mixed.get(j).copied().unwrap_or(false);
+            return Ok(Finished::Again(
+                mixed.map(|(column, j)| was_mixed(j) || column.lacks_numbers()).collect(),
+            ));
+        };
+        let remarks = self.remarks(&names, &choice, verdict, &meanings);
+        let warnings = warnings(&names, &meanings);
+        let guessed_label = choice.label.filter(|_| choice.is_label_guessed).map(|j| names[j].clone());
+        let columns = self.roles(names, &choice, &meanings)?;
         let (delimiter, missing) = (self.delimiter, self.options.missing);
         let schema = TableSchema { delimiter, header: verdict == Verdict::Header, missing, columns };
-        Ok(Finished::Whole(Inferred { schema, remarks }))
+        Ok(Finished::Whole(Inferred { schema, remarks, warnings, guessed_label }))
     }
 
-    fn roles(&mut self, names: Vec<String>, choice: &Choice) -> Result<Vec<Column>> {
+    fn check_label(&self, names: &[String], choice: &Choice) -> Result<()> {
+        let Some(j) = choice.label else { return Ok(()) };
+        self.columns[j].refuse_label(&names[j]).map_err(|complaint| self.complain(complaint))
+    }
+
+    fn complain(&self, Complaint { at, what, hint }: Complaint) -> Error {
+        let (line, column) = at.unwrap_or((1, 1));
+        Error::input(what).at(&self.file, line, column).hint(hint)
+    }
+
+    /// What each column is that has no other use; `None` if the table has to be read once more for that.
+    fn meanings(
+        &self,
+        names: &[String],
+        choice: &Choice,
+        verdict: Verdict,
+    ) -> Result<Option<Vec<Option<Meaning>>>> {
+        let (mut meanings, mut complaints, mut is_known) = (Vec::new(), Vec::new(), true);
+        for (j, name) in names.iter().enumerate() {
+            let meaning = match choice.wish(j) {
+                Wish::Ignored => Ok(None),
+                Wish::Inferred if j == 0 && verdict == Verdict::Header && self.is_unnamed(0) => {
+                    Ok(Some(Meaning::LeftOut(Reason::Unnamed)))
+                }
+                _ => self.columns[j].meaning(name, self.setup.skip_bad_rows),
+            };
+            is_known &= meaning != Ok(None) || choice.wish(j) == Wish::Ignored;
+            match meaning {
+                Ok(meaning) => meanings.push(meaning),
+                Err(complaint) => complaints.push(complaint),
+            }
+        }
+        match complaints.into_iter().min_by_key(|complaint| complaint.at) {
+            Some(first) => Err(self.complain(first)),
+            None if is_known => self.leave_something(names, choice, meanings).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn is_unnamed(&self, j: usize) -> bool {
+        self.first.as_ref().is_some_and(|(first, _)| first.is_empty(j))
+    }
+
+    /// Numbers that rise by one with every row are left out beside other features; alone, they are one. If nothing is left
+    /// at all, that is an error.
+    fn leave_something(
+        &self,
+        names: &[String],
+        choice: &Choice,
+        mut meanings: Vec<Option<Meaning>>,
+    ) -> Result<Vec<Option<Meaning>>> {
+        let is_feature = |meaning: &Option<Meaning>| {
+            matches!(meaning, Some(Meaning::Numbers | Meaning::Categories | Meaning::Text))
+        };
+        if meanings.iter().any(is_feature) || choice.uses.contains(&Use::Text) {
+            return Ok(meanings);
+        }
+        for meaning in &mut meanings {
+            if *meaning == Some(Meaning::LeftOut(Reason::RowNumbers)) {
+                *meaning = Some(Meaning::Numbers);
+            }
+        }
+        match warnings(names, &meanings).first() {
+            Some(why) if !meanings.iter().any(is_feature) => {
+                let error = Error::input("no column is left to learn from").at(&self.file, 1, 1);
+                Err(error.hint(why))
+            }
+            _ => Ok(meanings),
+        }
+    }
+
+    fn roles(
+        &mut self,
+        names: Vec<String>,
+        choice: &Choice,
+        meanings: &[Option<Meaning>],
+    ) -> Result<Vec<Column>> {
         let mut features = 0u64;
         let mut columns = Vec::with_capacity(names.len());
         for (j, name) in names.into_iter().enumerate() {
-            let role = match j {
-                _ if choice.dropped[j] => Role::Dropped,
+            let role = match &meanings[j] {
                 _ if choice.label == Some(j) => Role::Label,
                 _ if choice.row_weights == Some(j) => Role::RowWeight,
-                _ if choice.text[j] => Role::Text,
-                _ => self.feature_role(j, &name, &mut features)?,
+                _ if choice.uses[j] == Use::Text => Role::Text,
+                Some(Meaning::Text) => Role::Text,
+                Some(meaning @ (Meaning::Numbers | Meaning::Categories)) => {
+                    self.feature_role(j, &name, meaning, &mut features)?
+                }
+                Some(Meaning::LeftOut(_)) | None => Role::Dropped,
             };
             columns.push(Column { name, role });
         }
         Ok(columns)
     }
 
-    fn feature_role(&mut self, j: usize, name: &str, features: &mut u64) -> Result<Role> {
+    fn feature_role(&mut self, j: usize, name: &str, meaning: &Meaning, features: &mut u64) -> Result<Role> {
         let fail = |spot: Option<Spot>, what: String| match spot {
             Some((line, column)) if !self.setup.skip_bad_rows => {
                 Err(Error::input(what).at(&self.file, line, column))
@@ -418,19 +400,19 @@ impl<'a> Inference<'a> {
             _ => Ok(()),
         };
         let column = &mut self.columns[j];
-        let indicator = self.options.missing == Missing::Indicator && column.missing;
+        let indicator = self.options.missing == Missing::Indicator && column.missing > 0;
         let too_many = || Error::input("the table makes too many features").at(&self.file, 1, 1);
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
-        if column.texts == 0 {
-            fail(column.not_finite, format!("column {name:?} holds numbers, and this one is not finite"))
-                .map_err(skippable)?;
+        if *meaning == Meaning::Numbers {
+            let what = format!("column {name:?} holds numbers, and this one is not finite");
+            fail(column.first_not_finite(), what).map_err(skippable)?;
             *features += 1;
             return Ok(Role::Numeric { feature, mean: column.mean(), indicator });
         }
-        fail(column.not_utf8, format!("this value of column {name:?} is not UTF-8"))
+        fail(column.not_utf8(), format!("this value of column {name:?} is not UTF-8"))
             .map_err(|e| e.hint(CONVERT))?;
-        let categories = std::mem::take(&mut column.categories).names().to_vec();
+        let categories = column.take_categories().names().to_vec();
         *features += categories.len() as u64;
         if *features > u64::from(u32::MAX) {
             Err(too_many())
@@ -439,7 +421,13 @@ impl<'a> Inference<'a> {
         }
     }
 
-    fn remarks(&self, names: &[String], choice: &Choice, verdict: Verdict) -> Vec<String> {
+    fn remarks(
+        &self,
+        names: &[String],
+        choice: &Choice,
+        verdict: Verdict,
+        meanings: &[Option<Meaning>],
+    ) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.options.delimiter.is_none() && self.delimiter != b',' {
             remarks.push(format!("delimiter {:?}", char::from(self.delimiter).to_string()));
@@ -448,27 +436,31 @@ impl<'a> Inference<'a> {
             Verdict::Header => "header found".to_owned(),
             _ => format!("no header: columns are called 1 to {}", names.len()),
         });
-        remarks.extend(choice.label.map(|j| format!("label column: {:?}", names[j])));
+        let asked_label = choice.label.filter(|_| !choice.is_label_guessed);
+        remarks.extend(asked_label.map(|j| format!("label column: {:?}", names[j])));
         remarks.extend(choice.row_weights.map(|j| format!("row weights: column {:?}", names[j])));
-        let documents: Vec<String> =
-            (0..names.len()).filter(|&j| choice.text[j]).map(|j| format!("{:?}", names[j])).collect();
+        let is_text = |j: usize| choice.uses[j] == Use::Text || meanings[j] == Some(Meaning::Text);
+        let documents: Vec<&str> = (0..names.len()).filter(|&j| is_text(j)).map(|j| &*names[j]).collect();
         if !documents.is_empty() {
-            remarks.push(format!("documents: {}", documents.join(", ")));
+            remarks.push(format!("documents: {}", listed(&documents)));
         }
-        let (text, numeric): (Vec<&ColumnStatistics>, Vec<&ColumnStatistics>) =
-            self.columns.iter().filter(|column| !column.ignored).partition(|column| column.texts > 0);
-        let categories: usize = text.iter().map(|column| column.categories.len()).sum();
-        remarks.push(match (numeric.len(), text.len()) {
-            (0, 0) if !documents.is_empty() => return remarks,
-            (numeric, 0) => format!("{} of numbers", plural(numeric)),
-            (0, text) => format!("{} of categories ({categories} in all)", plural(text)),
-            (numeric, text) => format!(
-                "{} of numbers, {} of categories ({categories} in all)",
-                plural(numeric),
-                plural(text)
-            ),
-        });
+        remarks.extend(empty_columns(names, meanings));
+        remarks.extend(self.sizes(meanings));
         remarks
+    }
+
+    /// How many columns there are of numbers and of categories.
+    fn sizes(&self, meanings: &[Option<Meaning>]) -> Option<String> {
+        let of = |wanted: Meaning| {
+            let columns = self.columns.iter().zip(meanings);
+            columns.filter(move |(_, meaning)| meaning.as_ref() == Some(&wanted)).map(|(column, _)| column)
+        };
+        let (numeric, words) = (of(Meaning::Numbers).count(), of(Meaning::Categories).count());
+        let categories: usize = of(Meaning::Categories).map(|column| column.categories().len()).sum();
+        let words = (words > 0).then(|| format!("{} of categories ({categories} in all)", plural(words)));
+        let numbers = (numeric > 0).then(|| format!("{} of numbers", plural(numeric)));
+        let known: Vec<String> = numbers.into_iter().chain(words).collect();
+        (!known.is_empty()).then(|| known.join(", "))
     }
 }
 
@@ -487,74 +479,15 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
         Header::Absent => return Verdict::Row,
         Header::Detect => {}
     }
-    let could_be_a_name =
-        |text: &[u8]| !is_missing(text) && whole(text) == Number::None && std::str::from_utf8(text).is_ok();
-    if !first.texts().all(|text| could_be_a_name(&text)) {
+    if !(0..first.width()).all(|j| first.could_be_a_name(j)) {
         return Verdict::Row;
     }
-    let names: Vec<String> = first.texts().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+    let names = first.given_names();
     let known = |name: &String| is_label_name(name) || options.mentioned().any(|meant| meant == name);
     if names.iter().any(known) && first_repeated(&names).is_none() {
         Verdict::Header
     } else {
         Verdict::Undecided
-    }
-}
-
-fn choose(names: &[String], options: &TableOptions, labelling: &Labelling, columns: &str) -> Result<Choice> {
-    let find = |meant: &String| {
-        find_column(names, meant)
-            .ok_or_else(|| Error::input(format!("there is no column {meant:?}; {columns}")))
-    };
-    let mut dropped = vec![false; names.len()];
-    for meant in &options.drop {
-        dropped[find(meant)?] = true;
-    }
-    let mut text = vec![false; names.len()];
-    for meant in &options.text {
-        text[find(meant)?] = true;
-    }
-    let row_weights = options.row_weights.as_ref().map(find).transpose()?;
-    let asked = options.label.as_ref().map(find).transpose()?;
-    let twice =
-        |j: usize, what: &str| Error::usage(format!("column {:?} cannot be {what} at once", names[j]));
-    match (asked, row_weights) {
-        (Some(j), _) if dropped[j] => return Err(twice(j, "the label and dropped")),
-        (_, Some(j)) if dropped[j] => return Err(twice(j, "the row weights and dropped")),
-        (Some(j), Some(k)) if j == k => return Err(twice(j, "the label and the row weights")),
-        (Some(j), _) | (_, Some(j)) if text[j] => return Err(twice(j, "a text and something else")),
-        _ => {}
-    }
-    if let Some(j) = (0..names.len()).find(|&j| text[j] && dropped[j]) {
-        return Err(twice(j, "a text and dropped"));
-    }
-    let label = match asked {
-        Some(j) => Some(j),
-        None => {
-            label_by_name(names, |j| dropped[j] || text[j] || row_weights == Some(j), labelling, columns)?
-        }
-    };
-    Ok(Choice { label, row_weights, dropped, text })
-}
-
-fn label_by_name(
-    names: &[String],
-    taken: impl Fn(usize) -> bool,
-    labelling: &Labelling,
-    columns: &str,
-) -> Result<Option<usize>> {
-    let found: Vec<usize> = (0..names.len()).filter(|&j| is_label_name(&names[j]) && !taken(j)).collect();
-    match found[..] {
-        [j] => Ok(Some(j)),
-        [] if matches!(labelling, Labelling::Ignored) => Ok(None),
-        [] => {
-            Err(Error::input(format!("which column is the label? {columns}"))
-                .hint("say which: `label = COLUMN`"))
-        }
-        [j, k, ..] => {
-            let what = format!("both {:?} and {:?} could be the label; {columns}", names[j], names[k]);
-            Err(Error::input(what).hint("say which: `label = COLUMN`"))
-        }
     }
 }
 
@@ -594,6 +527,170 @@ mod tests {
         let expected =
             [numeric(0, 2.5), categorical(1, &["Ulm", "Köln"]), Role::Label, categorical(3, &["m", "f"])];
         assert_eq!(roles(text, &TableOptions::default()), expected);
+    }
+
+    /// What a warning or an error says, without the table's name.
+    fn warnings_of(text: &str) -> Vec<String> {
+        found(text, &TableOptions::default()).unwrap().warnings
+    }
+
+    /// A table of so many rows: a number without meaning, a column of these values, a label.
+    fn table_of(name: &str, rows: usize, value: impl Fn(usize) -> String) -> String {
+        let row = |i: usize| format!("{},{},{}\n", (7 * i) % 10, value(i), ["p", "q"][i % 2]);
+        format!("n,{name},label\n{}", (0..rows).map(row).collect::<String>())
+    }
+
+    /// What becomes of such a column.
+    fn role_of(name: &str, rows: usize, value: impl Fn(usize) -> String) -> Role {
+        roles(&table_of(name, rows, value), &TableOptions::default()).swap_remove(1)
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_among_many_that_are_is_an_error_that_shows_it() {
+        let text =
+            table_of("age", 50_000, |i| if i == 49_999 { "1.2.3".into() } else { (i % 90).to_string() });
+        let error = found(&text, &TableOptions::default()).unwrap_err();
+        let what = "t:50001:3: 1 of 50000 values of column \"age\" is not a number: \"1.2.3\" (line 50001)";
+        assert_eq!(error.to_string(), what);
+        let hint = "correct them, or leave out such rows by `skip_bad_rows`, or the column by `drop = age`; \
+                    if its values are categories, say so: `categories = age`";
+        assert_eq!(error.advice(), Some(hint));
+        let text = table_of("age", 40, |i| if i % 5 == 4 { format!("v{i}") } else { i.to_string() });
+        let error = found(&text, &TableOptions::default()).unwrap_err();
+        let list = "\"v4\" (line 6), \"v9\" (line 11), \"v14\" (line 16), …";
+        assert_eq!(
+            error.to_string(),
+            format!("t:6:3: 8 of 40 values of column \"age\" are not numbers: {list}")
+        );
+        let lenient = Setup { skip_bad_rows: true, ..STRICT };
+        let skipped = infer_start("t", text.as_bytes(), &TableOptions::default(), &Labelling::Open, lenient);
+        assert!(matches!(skipped.unwrap().schema.columns[1].role, Role::Numeric { .. }));
+        let asked = TableOptions { categories: vec!["age".into()], ..TableOptions::default() };
+        let Role::Categorical { categories, .. } = &roles(&text, &asked)[1] else { panic!() };
+        assert_eq!(categories.len(), 40);
+    }
+
+    #[test]
+    fn the_first_of_several_faults_in_the_file_is_the_one_reported() {
+        let error = found("a,b,label\n1,2,p\n3,4,p\n5,x,q\ny,6,q\n", &TableOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), "t:4:3: 1 of 4 values of column \"b\" is not a number: \"x\" (line 4)");
+    }
+
+    #[test]
+    fn spellings_of_no_value_are_missing_and_categories_that_are_asked_for_are_not() {
+        for missing in ["", "NA", "na", "N/A", "NaN", "NULL", "null", "None", "?", "-", "."] {
+            let text = table_of("size", 8, |i| if i == 3 { missing.into() } else { i.to_string() });
+            let options = TableOptions { missing: Missing::Indicator, ..TableOptions::default() };
+            assert!(matches!(roles(&text, &options)[1], Role::Numeric { indicator: true, .. }), "{missing}");
+        }
+        let strand = |options: &TableOptions| roles("strand,y\n+,p\n-,q\n", options).swap_remove(0);
+        assert_eq!(strand(&TableOptions::default()), categorical(0, &["+"]));
+        let asked = TableOptions { categories: vec!["strand".into()], ..TableOptions::default() };
+        assert_eq!(strand(&asked), categorical(0, &["+", "-"]));
+        assert_eq!(roles("strand,y\n+,p\nNA,q\n", &asked)[0], categorical(0, &["+"]));
+    }
+
+    #[test]
+    fn prose_becomes_documents_and_names_do_not() {
+        let sentence = |i: usize| format!("this is \"\"letter\"\" number {i} of many");
+        assert_eq!(role_of("body", 3, |i| format!("\"{}\"", sentence(i))), Role::Text);
+        assert_eq!(role_of("text", 4, |i| format!("money {}", ["now", "later"][i % 2])), Role::Text);
+        assert!(matches!(role_of("answer", 40, |i| sentence(i % 4)), Role::Categorical { .. }));
+        assert_eq!(role_of("name", 40, |i| format!("\"Smith, Mr. John {i}\"")), Role::Dropped);
+        let text = table_of("body", 5, sentence);
+        assert!(
+            found(&text, &TableOptions::default()).unwrap().remarks.contains(&"documents: \"body\"".into())
+        );
+        let asked = TableOptions { categories: vec!["body".into()], ..TableOptions::default() };
+        assert!(matches!(roles(&text, &asked)[1], Role::Categorical { .. }));
+    }
+
+    #[test]
+    fn what_tells_rows_apart_is_left_out_and_said() {
+        let unique = |i: usize| format!("{:08x}-{}", i * 7919, i);
+        assert_eq!(
+            warnings_of(&table_of("customer", 30, unique)),
+            [
+                "left out \"customer\" (30 different in 30 values): a category with a row or two says nothing of \
+              other rows; `categories = customer` or `text = customer` keeps it"
+            ]
+        );
+        assert_eq!(
+            warnings_of(&table_of("when", 30, |i| format!("2024-01-{:02}", 1 + i % 7))),
+            ["left out \"when\": dates; `categories = when` keeps it"]
+        );
+        let identifier = "a name that tells rows apart, and mostly different values";
+        assert_eq!(
+            warnings_of(&table_of("PassengerId", 5, |i| (1000 - 3 * i).to_string())),
+            [format!(
+                "left out \"PassengerId\": {identifier}; `categories = PassengerId` or `numbers = PassengerId` keeps it"
+            )]
+        );
+        assert_eq!(
+            warnings_of(&table_of("order", 30, |i| (i + 5).to_string())),
+            [
+                "left out \"order\": one more with every row, as numbers of rows are; `numbers = order` keeps it"
+            ]
+        );
+        let keep = |text: &str| TableOptions { numbers: vec![text.into()], ..TableOptions::default() };
+        let kept = roles(&table_of("id", 30, |i| i.to_string()), &keep("id"));
+        assert!(matches!(kept[1], Role::Numeric { .. }));
+    }
+
+    #[test]
+    fn numbers_are_numbers_unless_they_are_those_of_rows() {
+        for (name, value) in [
+            ("year", &(|i: usize| (1990 + i).to_string()) as &dyn Fn(usize) -> String),
+            ("price", &|i| (i * i).to_string()),
+            ("order", &|i| (i + usize::from(i > 20)).to_string()),
+            ("store_id", &|i| (i % 4).to_string()),
+            ("index", &|i| format!("{i}.5")),
+            ("zip", &|i| (10_000 + 37 * i).to_string()),
+        ] {
+            assert!(matches!(role_of(name, 30, value), Role::Numeric { .. }), "{name}");
+        }
+        let alone: String = (0..30).map(|i| format!("{i},{}\n", ["p", "q"][i % 2])).collect();
+        assert!(matches!(
+            roles(&format!("u,label\n{alone}"), &TableOptions::default())[0],
+            Role::Numeric { .. }
+        ));
+        let error = found(&format!("id,label\n{alone}"), &TableOptions::default()).unwrap_err();
+        assert_eq!(error.what(), "no column is left to learn from");
+    }
+
+    #[test]
+    fn numbers_with_commas_are_refused_with_a_hint_also_as_labels() {
+        let options = TableOptions { delimiter: Some(b';'), ..labelled("b") };
+        for text in ["a;b\n3,14;p\n2,5;q\n", "b;a\np;1\nq;\"1,234\"\np;$5\n"] {
+            let error = found(text, &options).unwrap_err();
+            assert!(
+                error.what().starts_with("column \"a\" holds numbers that cannot be read as such"),
+                "{error}"
+            );
+            assert!(error.advice().unwrap().starts_with("write 3.14 for 3,14"));
+        }
+        let error = found("a;b\n1;3,14\n2;2\n", &options).unwrap_err();
+        let what = "t:2:3: column \"b\" holds numbers that cannot be read as such: \"3,14\" (line 2)";
+        assert_eq!(error.to_string(), what);
+    }
+
+    #[test]
+    fn columns_without_a_name_or_a_value_are_left_out() {
+        let of_pandas = found(",a,b,label\n0,1,u,p\n1,2,v,q\n", &TableOptions::default()).unwrap();
+        assert!(of_pandas.schema.header);
+        assert_eq!(of_pandas.schema.columns[0], Column { name: "1".into(), role: Role::Dropped });
+        assert!(of_pandas.remarks.contains(&"left out: column 1, which has no name".into()));
+        assert_eq!(of_pandas.warnings, [""; 0]);
+        let trailing = found("a,b,label,\n1,u,p,\n2,v,q,\n", &TableOptions::default()).unwrap();
+        assert_eq!(trailing.schema.columns[3], Column { name: "4".into(), role: Role::Dropped });
+        assert!(trailing.remarks.contains(&"left out: column \"4\", which has no value".into()));
+        let both = found(",a,label,\n0,1,p,\n", &TableOptions::default()).unwrap();
+        assert_eq!((both.schema.header, both.schema.columns.len()), (true, 4));
+        let without_header = found("1,u,p,\n2,v,q,\n", &labelled("3")).unwrap();
+        assert_eq!(without_header.schema.columns[3].role, Role::Dropped);
+        let numbered =
+            found(",1,label\n0,5,p\n", &TableOptions { header: Header::Present, ..labelled("label") });
+        assert_eq!(numbered.unwrap().schema.columns[0].name, "column 1");
     }
 
     #[test]
@@ -732,26 +829,38 @@ mod tests {
             [
                 "delimiter \";\"",
                 "header found",
-                "label column: \"y\"",
                 "row weights: column \"w\"",
                 "1 column of numbers, 1 column of categories (1 in all)"
             ]
+        );
+        assert_eq!(
+            remarks("a,y\n1,p\n", &labelled("y")),
+            ["header found", "label column: \"y\"", "1 column of numbers"]
+        );
+        let guessed = |options: &TableOptions| found("a,y\n1,p\n", options).unwrap().guessed_label;
+        assert_eq!(
+            (guessed(&TableOptions::default()).as_deref(), guessed(&labelled("y"))),
+            (Some("y"), None)
         );
         assert_eq!(remarks("1,2\n3,4\n", &labelled("1"))[0], "no header: columns are called 1 to 2");
     }
 
     #[test]
     fn too_many_categories_are_an_error_that_names_the_column() {
-        let mut text = String::from("id,y\n");
+        let mut text = String::from("name,y\n");
         for i in 0..=MAX_CATEGORIES {
             text += &format!("x{i},0\n");
         }
-        let error = found(&text, &TableOptions::default()).unwrap_err();
+        let categories = TableOptions { categories: vec!["name".into()], ..TableOptions::default() };
+        let error = found(&text, &categories).unwrap_err();
         assert_eq!(
             (error.place().unwrap().line, error.advice()),
-            (MAX_CATEGORIES as u64 + 2, Some("is it a feature? if not: `drop = id`"))
+            (MAX_CATEGORIES as u64 + 2, Some("is it a feature? if not: `drop = name`"))
         );
-        assert!(found(&text, &TableOptions { drop: vec!["id".into()], ..TableOptions::default() }).is_ok());
+        text = text.replacen("name,y\n", "n,name,y\n", 1).replace("\nx", "\n1,x");
+        assert_eq!(roles(&text, &TableOptions::default())[1], Role::Dropped, "no category says anything");
+        let dropped = TableOptions { drop: vec!["name".into()], ..TableOptions::default() };
+        assert!(found(&text, &dropped).unwrap().warnings.is_empty());
     }
 
     #[test]
@@ -767,16 +876,25 @@ mod tests {
             ("adult.train.csv.xz", "15", false, 105),
             ("haberman.csv.xz", "4", false, 3),
             ("bank-full.csv.xz", "y", true, 51),
-            ("titanic.csv.xz", "survived", true, 0),
+            ("titanic.csv.xz", "survived", true, 10),
             ("california_housing.csv.xz", "median_house_value", true, 13),
+            ("online_shoppers.csv.xz", "Revenue", true, 29),
+            ("winequality-white.csv.xz", "12", false, 11),
+            ("diamonds.csv.xz", "price", true, 26),
         ] {
             let input = Input::Path(folder.join(file));
             let options = TableOptions { missing: Missing::Zero, ..labelled(label) };
             let inferred = infer(&input, &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
             assert_eq!(inferred.schema.header, header, "{file}");
-            if features > 0 {
-                assert_eq!(inferred.schema.features(), features, "{file}");
-            }
+            assert_eq!(inferred.schema.features(), features, "{file}");
+            let unnamed = ["name", "ticket", "cabin"];
+            assert_eq!(inferred.warnings.is_empty(), file != "titanic.csv.xz", "{file}");
+            let dropped = inferred.schema.columns.iter().filter(|column| column.role == Role::Dropped);
+            assert!(
+                dropped
+                    .map(|column| &*column.name)
+                    .eq(unnamed.into_iter().filter(|_| file == "titanic.csv.xz"))
+            );
         }
     }
 }

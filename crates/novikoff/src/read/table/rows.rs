@@ -1,6 +1,6 @@
 //! The rows of a table, encoded by a schema that is fixed.
 
-use super::{FirstRecord, is_missing, listed, shown, wrong_width};
+use super::{FirstRecord, is_missing, is_surely_missing, listed, shown, wrong_width};
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Role, TableSchema};
@@ -177,7 +177,9 @@ fn by_name(
     }
     let mut known = vec![false; names.len()];
     fields.iter().flatten().for_each(|&j| known[j] = true);
-    let extra: Vec<usize> = (0..names.len()).filter(|&j| !known[j] && !drop.contains(&names[j])).collect();
+    // A column without a name is the index of a table that pandas wrote, or what stands behind the last delimiter.
+    let is_extra = |j: &usize| !known[*j] && !drop.contains(&names[*j]) && !first.is_empty(*j);
+    let extra: Vec<usize> = (0..names.len()).filter(is_extra).collect();
     match extra.first() {
         None => Ok(fields),
         Some(&j) => {
@@ -312,8 +314,9 @@ impl Table {
         rows: &mut ParsedRows,
     ) -> std::result::Result<(), Fault> {
         let text = field.text(block);
-        if is_missing(&text) {
-            return Err(fault(field, "the label is missing".into(), Some(SKIP.into())));
+        if is_surely_missing(&text) {
+            let name = self.schema.label().map_or("", |column| &column.name);
+            return Err(fault(field, format!("the label is missing, in column {name:?}"), Some(SKIP.into())));
         }
         rows.set_label(&self.labelling, &text).map_err(|(what, hint)| fault(field, what, hint))
     }
@@ -340,13 +343,13 @@ impl Table {
         match &encoder.kind {
             Kind::Number { feature, fill } => match whole(text) {
                 Number::Finite(value, _) => keep(rows, *feature, value),
-                _ if is_missing(text) => self.fill(encoder, rows, counts, Some((*feature, *fill)))?,
+                _ if is_missing(text) => self.fill(encoder, text, rows, counts, Some((*feature, *fill)))?,
                 Number::NotFinite => return Err(self.bad_value(encoder, text, "is not a finite number")),
                 Number::None => return Err(self.bad_value(encoder, text, "is not a number")),
             },
             Kind::Category { features } => match features.get(text) {
                 Some(&feature) => rows.entry(feature, 1.0),
-                None if is_missing(text) => self.fill(encoder, rows, counts, None)?,
+                None if is_missing(text) => self.fill(encoder, text, rows, counts, None)?,
                 None if std::str::from_utf8(text).is_err() => {
                     return Err(self.bad_value(encoder, text, "is not UTF-8"));
                 }
@@ -362,18 +365,29 @@ impl Table {
         (format!("{} in column {name:?} {what}", shown(text)), Some(SKIP.into()))
     }
 
+    #[cold]
+    fn missing_value(&self, encoder: &Encoder, text: &[u8]) -> Complaint {
+        let name = &self.schema.columns[encoder.column].name;
+        let spelled = if text.is_empty() { String::new() } else { format!(": {}", shown(text)) };
+        let mut hint = "say what it counts as: `missing = zero|mean|indicator`".to_owned();
+        // Where these are categories, the schema lists them.
+        if !is_surely_missing(text) {
+            hint.push_str(&format!("; if {} is a category, say so: `categories = {name}`", shown(text)));
+        }
+        (format!("the value of column {name:?} is missing{spelled}"), Some(hint))
+    }
+
     /// Treats a missing value.
     fn fill(
         &self,
         encoder: &Encoder,
+        text: &[u8],
         rows: &mut ParsedRows,
         counts: &mut RowCounts,
         number: Option<(u32, f64)>,
     ) -> std::result::Result<(), Complaint> {
         if self.schema.missing == Missing::Error {
-            let name = &self.schema.columns[encoder.column].name;
-            let hint = "say what it counts as: `missing = zero|mean|indicator`";
-            return Err((format!("the value of column {name:?} is missing"), Some(hint.into())));
+            return Err(self.missing_value(encoder, text));
         }
         counts.missing += 1;
         if let Some((feature, value)) = number {
@@ -508,7 +522,8 @@ mod tests {
             (&b"old,m,a,1\n"[..], 3, 1, "\"old\" in column \"age\" is not a number"),
             (b"  inf,m,a,1\n", 3, 3, "\"inf\" in column \"age\" is not a finite number"),
             (b"1,\xff,a,1\n", 3, 3, "\"\u{fffd}\" in column \"sex\" is not UTF-8"),
-            (b"1,m,,1\n", 3, 5, "the label is missing"),
+            (b"1,m,,1\n", 3, 5, "the label is missing, in column \"y\""),
+            (b"1,-,a,1\n", 3, 3, "the value of column \"sex\" is missing: \"-\""),
             (b"1,m,\xff,1\n", 3, 5, "the label is not UTF-8"),
             (b"1,m,c,1\n", 3, 5, "the label \"c\" was never seen in training"),
             (b"1,m,a, -1\n", 3, 8, "the row weight \"-1\" is not a finite number of at least 0"),
@@ -518,7 +533,7 @@ mod tests {
             (b"\n1,\"m\n\nm\", x,1\n", 6, 5, "the label \"x\" was never seen in training"),
             (b"1,\"m\"s,a,1\n", 3, 6, "\"s\" after a closing quote"),
             (b"1,m,\"a,1\n1,m,a,1\n", 3, 5, "this quote is never closed"),
-            (b"NaN,m,a,1\n", 3, 1, "the value of column \"age\" is missing"),
+            (b"NaN,m,a,1\n", 3, 1, "the value of column \"age\" is missing: \"NaN\""),
         ] {
             assert_eq!(first_error(row), (line, column, what.to_owned()), "{}", String::from_utf8_lossy(row));
         }
@@ -583,8 +598,8 @@ mod tests {
             text += &format!("{i},\"c\n{}, \"\"q\"\"\",{}\n", i % 7, i % 2);
         }
         let input = Input::Bytes { name: "t".into(), bytes: text.clone().into_bytes().into() };
-        let inferred =
-            infer(&input, &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched).unwrap();
+        let options = TableOptions { numbers: vec!["n".into()], ..TableOptions::default() };
+        let inferred = infer(&input, &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
         let schema = Arc::new(inferred.schema);
         assert_eq!((schema.features(), schema.feature_name(3).as_str()), (8, "c\nd=c\n2, \"q\""));
         let read = |input: &Input, threads: usize| {
@@ -630,9 +645,11 @@ mod tests {
                 words.push(word);
             }
         }
+        // A column without any number is left out.
+        let first_word = u32::from(cells.iter().any(|cell| cell.0.is_some()));
         let number = row.0.filter(|&x| x != 0).map(|x| (0, f64::from(x)));
-        let word =
-            row.1.and_then(|word| words.iter().position(|&other| other == word)).map(|k| (1 + k as u32, 1.0));
+        let place = row.1.and_then(|word| words.iter().position(|&other| other == word));
+        let word = place.map(|k| (first_word + k as u32, 1.0));
         number.into_iter().chain(word).collect()
     }
 
@@ -662,8 +679,12 @@ mod tests {
             prop_assert_eq!(&rows.bad, &[]);
             let by_definition: Vec<_> = cells.iter().map(|&row| expected(&cells, row)).collect();
             prop_assert_eq!(entries_of(&rows), by_definition);
-            let missing =
-                cells.iter().map(|c| u64::from(c.0.is_none()) + u64::from(c.1.is_none())).sum::<u64>();
+            let missing_in = |column: Vec<bool>| match column.contains(&true) {
+                true => column.iter().filter(|is_there| !**is_there).count() as u64,
+                false => 0,
+            };
+            let missing = missing_in(cells.iter().map(|c| c.0.is_some()).collect())
+                + missing_in(cells.iter().map(|c| c.1.is_some()).collect());
             prop_assert_eq!(rows.missing, missing);
         }
     }

@@ -293,9 +293,11 @@ mod tests {
             return (1.0, inverse(largest));
         }
         let total: f64 = kept.iter().map(|(_, c)| c).sum();
-        let mean = kept.iter().map(|(x, c)| c * (x / largest)).sum::<f64>() / total;
-        let variance = kept.iter().map(|(x, c)| c * (x / largest - mean).powi(2)).sum::<f64>() / total;
-        (1.0 / variance.sqrt() / largest, 1.0 / largest)
+        // A power of two: to divide by it rounds nothing.
+        let unit = 2f64.powi(largest.log2().floor() as i32);
+        let mean = kept.iter().map(|(x, c)| c * (x / unit)).sum::<f64>() / total;
+        let variance = kept.iter().map(|(x, c)| c * (x / unit - mean).powi(2)).sum::<f64>() / total;
+        (1.0 / variance.sqrt() / unit, 1.0 / largest)
     }
 
     fn close(a: f64, b: f64) -> bool {

@@ -2,7 +2,7 @@
 
 mod learner;
 
-pub use learner::{learner, learner_or};
+pub use learner::{depends_on_labels, learner, learner_or};
 
 use crate::arguments::{Compare, Documents, Reading, YesNo};
 use clap::ValueEnum;
@@ -153,6 +153,7 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
             seed: arguments.seed,
             multiclass: arguments.multiclass,
             class_weight: class_weight(arguments.class_weight.as_deref())?,
+            task: arguments.task,
             ..Shared::default()
         },
         ..Perceptron::new()

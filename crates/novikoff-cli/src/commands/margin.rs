@@ -16,10 +16,11 @@ use novikoff::certificate::proof::{ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::margin::{Margin, Separable, Settings, margin};
-use novikoff::model::atomic;
+use novikoff::model::{Task, atomic};
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Purpose, Reader};
 use novikoff::solver::Termination;
+use novikoff::train::InferredTask;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -40,6 +41,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     let data = Reader::open(&input, &options, &Purpose::Training)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
+    refuse_targets(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let started = Instant::now();
     let mut parts = Vec::new();
     let mut closings = Vec::new();
@@ -96,6 +98,25 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     print(&text)?;
     let interrupted = parts.last().is_some_and(|(_, found)| found.termination == Termination::Interrupted);
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
+}
+
+/// Numbers to predict have no sides.
+fn refuse_targets(data: &Dataset, arguments: &MarginCommand) -> Result<()> {
+    let inferred = match arguments.task {
+        Some(Task::Classes) => return Ok(()),
+        Some(Task::Regression) => return Err(Error::usage("a margin lies between classes, not numbers")),
+        None => InferredTask::of(data)?,
+    };
+    if inferred.task == Task::Classes {
+        return Ok(());
+    }
+    let what = format!(
+        "{} {} different numbers in {} rows, and a margin lies between classes",
+        inferred.subject(),
+        inferred.different,
+        data.len()
+    );
+    Err(Error::input(what).hint("--task classification takes them for classes"))
 }
 
 /// The sides to be told apart: two labels, or each against the rest, or pair by pair.

@@ -11,6 +11,7 @@ use crate::summary::json;
 use crate::summary::model::dimensions;
 use crate::summary::training::summary;
 use novikoff::data::Dataset;
+use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};
 use novikoff::{Error, Result, model};
@@ -24,7 +25,8 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         return Err(Error::usage("tune holds rows out by itself, fold after fold")
             .hint("leave out --online and --validation"));
     }
-    let asked = learner_or(train, LearnerName::Logistic, Contents::Rows)?;
+    let wanted = train.task.unwrap_or(Task::Classes);
+    let asked = learner_or(train, LearnerName::usual(Contents::Rows, wanted), Contents::Rows, wanted)?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let values = path(arguments, &asked)?;
     let started = Instant::now();
@@ -32,12 +34,12 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let input = Input::named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = Reader::open(&input, &options, &purpose)?;
-    let learner = match reader.contents() {
-        Contents::Rows => asked,
-        documents => learner_or(train, LearnerName::SquaredSvm, documents)?,
-    };
+    let contents = reader.contents();
     let data = reader.read(&mut watch)?;
     warn(&input.name(), &data.report);
+    let inferred = train::infer_task(train, &data).map_err(|error| train::place(error, &input))?;
+    let task = inferred.as_ref().map_or(wanted, |inferred| inferred.task);
+    let learner = learner_or(train, LearnerName::usual(contents, task), contents, task)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let tuned = tune(&data, &learner, arguments.folds, values, &mut watch);
@@ -50,6 +52,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         nonzeros: Some(data.rows.nonzeros() as u64),
         remarks: data.report.remarks.clone(),
         guessed_label: data.report.guessed_label.clone(),
+        task: inferred,
         read_seconds,
         train_seconds,
         doublings: Vec::new(),

@@ -9,7 +9,7 @@ use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::Missing;
 use novikoff::features::text::Counting;
 use novikoff::loss::LossName;
-use novikoff::model::Activation;
+use novikoff::model::{Activation, Task};
 use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::Tie;
@@ -124,10 +124,15 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; averaged where
-    /// an option asks for passes over the rows, as --online, --epochs and --validation do].
+    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; for numbers to
+    /// predict least-squares; averaged where an option asks for passes over the rows, as --online, --epochs and
+    /// --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
+    /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are numbers to
+    /// predict].
+    #[arg(long, value_enum, help_heading = "Learning")]
+    pub task: Option<Task>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a
     /// gap within the tolerance does) [default: 30 passes, or as many steps as solvers usually need and
     /// some].
@@ -391,6 +396,9 @@ pub struct Compare {
     /// How much each class counts: balanced, or LABEL=WEIGHT,…
     #[arg(long, value_name = "WEIGHTS", allow_hyphen_values = true)]
     pub class_weight: Option<String>,
+    /// Take labels for classes, also where they look like numbers to predict.
+    #[arg(long, value_enum)]
+    pub task: Option<Task>,
     /// The seed of every random choice.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -526,6 +534,9 @@ pub struct MarginCommand {
     /// The positive one of two labels [default: the larger number, or the later name].
     #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
     pub positive: Option<String>,
+    /// Take labels for classes, also where they look like numbers to predict.
+    #[arg(long, value_enum)]
+    pub task: Option<Task>,
     /// The seed of every random choice.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,

@@ -3,7 +3,7 @@
 use novikoff::control::Progress;
 use novikoff::data::Dataset;
 use novikoff::evaluate::Evaluation;
-use novikoff::train::Fit;
+use novikoff::train::{Fit, InferredTask};
 
 /// What was learned, and what it took.
 pub struct Outcome {
@@ -14,6 +14,8 @@ pub struct Outcome {
     pub remarks: Vec<String>,
     /// The label's column, where it was found by its name alone.
     pub guessed_label: Option<String>,
+    /// What the labels are, where that decided what was learned.
+    pub task: Option<InferredTask>,
     pub read_seconds: f64,
     pub train_seconds: f64,
     /// Of a stream: rows, wrong predictions and mistakes whenever the number of rows had doubled.

@@ -4,7 +4,7 @@ mod applied;
 mod learner;
 
 pub use applied::{Use, options_for};
-pub use learner::{learner, learner_or};
+pub use learner::{depends_on_labels, learner, learner_or};
 
 use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
 use clap::ValueEnum;
@@ -185,6 +185,7 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
             seed: arguments.seed,
             multiclass: arguments.multiclass,
             class_weight: class_weight(arguments.class_weight.as_deref())?,
+            task: arguments.task,
             ..Shared::default()
         },
         ..Perceptron::new()

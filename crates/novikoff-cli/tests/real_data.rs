@@ -120,10 +120,36 @@ fn tables_run_to_a_model() {
 }
 
 #[test]
-fn numbers_to_predict_are_refused_with_the_way_out() {
+fn numbers_to_predict_are_predicted_as_numbers_and_classes_as_classes() {
+    for (name, more, regression) in [
+        ("california_housing.csv", &["--label", "median_house_value", "--missing", "mean"][..], true),
+        ("diamonds.csv", &["--label", "price"], true),
+        ("diamonds.csv", &["--label", "clarity", "--epochs", "1"], false),
+        ("titanic.csv", &["--label", "age", "--missing", "zero", "--skip-bad-rows"], true),
+        ("titanic.csv", &["--label", "pclass", "--missing", "zero"], false),
+        ("adult.train.csv", &["--label", "1", "--missing", "zero", "--no-header"], true),
+        ("bank-full.csv", &["--label", "balance"], true),
+        ("winequality-white.csv", &["--label", "12", "--no-header"], false),
+        ("haberman.csv", &["--label", "2", "--no-header"], true),
+        ("diabetes_regression.svm", &[], true),
+        ("letter.scale.tr.svm", &["--epochs", "1"], false),
+        ("digits.svm", &["--epochs", "1"], false),
+        ("news20.svm", &["--epochs", "1"], false),
+        ("rcv1_multiclass.vw", &["--epochs", "1"], false),
+    ] {
+        let Some(rows) = file(name) else { return };
+        let told = train(&rows, more);
+        let expected = if regression { "regression" } else { "classification" };
+        println!("{name} {more:?}: {expected}");
+        assert_eq!(told["task"], expected, "{name} {more:?}");
+    }
+}
+
+#[test]
+fn numbers_to_predict_are_refused_by_a_learner_for_classes_with_the_way_out() {
     let Some(rows) = file("california_housing.csv") else { return };
-    let output =
-        novikoff(&["train", rows.to_str().unwrap(), "--label", "median_house_value", "--missing", "mean"]);
+    let label = ["--label", "median_house_value", "--missing", "mean", "--learner", "svm"];
+    let output = novikoff(&[&["train", rows.to_str().unwrap()], &label[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("look like numbers") && said.contains("regression learner"), "{said}");

@@ -16,6 +16,7 @@ mod online;
 mod risk;
 mod run;
 mod stream;
+mod task;
 mod tune;
 
 pub use builders::{
@@ -31,6 +32,7 @@ pub use learner::{
 pub use mistakes::{Promise, Theorem};
 pub use online::Online;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
+pub use task::InferredTask;
 pub use tune::{Parameter, Tried, Tuned, tune};
 
 use crate::control::{Observer, Termination, Unwatched};
@@ -41,7 +43,7 @@ use crate::kernel::Kernel;
 use crate::model::{Calibration, Model, Task};
 use crate::read::Reader;
 use budget::KernelStream;
-pub(crate) use classes::{Classes, check_size, effective_weights, refuse_targets};
+pub(crate) use classes::{Classes, check_size, effective_weights};
 pub(crate) use kernel::check as check_kernel;
 use mapped::MappedStream;
 use run::passive_aggressive_rule;
@@ -49,6 +51,8 @@ pub(crate) use run::perceptron_rule;
 use serde_json::json;
 use std::collections::BTreeMap;
 use stream::{Corrected, Streaming, train_stream};
+use task::refuse_classes;
+pub(crate) use task::refuse_targets;
 use tune::tune_as_given;
 
 /// Trains on rows in memory. `validation` must have been read with the labels of `data`.
@@ -71,6 +75,7 @@ pub fn train(
         validation.validate()?;
         refuse_other_columns(data, validation)?;
     }
+    check_task(data, learner)?;
     match learner.shared().map {
         Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
         None => train_as_given(data, validation, learner, observer),
@@ -85,6 +90,14 @@ fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
         return Err(Error::input(what));
     }
     Ok(())
+}
+
+/// Labels must be what the learner learns from. This is asked of all rows at once: a part of them could look otherwise.
+fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
+    match learner.predicts_numbers() {
+        true => refuse_classes(learner.shared()),
+        false => refuse_targets(data, learner.shared()),
+    }
 }
 
 /// Trains on rows that no map is to be applied to, or has been.
@@ -120,7 +133,7 @@ fn calibrated(
         return Err(Error::usage(what).hint("leave out `calibrate`: bayes has probabilities of its own"));
     }
     let shared = learner.shared();
-    let classes = Classes::new(&data.names, shared)?;
+    let classes = Classes::new(&data.names, &data.schema, shared)?;
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), shared.seed)?;
     let quiet = untraced(learner);
@@ -164,6 +177,10 @@ fn train_uncalibrated(
 
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observer) -> Result<Fit> {
+    if learner.shared().task == Some(Task::Regression) {
+        let what = "what learns from a stream tells classes apart, and `task = regression` is about numbers";
+        return Err(Error::usage(what).hint("leave out `online` or `task`"));
+    }
     match learner {
         Learner::Risk(_) | Learner::Network(_) => {
             let what = format!("{} needs all rows at once: it cannot learn from a stream", learner.name());

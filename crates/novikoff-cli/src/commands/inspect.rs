@@ -238,7 +238,7 @@ fn as_json(model: &Model, top: usize) -> Value {
         "learner": about.learner,
         "settings": about.settings,
         "seed": about.seed,
-        "task": if model.task() == Task::Regression { "regression" } else { "classes" },
+        "task": if model.task() == Task::Regression { "regression" } else { "classification" },
         "labels": (model.task() == Task::Classes).then(|| model.labels.names()),
         "probabilities": model.probabilities.as_ref().map(calibration_json),
         "features": about.features,

@@ -18,9 +18,11 @@ use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::margin::{Margin, Separable, Settings, margin};
+use novikoff::model::Task;
 use novikoff::penalty::Bias;
 use novikoff::read::{Input, Purpose};
 use novikoff::solver::Termination;
+use novikoff::train::InferredTask;
 use novikoff::{Error, Result};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -45,6 +47,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
     warn(&input.name(), &data.report);
+    refuse_targets(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let started = Instant::now();
     let sides = all_sides(&data, arguments)?;
     let parts = margins(&data, sides, &settings).map_err(|error| super::train::place(error, &input))?;
@@ -116,6 +119,25 @@ fn sections(data: &Dataset, parts: &[Part], arguments: &MarginCommand) -> Result
 
 fn with_least_margin(parts: &[Part]) -> Option<&Part> {
     parts.iter().min_by(|a, b| a.found.interval.1.total_cmp(&b.found.interval.1))
+}
+
+/// Numbers to predict have no sides.
+fn refuse_targets(data: &Dataset, arguments: &MarginCommand) -> Result<()> {
+    let inferred = match arguments.task {
+        Some(Task::Classes) => return Ok(()),
+        Some(Task::Regression) => return Err(Error::usage("a margin lies between classes, not numbers")),
+        None => InferredTask::of(data)?,
+    };
+    if inferred.task == Task::Classes {
+        return Ok(());
+    }
+    let what = format!(
+        "{} {} different numbers in {} rows, and a margin lies between classes",
+        inferred.subject(),
+        inferred.different,
+        data.len()
+    );
+    Err(Error::input(what).hint("--task classification takes them for classes"))
 }
 
 /// The sides to be told apart: two labels, or each against the rest, or pair by pair.

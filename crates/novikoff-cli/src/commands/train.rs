@@ -9,7 +9,7 @@ use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::Page;
 use crate::report::training::{self, Evidence};
-use crate::settings::{learner, open, open_stream, training_options, usual_recipe};
+use crate::settings::{depends_on_labels, learner, open, open_stream, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
@@ -17,8 +17,9 @@ use crate::summary::training::summary;
 use novikoff::control::{Observer, Progress, Termination};
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};
+use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, Learner, train, train_online};
+use novikoff::train::{Fit, InferredTask, Learner, train, train_online};
 use novikoff::{Error, Result, model};
 use std::path::Path;
 use std::time::Instant;
@@ -26,7 +27,7 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
     arguments.pictures.check()?;
-    let learner = learner(arguments, Contents::Rows)?;
+    let learner = learner(arguments, Contents::Rows, arguments.task.unwrap_or(Task::Classes))?;
     let usual = usual_recipe(&learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
     let (mut outcome, mut rows) = if arguments.online {
@@ -76,13 +77,20 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let input = Input::named(&arguments.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, options, &purpose, &arguments.documents)?;
-    let mut learner = learner(arguments, reader.contents())?;
+    let contents = reader.contents();
+    let (data, held_out) = read_and_hold_out(arguments, reader, &mut watch)?;
+    warn(&input.name(), &data.report);
+    let inferred = infer_task(arguments, &data).map_err(|e| place(e, &input))?;
+    let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
+    let mut learner = learner(arguments, contents, task.unwrap_or(Task::Classes))?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
     }
-    let (data, validation) = read_and_hold_out(arguments, options, &learner, reader, &mut watch)?;
-    warn(&input.name(), &data.report);
+    let validation = match held_out {
+        None => read_validation(arguments, options, &learner, &data)?,
+        part => part,
+    };
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let fit = train(&data, validation.as_ref(), &learner, &mut watch).map_err(|e| place(e, &input))?;
@@ -102,6 +110,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
         nonzeros: Some(data.rows.nonzeros() as u64),
         remarks: data.report.remarks.clone(),
         guessed_label: data.report.guessed_label.clone(),
+        task: inferred,
         read_seconds,
         train_seconds,
         doublings: Vec::new(),
@@ -125,11 +134,14 @@ pub fn place(error: Error, input: &Input) -> Error {
     }
 }
 
-/// The rows to learn from and those to watch the error on.
+/// What the labels are, where that decides what is learned.
+pub fn infer_task(arguments: &Train, data: &Dataset) -> Result<Option<InferredTask>> {
+    depends_on_labels(arguments).then(|| InferredTask::of(data)).transpose()
+}
+
+/// The rows to learn from and, if a share of them is to be held out, those to watch the error on.
 fn read_and_hold_out(
     arguments: &Train,
-    options: &Options,
-    learner: &Learner,
     reader: Reader,
     watch: &mut dyn Observer,
 ) -> Result<(Dataset<'static>, Option<Dataset<'static>>)> {
@@ -143,23 +155,31 @@ fn read_and_hold_out(
             Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
         }
         Ok(share) if share > 0.0 && share < 1.0 => {
-            let (kept, held) = reader.read_split(share, learner.shared().seed, watch)?;
+            let (kept, held) = reader.read_split(share, arguments.seed, watch)?;
             Ok((kept, Some(held)))
         }
         Ok(share) => Err(Error::usage(format!("--validation {share} is not a fraction between 0 and 1"))),
-        Err(_) => {
-            let data = reader.read(watch)?;
-            let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
-            let purpose = match learner.predicts_numbers() {
-                true => Purpose::EvaluationOnTargets { schema, features },
-                false => Purpose::Evaluation { labels, schema, features },
-            };
-            let input = Input::named(wanted);
-            let held = Reader::open(&input, &of_another_file(options), &purpose)?.read(&mut Watch::new())?;
-            warn(&input.name(), &held.report);
-            Ok((data, Some(held)))
-        }
+        Err(_) => Ok((reader.read(watch)?, None)),
     }
+}
+
+/// The rows of a file to watch the error on.
+fn read_validation(
+    arguments: &Train,
+    options: &Options,
+    learner: &Learner,
+    data: &Dataset,
+) -> Result<Option<Dataset<'static>>> {
+    let Some(file) = &arguments.validation else { return Ok(None) };
+    let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
+    let purpose = match learner.predicts_numbers() {
+        true => Purpose::EvaluationOnTargets { schema, features },
+        false => Purpose::Evaluation { labels, schema, features },
+    };
+    let input = Input::named(file);
+    let held = Reader::open(&input, &of_another_file(options), &purpose)?.read(&mut Watch::new())?;
+    warn(&input.name(), &held.report);
+    Ok(Some(held))
 }
 
 /// How to read rows besides those to learn from: their labels are in a file of their own.
@@ -198,6 +218,7 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
         nonzeros: None,
         remarks: report.remarks,
         guessed_label: report.guessed_label,
+        task: None,
         read_seconds: 0.0,
         train_seconds: started.elapsed().as_secs_f64(),
         doublings,

@@ -14,6 +14,7 @@ use crate::summary::model::dimensions;
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use novikoff::data::Dataset;
+use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose};
 use novikoff::train::{Learner, LearnerName, Parameter, Tried, Tuned, tune};
 use novikoff::{Error, Result};
@@ -32,7 +33,8 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         let error = Error::usage("the penalty is λ/2·‖w‖², whose λ tune chooses, and what --l1 adds");
         return Err(error.hint("leave out --penalty"));
     }
-    let asked = learner_or(train, LearnerName::Logistic, Contents::Rows)?;
+    let wanted = train.task.unwrap_or(Task::Classes);
+    let asked = learner_or(train, LearnerName::usual(Contents::Rows, wanted), Contents::Rows, wanted)?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let values = path(arguments, &asked)?;
     let started = Instant::now();
@@ -40,12 +42,12 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let input = Input::named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, &options, &purpose, &train.documents)?;
-    let learner = match reader.contents() {
-        Contents::Rows => asked,
-        documents => learner_or(train, LearnerName::SquaredSvm, documents)?,
-    };
+    let contents = reader.contents();
     let data = reader.read(&mut watch)?;
     warn(&input.name(), &data.report);
+    let inferred = train::infer_task(train, &data).map_err(|error| train::place(error, &input))?;
+    let task = inferred.as_ref().map_or(wanted, |inferred| inferred.task);
+    let learner = learner_or(train, LearnerName::usual(contents, task), contents, task)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let tuned = tune(&data, &learner, arguments.folds, values, &mut watch);
@@ -58,6 +60,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         nonzeros: Some(data.rows.nonzeros() as u64),
         remarks: data.report.remarks.clone(),
         guessed_label: data.report.guessed_label.clone(),
+        task: inferred,
         read_seconds,
         train_seconds,
         doublings: Vec::new(),

@@ -18,6 +18,7 @@ pub fn with_fit(learner: &Learner, look: impl FnOnce(&Evidence<'_>)) {
         nonzeros: None,
         remarks: Vec::new(),
         guessed_label: None,
+        task: None,
         read_seconds: 0.0,
         train_seconds: 0.0,
         doublings: Vec::new(),

@@ -5,6 +5,8 @@ use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::data::Scale;
+use novikoff::loss::LossName;
+use novikoff::model::Task;
 use novikoff::online::Order;
 use novikoff::online::rule::{self, Aggressiveness, Length, Tie};
 use novikoff::penalty::Bias;
@@ -15,13 +17,32 @@ use novikoff::train::{
 };
 use novikoff::{Error, Result};
 
-/// The learner for an input with these contents.
-pub fn learner(train: &Train, contents: Contents) -> Result<Learner> {
-    learner_or(train, default_learner(train, contents), contents)
+/// The learner for an input with these contents and labels.
+pub fn learner(train: &Train, contents: Contents, task: Task) -> Result<Learner> {
+    let mut learner = learner_or(train, default_learner(train, contents, task), contents, task)?;
+    if let (Learner::Risk(risk), Task::Regression, None) = (&mut learner, task, named(train)?) {
+        adapt_to_numbers(risk, train, contents);
+    }
+    Ok(learner)
+}
+
+/// The defaults of least squares that nobody asked for by name.
+fn adapt_to_numbers(risk: &mut Risk, train: &Train, contents: Contents) {
+    let is_free = risk.strength.is_none() && risk.l1 == 0.0;
+    match contents {
+        // Without a penalty, the size of columns makes no difference but for rounding.
+        Contents::Rows if is_free && train.scale.is_none() => risk.scale = Scale::None,
+        Contents::Rows => {}
+        // Terms are more than documents: without a penalty, they would meet any numbers.
+        Contents::Documents | Contents::DocumentsInRows if is_free => {
+            risk.strength = Some(Strength::Cost(1.0))
+        }
+        Contents::Documents | Contents::DocumentsInRows => {}
+    }
 }
 
 /// The learner that is named or, if none is, this one.
-pub fn learner_or(train: &Train, default: LearnerName, contents: Contents) -> Result<Learner> {
+pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task: Task) -> Result<Learner> {
     let name = named(train)?.unwrap_or(default);
     refuse_options_of_others(train, name)?;
     let shared = shared(train)?;
@@ -30,30 +51,35 @@ pub fn learner_or(train: &Train, default: LearnerName, contents: Contents) -> Re
         Learner::PassiveAggressive(own) => passive_aggressive(train, own, shared)?.into(),
         Learner::Risk(own) => risk(train, own, shared, contents)?.into(),
         Learner::Bayes(own) => bayes(train, own, shared)?.into(),
-        Learner::Network(own) => network(train, own, shared).into(),
+        Learner::Network(own) => network(train, own, shared, task).into(),
     })
 }
 
-/// The default: what serves best on the most data sets, or on documents, or, where an option speaks of passes
-/// over the rows, what makes best use of them.
-fn default_learner(train: &Train, contents: Contents) -> LearnerName {
-    let passes = [
+/// Whether the labels decide what is learned: no learner and no loss is named, or a network without its loss.
+pub fn depends_on_labels(train: &Train) -> bool {
+    let is_open = matches!(train.learner, None | Some(LearnerName::Network));
+    train.task.is_none() && is_open && train.loss.is_none()
+}
+
+/// The default: what serves best on the most data sets, or on documents, or for numbers, or, where an option speaks of
+/// passes over the rows, what makes best use of them.
+fn default_learner(train: &Train, contents: Contents, task: Task) -> LearnerName {
+    let of_perceptrons = [
         train.online,
-        train.validation.is_some(),
-        train.epochs.is_some(),
-        train.step.is_some(),
         train.normalise,
         train.kernel != "linear",
         train.own_feature.is_some(),
         train.order == Order::Given,
         train.tie != Tie::Mistake,
     ];
+    let of_classes = [train.validation.is_some(), train.epochs.is_some(), train.step.is_some()];
+    let asks_for_passes =
+        of_perceptrons.contains(&true) || task == Task::Classes && of_classes.contains(&true);
     match () {
         // A budget of rows leaves no average.
         _ if train.online && train.kernel != "linear" => LearnerName::Perceptron,
-        _ if given(&batch_options(train)).is_none() && passes.contains(&true) => LearnerName::Averaged,
-        _ if contents != Contents::Rows => LearnerName::SquaredSvm,
-        _ => LearnerName::Logistic,
+        _ if given(&batch_options(train)).is_none() && asks_for_passes => LearnerName::Averaged,
+        _ => LearnerName::usual(contents, task),
     }
 }
 
@@ -254,6 +280,7 @@ fn shared(train: &Train) -> Result<Shared> {
         seed: train.seed,
         map: train.map.as_deref().map(|text| map(text, train.seed)).transpose()?,
         calibrate: train.calibrate,
+        task: train.task,
     })
 }
 
@@ -374,11 +401,12 @@ fn bayes(train: &Train, own: NaiveBayes, shared: Shared) -> Result<NaiveBayes> {
     Ok(NaiveBayes { likelihood, smoothing: train.smoothing.unwrap_or(own.smoothing), priors, shared })
 }
 
-fn network(train: &Train, own: MultilayerPerceptron, shared: Shared) -> MultilayerPerceptron {
+fn network(train: &Train, own: MultilayerPerceptron, shared: Shared, task: Task) -> MultilayerPerceptron {
+    let default_loss = if task == Task::Regression { LossName::Squared } else { own.loss };
     MultilayerPerceptron {
         units: train.hidden.unwrap_or(own.units),
         activation: train.activation.unwrap_or(own.activation),
-        loss: train.loss.unwrap_or(own.loss),
+        loss: train.loss.unwrap_or(default_loss),
         strength: strength(train),
         batch: train.batch,
         step: train.step.unwrap_or(own.step),

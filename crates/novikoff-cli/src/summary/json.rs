@@ -7,7 +7,7 @@ use crate::flags::with_options;
 use crate::messages::warnings;
 use crate::outcome::Outcome;
 use novikoff::evaluate::Evaluation;
-use novikoff::model::Scorer;
+use novikoff::model::{Scorer, Task};
 use novikoff::read::Options;
 use novikoff::train::{Details, Fit, Learner, RiskFit};
 use serde_json::{Map, Value, json};
@@ -39,6 +39,8 @@ fn what(arguments: &Train, outcome: &Outcome) -> Value {
     };
     json!({
         "command": "train",
+        "task": if fit.model.task() == Task::Regression { "regression" } else { "classification" },
+        "label_column": fit.model.schema.label_column(),
         "learner": fit.model.about.learner,
         "loss": own_loss,
         "penalty": risk.map(penalty_name),

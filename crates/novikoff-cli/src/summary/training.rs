@@ -18,8 +18,8 @@ use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
 use novikoff::train::{
-    Details, Fit, History, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit, RunDetails,
-    Theorem,
+    Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit,
+    RunDetails, Theorem,
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -56,6 +56,9 @@ pub fn summary(arguments: &Train, outcome: &Outcome) -> Lines {
 /// The rows, their labels and their map.
 fn add_data(lines: &mut Lines, outcome: &Outcome) {
     add_guessed_label(lines, outcome.guessed_label.as_deref());
+    if let Some(text) = outcome.task.as_ref().and_then(|task| task_text(task, &outcome.fit)) {
+        lines.add("task", text);
+    }
     let model = &outcome.fit.model;
     match &outcome.dimensions {
         Some(dimensions) => {
@@ -75,6 +78,20 @@ fn add_data(lines: &mut Lines, outcome: &Outcome) {
     }
     if let Scorer::Mapped(mapped) = &model.scorer {
         lines.add("map", map_text(mapped.mapper.map(), mapped.mapper.features()));
+    }
+}
+
+/// What the labels were taken for, where it could be something else.
+fn task_text(inferred: &InferredTask, fit: &Fit) -> Option<String> {
+    let what = format!("{} {} different numbers", inferred.subject(), count(inferred.different as u64));
+    match inferred.task {
+        Task::Regression => {
+            Some(format!("{what}: regression by {}; --task classification for classes", fit.learner.name()))
+        }
+        Task::Classes if inferred.are_many_numbers => {
+            Some(format!("{what}: classes; --task regression for numbers"))
+        }
+        Task::Classes => None,
     }
 }
 

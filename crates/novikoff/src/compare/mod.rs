@@ -177,8 +177,8 @@ impl<'a> Problem<'a> {
         }
         let perceptron = &comparison.perceptron;
         let shared = &perceptron.shared;
-        train::refuse_targets(data)?;
-        let classes = Classes::new(&data.names, shared)?;
+        train::refuse_targets(data, shared)?;
+        let classes = Classes::new(&data.names, &data.schema, shared)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = train::effective_weights(data, &ranked, &classes.labels, shared)?;
         let count = classes.labels.len();

@@ -46,6 +46,16 @@ impl Schema {
         }
     }
 
+    /// The column of the labels, where the input is a table.
+    pub fn label_column(&self) -> Option<&str> {
+        let table = match self {
+            Schema::Table(table) => table,
+            Schema::Text(text) => text.table()?,
+            Schema::Indexed { .. } | Schema::Named(_) | Schema::Hashed { .. } => return None,
+        };
+        table.label().map(|column| column.name.as_str())
+    }
+
     /// Whether features are numbered by hashes: then most numbers may be those of no feature.
     pub(crate) fn is_hashed(&self) -> bool {
         match self {

@@ -57,8 +57,10 @@ pub struct Model {
 
 /// What a model predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Task {
-    /// One of its labels.
+    /// One of some labels.
+    #[cfg_attr(feature = "clap", value(name = "classification"))]
     Classes,
     /// A number.
     Regression,

@@ -1,7 +1,7 @@
 //! Learning by counting: Bayes' rule, on rows in memory, on a stream, and with the smoothing that serves
 //! best.
 
-use super::classes::{Classes, check_size, effective_weights, listed, refuse_targets, scheme, weightless};
+use super::classes::{Classes, check_size, effective_weights, listed, scheme, weightless};
 use super::describe_class_weight;
 use super::fit::{CountDetails, Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
@@ -84,8 +84,7 @@ impl Counted {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
-        refuse_targets(data)?;
-        let classes = Classes::new(&data.names, &bayes.shared)?;
+        let classes = Classes::new(&data.names, &data.schema, &bayes.shared)?;
         let count = classes.labels.len();
         check_size(data.rows.columns(), count)?;
         let ranked = classes.rank_all(&data.labels);

@@ -14,7 +14,7 @@ use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
 use crate::loss::LossName;
-use crate::model::Activation;
+use crate::model::{Activation, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Tie};
 use crate::online::{Hypothesis, Order};
@@ -65,6 +65,14 @@ macro_rules! every_learner {
             #[must_use]
             pub fn calibrate(mut self, method: CalibrationMethod) -> Self {
                 self.shared_mut().calibrate = Some(method);
+                self
+            }
+
+            /// Whether labels are classes or numbers; by default that is inferred, and many different numbers are refused
+            /// by a learner that tells classes apart.
+            #[must_use]
+            pub fn task(mut self, task: Task) -> Self {
+                self.shared_mut().task = Some(task);
                 self
             }
 

@@ -232,7 +232,7 @@ pub(super) fn objectives(
     let class_weights = match labels.is_empty() {
         true => Vec::new(),
         false => {
-            let classes = Classes::new(&data.names, &own.shared)?;
+            let classes = Classes::new(&data.names, &data.schema, &own.shared)?;
             let by_class = class_weights(data, &classes.labels, &own.shared)?;
             classes.labels.names().iter().cloned().zip(by_class.unwrap_or_default()).collect()
         }

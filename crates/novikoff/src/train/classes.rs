@@ -3,6 +3,7 @@
 use super::learner::{ClassWeight, Shared};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
+use crate::features::Schema;
 use crate::multiclass::{Scheme, class_order};
 
 /// Labels in their final order, and how to get there.
@@ -15,12 +16,15 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(names: &Labels, shared: &Shared) -> Result<Self> {
+    /// The classes of these labels, which errors call by the column that they are from.
+    pub(crate) fn new(names: &Labels, schema: &Schema, shared: &Shared) -> Result<Self> {
         match names.names() {
             [] => return Err(Error::input("there are no rows with labels")),
             [only] => {
+                let column =
+                    schema.label_column().map_or(String::new(), |name| format!(" in column {name:?}"));
                 let error = Error::input(format!(
-                    "every row has the label {only:?}; learning to tell apart needs two"
+                    "every row has the label {only:?}{column}; learning to tell apart needs two"
                 ));
                 return Err(error.hint("is this the right label column, and the whole file?"));
             }
@@ -85,29 +89,6 @@ impl Classes {
 pub(super) fn listed(names: &Labels) -> String {
     let shown: Vec<&str> = names.names().iter().take(20).map(String::as_str).collect();
     format!("{}{}", shown.join(", "), if names.len() > 20 { ", …" } else { "" })
-}
-
-/// Targets that are numbers but not classes: many different ones, and fractions, or few rows for each, or far
-/// apart, as prices are and the numbers of classes are not.
-pub(crate) fn refuse_targets(data: &Dataset) -> Result<()> {
-    let different = data.names.len();
-    let Some(values) = data.names.numbers().filter(|_| different > 20) else { return Ok(()) };
-    let fractions = values.iter().any(|v| v.fract() != 0.0);
-    let span = values.iter().fold(f64::NEG_INFINITY, |most, v| most.max(*v))
-        - values.iter().fold(f64::INFINITY, |least, v| least.min(*v));
-    let scattered = different > 100 && span > 10.0 * different as f64;
-    if fractions || scattered || data.len() < 4 * different {
-        let example = values.iter().take(3).map(f64::to_string).collect::<Vec<_>>().join(", ");
-        let what = format!(
-            "the targets look like numbers, not classes: {different} different ones ({example}, …) in {} \
-             rows",
-            data.len()
-        );
-        return Err(Error::input(what).hint(
-            "predicting numbers needs a regression learner: `learner = least-squares` or least-absolute",
-        ));
-    }
-    Ok(())
 }
 
 pub(super) fn scheme(classes: usize, shared: &Shared) -> Scheme {

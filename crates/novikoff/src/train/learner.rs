@@ -6,11 +6,12 @@ use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
 use crate::loss::{LossName, Targets};
-use crate::model::Activation;
+use crate::model::{Activation, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
 use crate::online::{Hypothesis, Order};
 use crate::penalty::Bias;
+use crate::read::Contents;
 use crate::solver::{GradientDescent, Schedule, StochasticGradient};
 use serde::{Deserialize, Serialize};
 
@@ -136,6 +137,15 @@ impl LearnerName {
         }
     }
 
+    /// What learns from such rows if nobody names a learner: what serves best on the most data sets.
+    pub fn usual(contents: Contents, task: Task) -> Self {
+        match (task, contents) {
+            (Task::Regression, _) => LearnerName::LeastSquares,
+            (Task::Classes, Contents::Rows) => LearnerName::Logistic,
+            (Task::Classes, Contents::Documents | Contents::DocumentsInRows) => LearnerName::SquaredSvm,
+        }
+    }
+
     /// Whether it predicts numbers, whatever its settings.
     pub fn predicts_numbers(self) -> bool {
         matches!(self, LearnerName::LeastSquares | LearnerName::LeastAbsolute)
@@ -232,6 +242,8 @@ pub struct Shared {
     /// How probabilities are fitted to scores, if they are to be: to those of rows that a model did not learn
     /// from.
     pub calibrate: Option<CalibrationMethod>,
+    /// Whether labels are classes or numbers; `None`: as they look ([`InferredTask`](super::InferredTask)).
+    pub task: Option<Task>,
 }
 
 /// How much each class counts.

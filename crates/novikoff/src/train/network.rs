@@ -1,6 +1,6 @@
 //! Training a network with one hidden layer, for classes or numbers.
 
-use super::classes::{Classes, MOST_WEIGHTS, effective_weights, refuse_targets, weightless};
+use super::classes::{Classes, MOST_WEIGHTS, effective_weights, weightless};
 use super::describe_class_weight;
 use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
@@ -105,8 +105,7 @@ impl Task {
                 outputs: 1,
             });
         }
-        refuse_targets(data)?;
-        let classes = Classes::new(&data.names, &settings.shared)?;
+        let classes = Classes::new(&data.names, &data.schema, &settings.shared)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = effective_weights(data, &ranked, &classes.labels, &settings.shared)?;
         refuse_weightless(&weights)?;

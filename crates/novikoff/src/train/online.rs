@@ -150,7 +150,8 @@ impl Online {
         if let ClassWeight::Given(given) = &shared.class_weight {
             check_class_weights(given, &self.labels)?;
         }
-        let classes = Classes::new(&self.labels, shared)?;
+        let schema = Schema::one_based();
+        let classes = Classes::new(&self.labels, &schema, shared)?;
         let streamed = each_rule!(&self.stream, stream => stream.clone().finish(&classes.order));
         let Streamed { weights, scheme, rows, mistakes, updates, .. } = streamed;
         if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {

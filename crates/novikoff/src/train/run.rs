@@ -1,6 +1,6 @@
 //! Epochs of updates on mistakes, over rows in memory: the perceptron and passive-aggressive updates.
 
-use super::classes::{Classes, check_size, effective_weights, refuse_targets, scheme, weightless};
+use super::classes::{Classes, check_size, effective_weights, scheme, weightless};
 use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::account;
@@ -143,9 +143,8 @@ pub(super) fn train_run<R: Rule>(
     if data.is_empty() {
         return Err(Error::input("there are no rows to learn from"));
     }
-    refuse_targets(data)?;
     let shared = learner.shared();
-    let classes = Classes::new(&data.names, shared)?;
+    let classes = Classes::new(&data.names, &data.schema, shared)?;
     let scheme = scheme(classes.labels.len(), shared);
     check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
     let ranked = classes.rank_all(&data.labels);

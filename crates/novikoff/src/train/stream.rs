@@ -5,9 +5,11 @@ use super::fit::{Details, Fit, StreamDetails};
 use super::geometry::overflow;
 use super::learner::{ClassWeight, Learner, Shared};
 use super::run::Corrections;
+use super::task::refuse_targets_of_stream;
 use crate::control::{Flow, Observer, Progress, Termination};
-use crate::data::{Fingerprint, Row};
+use crate::data::{Fingerprint, Labels, Row};
 use crate::error::{Error, Result};
+use crate::features::Schema;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::Rule;
@@ -109,7 +111,8 @@ pub(super) fn train_stream(
         ClassWeight::Given(given) => given.as_slice(),
         ClassWeight::Equal | ClassWeight::Balanced => &[],
     };
-    let mut pass = Pass::new(streaming, given);
+    let labels = StreamLabels { shared, schema: reader.schema().clone(), counted: 0 };
+    let mut pass = Pass::new(streaming, given, labels);
     let end = reader.for_each(observer, |chunk, observer| pass.learn(&chunk, observer))?;
     if end.flow == Flow::Stop && end.labels.len() < 2 {
         return Err(Error::interrupted());
@@ -121,10 +124,28 @@ pub(super) fn train_stream(
     pass.finish(end, learner)
 }
 
+/// Looks at labels when there are new ones.
+struct StreamLabels<'a> {
+    shared: &'a Shared,
+    schema: Schema,
+    /// How many there were.
+    counted: usize,
+}
+
+impl StreamLabels<'_> {
+    fn check(&mut self, labels: &Labels, rows: u64) -> Result<()> {
+        if std::mem::replace(&mut self.counted, labels.len()) == labels.len() {
+            return Ok(());
+        }
+        refuse_targets_of_stream(labels, rows, &self.schema, self.shared)
+    }
+}
+
 /// One pass over a stream.
 struct Pass<'a, S> {
     streaming: S,
     given: &'a [(String, f64)],
+    labels: StreamLabels<'a>,
     /// The weight of each class so far.
     class_weights: Vec<f64>,
     features: usize,
@@ -135,10 +156,11 @@ struct Pass<'a, S> {
 }
 
 impl<'a, S: Streaming> Pass<'a, S> {
-    fn new(streaming: S, given: &'a [(String, f64)]) -> Self {
+    fn new(streaming: S, given: &'a [(String, f64)], labels: StreamLabels<'a>) -> Self {
         Self {
             streaming,
             given,
+            labels,
             class_weights: Vec::new(),
             features: 0,
             fingerprint: Fingerprint::default(),
@@ -155,6 +177,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
             self.class_weights.push(given_weight(self.given, label));
             self.streaming.add_class(label)?;
         }
+        self.labels.check(chunk.labels, self.streaming.tally().0 + chunk.rows.len() as u64)?;
         let mut flow = Flow::Continue;
         for r in 0..chunk.rows.len() {
             let (row, weight, class) = (chunk.rows.row(r), chunk.rows.weight(r), chunk.rows.labels[r]);
@@ -183,7 +206,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
 
     /// The model of all rows, and what is known of it.
     fn finish(self, end: Summary, learner: &Learner) -> Result<Fit> {
-        let classes = Classes::new(&end.labels, learner.shared())?;
+        let classes = Classes::new(&end.labels, &end.schema, learner.shared())?;
         let (rows, wrong, _) = self.streaming.tally();
         let features = end.features.unwrap_or(self.features).max(self.features);
         check_size(features, classes.labels.len())?;

@@ -4,7 +4,7 @@
 use super::learner::{Learner, NaiveBayes, Risk, Strength};
 use super::mapped::tune_mapped;
 use super::risk::{Path, held_out_errors};
-use super::{Fit, bayes, custom_loss, train_as_given};
+use super::{Fit, bayes, check_task, custom_loss, train_as_given};
 use crate::control::{Observer, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -66,6 +66,7 @@ pub fn tune(
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
     data.validate()?;
+    check_task(data, learner)?;
     match learner.shared().map {
         Some(map) => tune_mapped(map, data, learner, folds, values, observer),
         None => tune_as_given(data, learner, folds, values, observer),

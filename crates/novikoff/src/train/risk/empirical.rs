@@ -1,5 +1,6 @@
 //! Empirical risk minimisation with any loss, any penalty and any solver: those of novikoff, or one's own.
 
+use super::super::check_task;
 use super::super::fit::Fit;
 use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
 use super::super::tune::{Tried, summary};
@@ -93,6 +94,14 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         self
     }
 
+    /// Whether labels are classes or numbers; by default that is inferred, and many different numbers are refused by a loss
+    /// for classes.
+    #[must_use]
+    pub fn task(mut self, task: crate::model::Task) -> Self {
+        self.settings.shared.task = Some(task);
+        self
+    }
+
     /// Trains on rows in memory.
     pub fn fit(&self, data: &Dataset) -> Result<Fit> {
         self.fit_observed(data, None, &mut Unwatched)
@@ -109,6 +118,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         data.validate()?;
         validation.map_or(Ok(()), Dataset::validate)?;
         let settings = self.settings_for_model()?;
+        check_task(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);
@@ -142,6 +152,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         if penalties.is_empty() {
             return Err(Error::usage("there are no penalties to choose among"));
         }
+        check_task(data, &self.settings.clone().into())?;
         let dealt = match self.loss.targets() {
             Targets::Numbers => {
                 Folds::deal(Strata::Targets(&data.targets()?), folds, self.settings.shared.seed)?

@@ -1,6 +1,6 @@
 //! What a batch learner is to predict: classes or numbers, and how much each row counts.
 
-use super::super::classes::{Classes, check_size, effective_weights, refuse_targets, weightless};
+use super::super::classes::{Classes, check_size, effective_weights, weightless};
 use super::super::learner::{Criterion, Risk};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -56,8 +56,7 @@ impl Goal {
     }
 
     fn of_classes(data: &Dataset, total: f64, settings: &Risk) -> Result<Self> {
-        refuse_targets(data)?;
-        let classes = Classes::new(&data.names, &settings.shared)?;
+        let classes = Classes::new(&data.names, &data.schema, &settings.shared)?;
         let scheme = scheme(classes.labels.len(), settings)?;
         let outputs = scheme.outputs(classes.labels.len());
         check_size(data.rows.columns(), outputs)?;

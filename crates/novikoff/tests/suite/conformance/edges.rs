@@ -7,8 +7,8 @@ use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
 use novikoff::evaluate::score_all;
 use novikoff::kernel::Kernel;
-use novikoff::model::{from_bytes, to_bytes};
-use novikoff::train::{ClassWeight, Fit, LearnerName, train};
+use novikoff::model::{Task, from_bytes, to_bytes};
+use novikoff::train::{ClassWeight, Fit, Learner, LearnerName, train};
 
 fn attempt(case: &Case, data: &Dataset) -> novikoff::Result<Fit> {
     train(data, None, &case.settings.clone().with_epochs(20), &mut Unwatched)
@@ -150,7 +150,8 @@ fn rows_that_weigh_nothing_are_not_learned_from() {
     }
 }
 
-/// Fractions, few rows for each, or numbers far apart are targets; many numbers in a row are classes.
+/// Fractions, few rows for each, or numbers far apart are targets; many numbers in a row are classes. So are names, unless
+/// every row has one of its own.
 #[test]
 fn numbers_that_are_no_classes_are_refused_with_a_hint() {
     let attempt = |labels: Vec<String>| {
@@ -158,18 +159,24 @@ fn numbers_that_are_no_classes_are_refused_with_a_hint() {
         let data = dataset(&rows, &labels.iter().map(String::as_str).collect::<Vec<_>>());
         train(&data, None, &LearnerName::Averaged.learner().with_epochs(1), &mut Unwatched)
     };
-    let fractions = (0..300).map(|i| format!("{}.5", i % 30)).collect();
+    let fractions: Vec<String> = (0..300).map(|i| format!("{}.5", i % 30)).collect();
     let few = (0..40).map(|i| i.to_string()).collect();
     let prices = (0..2000).map(|i| (i % 150 * 100).to_string()).collect();
     for targets in [fractions, few, prices] {
-        let error = attempt(targets).unwrap_err();
+        let error = attempt(targets.clone()).unwrap_err();
         assert!(
             error.what().contains("look like numbers") && error.advice().unwrap().contains("regression"),
             "{error}"
         );
+        let Learner::Perceptron(told) = LearnerName::Averaged.learner().with_epochs(1) else { panic!() };
+        let rows = vec![1.0; targets.len()];
+        let data = Dataset::from_dense(&rows, 1).unwrap().with_labels(&targets).unwrap();
+        assert!(told.task(Task::Classes).fit(&data).is_ok());
     }
+    let own_names: Vec<String> = (0..40).map(|i| format!("name {i}")).collect();
+    assert!(attempt(own_names).unwrap_err().what().contains("40 different labels in 40 rows"));
     let classes = (0..2000).map(|i| (i % 150).to_string()).collect();
-    let names = (0..40).map(|i| format!("name {i}")).collect();
+    let names = (0..80).map(|i| format!("name {}", i % 40)).collect();
     for labels in [classes, names] {
         assert!(attempt(labels).is_ok());
     }

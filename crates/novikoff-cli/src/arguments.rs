@@ -125,12 +125,12 @@ pub struct Train {
     pub output: Option<PathBuf>,
 
     /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; for numbers to
-    /// predict least-squares; averaged where an option asks for passes over the rows, as --online, --epochs and
-    /// --validation do].
+    /// predict least-squares; averaged where an option asks for passes over the rows, as --online, --epochs
+    /// and --validation do].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
-    /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are numbers to
-    /// predict].
+    /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are
+    /// numbers to predict].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub task: Option<Task>,
     /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a
@@ -187,7 +187,8 @@ pub struct Train {
         help_heading = "Minimising a loss"
     )]
     pub lambda: Option<f64>,
-    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1; none for boosting, least squares and networks].
+    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1; none for boosting, least squares and
+    /// networks].
     #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub cost: Option<f64>,
     /// Adds X·‖w‖₁ to the objective: weights of exactly zero.
@@ -465,8 +466,8 @@ pub struct Predict {
         conflicts_with_all = ["scores", "probabilities", "log_probabilities", "top"]
     )]
     pub explain: Option<usize>,
-    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what else
-    /// is asked for. An error is an object on the last line of standard error.
+    /// Print a JSON object a row: its number (`row`, from 1), the columns of --with, the `label`, and what
+    /// else is asked for. An error is an object on the last line of standard error.
     #[arg(long)]
     pub json: bool,
 }
@@ -780,8 +781,8 @@ pub struct Reading {
     /// class or y].
     #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
     pub label: Option<String>,
-    /// Tables: columns that hold documents, beside the others [default: those that read like prose]; JSON lines:
-    /// their keys [default: text].
+    /// Tables: columns that hold documents, beside the others [default: those that read like prose]; JSON
+    /// lines: their keys [default: text].
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', help_heading = "Reading tables")]
     pub text: Vec<String>,
     /// Tables: columns whose values are categories, whatever they look like.
@@ -805,8 +806,8 @@ pub struct Reading {
     /// Tables: what separates fields [default: detected by the first line].
     #[arg(long, value_name = "C", help_heading = "Reading tables")]
     pub delimiter: Option<char>,
-    /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is [default: error; a model knows
-    /// what it was trained with].
+    /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is [default: error; a model
+    /// knows what it was trained with].
     #[arg(long, value_enum, help_heading = "Reading tables")]
     pub missing: Option<Missing>,
 }

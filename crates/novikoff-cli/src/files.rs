@@ -2,8 +2,8 @@
 //!
 //! [`Files::of`] lists what a command will read and write, and [`Files::check`] looks at all of it before
 //! anything is read or learned. An output replaces a file of its own kind and nothing else; `--force` lets it
-//! replace a file of any kind, but never what the command reads, nor another of its outputs. Pipes and devices
-//! are written to as they are.
+//! replace a file of any kind, but never what the command reads, nor another of its outputs. Pipes and
+//! devices are written to as they are.
 
 mod kind;
 

@@ -26,7 +26,8 @@ pub fn listen_for_interrupts() {
     });
 }
 
-/// Does something that may wait without end and cannot be stopped: meanwhile the first Ctrl-C ends the program.
+/// Does something that may wait without end and cannot be stopped: meanwhile the first Ctrl-C ends the
+/// program.
 pub fn ended_by_an_interrupt<T>(work: impl FnOnce() -> T) -> T {
     WAITING.store(true, Ordering::SeqCst);
     let done = work();

@@ -56,7 +56,8 @@ pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRec
     Ok(Options { recipe, keep_names: documents.keep_names, ..options(reading)? })
 }
 
-/// Opens rows to learn from, or to prove something of. Options for documents are mistakes where there are none.
+/// Opens rows to learn from, or to prove something of. Options for documents are mistakes where there are
+/// none.
 pub fn open(
     input: &Input,
     options: &Options,

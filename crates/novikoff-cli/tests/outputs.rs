@@ -1,4 +1,5 @@
-//! Nothing of a user's is overwritten by accident, and what cannot be written is found before the work begins.
+//! Nothing of a user's is overwritten by accident, and what cannot be written is found before the work
+//! begins.
 
 #![cfg(unix)]
 

@@ -92,7 +92,8 @@ fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
     Ok(())
 }
 
-/// Labels must be what the learner learns from. This is asked of all rows at once: a part of them could look otherwise.
+/// Labels must be what the learner learns from. This is asked of all rows at once: a part of them could look
+/// otherwise.
 fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
     match learner.predicts_numbers() {
         true => refuse_classes(learner.shared()),

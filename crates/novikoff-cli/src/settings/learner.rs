@@ -61,8 +61,8 @@ pub fn depends_on_labels(train: &Train) -> bool {
     train.task.is_none() && is_open && train.loss.is_none()
 }
 
-/// The default: what serves best on the most data sets, or on documents, or for numbers, or, where an option speaks of
-/// passes over the rows, what makes best use of them.
+/// The default: what serves best on the most data sets, or on documents, or for numbers, or, where an option
+/// speaks of passes over the rows, what makes best use of them.
 fn default_learner(train: &Train, contents: Contents, task: Task) -> LearnerName {
     let of_perceptrons = [
         train.online,

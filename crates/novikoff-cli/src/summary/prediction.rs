@@ -102,8 +102,8 @@ fn push_numbers(numbers: &[f64], text: &mut String) {
     }
 }
 
-/// What is said of a row, as the entries of an object. Every form has the `label`, which is a number where the
-/// model predicts one.
+/// What is said of a row, as the entries of an object. Every form has the `label`, which is a number where
+/// the model predicts one.
 pub fn entries(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>) -> Map<String, Value> {
     let names = model.labels.names();
     let label = match model.task() {

@@ -201,10 +201,9 @@ impl Certificate {
     /// ```
     /// use novikoff::{Dataset, LinearSvm};
     ///
-    /// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 2.0], 1)?.with_labels(&["cold", "cold", "hot", "hot"])?;
-    /// let certificate = LinearSvm::new().tolerance(1e-6).fit(&data)?.certificate(&data)?;
-    /// certificate.verify(&data)?;
-    /// assert!(certificate.relative_gap().is_some_and(|gap| gap <= 1e-5));
+    /// let data = Dataset::from_dense(&[-2.0, -1.0, 1.0, 2.0], 1)?.with_labels(&["cold", "cold", "hot",
+    /// "hot"])?; let certificate = LinearSvm::new().tolerance(1e-6).fit(&data)?.certificate(&data)?;
+    /// certificate.verify(&data)?; assert!(certificate.relative_gap().is_some_and(|gap| gap <= 1e-5));
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn relative_gap(&self) -> Option<f64> {

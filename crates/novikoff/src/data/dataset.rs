@@ -47,7 +47,8 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// What the user may not expect: columns of a table that were left out, and how to keep them.
     pub warnings: Vec<String>,
-    /// The label's column of a table, where nobody named it and it was found by a name such as `y`, `class` or `target`.
+    /// The label's column of a table, where nobody named it and it was found by a name such as `y`, `class`
+    /// or `target`.
     pub guessed_label: Option<String>,
 }
 
@@ -58,8 +59,8 @@ impl Dataset<'_> {
         Dataset { rows: rows.into_owned(), labels, names, row_weights, schema, report }
     }
 
-    /// Whether labels and row weights fit the rows: as many, labels with a name, weights that are finite numbers
-    /// from 0. Whatever learns from a data set or measures on one asks this first.
+    /// Whether labels and row weights fit the rows: as many, labels with a name, weights that are finite
+    /// numbers from 0. Whatever learns from a data set or measures on one asks this first.
     ///
     /// ```
     /// use novikoff::Dataset;

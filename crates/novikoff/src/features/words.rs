@@ -3,8 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Gives every word of a text to `each`, in order: what stands between word boundaries and has a letter or a
-/// digit in it. With it, whether the word is known to be of ASCII characters alone; one that is not may be so all
-/// the same.
+/// digit in it. With it, whether the word is known to be of ASCII characters alone; one that is not may be so
+/// all the same.
 ///
 /// `don't`, `3.14` and `example.com` are one word each, `rock-and-roll` is three. No word has a space in it:
 /// by Unicode's rules a mark that combines with what stands before it would make a word of a space.

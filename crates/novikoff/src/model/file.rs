@@ -51,7 +51,8 @@ pub fn checksum(bytes: &[u8]) -> String {
     format!("blake3:{}", seal::digits(bytes))
 }
 
-/// Whether the file of a model starts with these bytes, of which 64 are enough; the rest of it may be damaged.
+/// Whether the file of a model starts with these bytes, of which 64 are enough; the rest of it may be
+/// damaged.
 pub fn is_model(start: &[u8]) -> bool {
     seal::starts_model(start)
 }

@@ -42,8 +42,8 @@ pub struct Options {
     pub recipe: TextRecipe,
     /// Keep the names of terms that are numbered by their hash.
     pub keep_names: bool,
-    /// Columns of a table to keep beside its rows, by their names or numbers from 1, in rows that are read for
-    /// a model.
+    /// Columns of a table to keep beside its rows, by their names or numbers from 1, in rows that are read
+    /// for a model.
     pub with: Vec<String>,
     /// Leave out bad rows instead of giving up.
     pub skip_bad_rows: bool,
@@ -849,7 +849,8 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
         names_columns || *header != Header::Detect || *missing != Missing::Error || delimiter.is_some();
     if for_tables && !is_table {
         let error = Error::usage(
-            "`drop`, `categories`, `numbers`, `missing`, `delimiter`, `header` and `no_header` are for tables",
+            "`drop`, `categories`, `numbers`, `missing`, `delimiter`, `header` and `no_header` are for \
+                 tables",
         );
         return Err(error.hint("leave them out, or say `format = csv` if this is one"));
     }

@@ -237,8 +237,8 @@ impl FirstRecord {
         self.fields[j].text(&self.bytes).is_empty()
     }
 
-    /// Whether field `j` could be the name of a column. The first and the last may have none: pandas leaves out that of
-    /// its index, and some programs end every line with a delimiter.
+    /// Whether field `j` could be the name of a column. The first and the last may have none: pandas leaves
+    /// out that of its index, and some programs end every line with a delimiter.
     fn could_be_a_name(&self, j: usize) -> bool {
         let text = self.fields[j].text(&self.bytes);
         let is_at_an_end = self.width() > 1 && (j == 0 || j + 1 == self.width());

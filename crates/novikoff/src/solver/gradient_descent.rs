@@ -1,6 +1,6 @@
 //! Gradient descent and ascent with a schedule of step sizes: `x ← x ∓ ηₜ·∇F(x)`.
 //!
-//! [`Walk`] follows the gradient of any function; [`Gradient`] minimises a problem with it. Where the loss
+//! [`Walk`] follows the gradient of any function; [`GradientDescent`] minimises a problem with it. Where the loss
 //! has kinks it is the subgradient method, for which step sizes must tend to zero but not be summable (Shor).
 //! With backtracking a step gains at least half of what the gradient promises (Armijo).
 

@@ -9,10 +9,10 @@
 //! |---|---|---|
 //! | [`Newton`] | smooth | ℓ2, or none |
 //! | [`AugmentedLagrangian`] | with a proximal operator | ℓ2 |
-//! | [`DualCoordinate`] | with a proximal operator | ℓ2 |
-//! | [`Coordinate`] | smooth | ℓ1 and ℓ2 |
+//! | [`DualCoordinateDescent`] | with a proximal operator | ℓ2 |
+//! | [`CoordinateDescent`] | smooth | ℓ1 and ℓ2 |
 //! | [`ProximalGradient`] | smooth | any with a proximal operator |
-//! | [`Gradient`], [`Stochastic`] | any | ℓ2, or none |
+//! | [`GradientDescent`], [`StochasticGradient`] | any | ℓ2, or none |
 //! | [`LeastSquares`] | squared | ℓ2, or none |
 //! | [`Simplex`] | absolute | none |
 //! | [`Boosting`] | exponential | ℓ2, or none |

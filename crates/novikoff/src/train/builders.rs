@@ -68,8 +68,8 @@ macro_rules! every_learner {
                 self
             }
 
-            /// Whether labels are classes or numbers; by default that is inferred, and many different numbers are refused
-            /// by a learner that tells classes apart.
+            /// Whether labels are classes or numbers; by default that is inferred, and many different numbers
+            /// are refused by a learner that tells classes apart.
             #[must_use]
             pub fn task(mut self, task: Task) -> Self {
                 self.shared_mut().task = Some(task);

@@ -27,7 +27,8 @@ use crate::solver::REACH;
 const SLACK: f64 = 1e-12;
 
 impl Fit {
-    /// The certificate of this fit: what is proved of the model returned. The rows must be those learned from.
+    /// The certificate of this fit: what is proved of the model returned. The rows must be those learned
+    /// from.
     ///
     /// ```
     /// use novikoff::{LogisticRegression, data::generate::Recipe};

@@ -60,7 +60,8 @@ impl Classes {
 }
 
 impl Classes {
-    /// The final numbers of the labels of other rows than those learned from, which may number labels otherwise.
+    /// The final numbers of the labels of other rows than those learned from, which may number labels
+    /// otherwise.
     pub(crate) fn of_others(&self, data: &Dataset) -> Result<Vec<u32>> {
         if data.labels.len() != data.len() {
             return Err(Error::input("the validation rows have no labels").hint("give them by `with_labels`"));

@@ -33,8 +33,8 @@ pub struct InferredTask {
 const MANY: usize = 10;
 
 impl InferredTask {
-    /// What the labels of these rows are. It is an error if they can be neither: if there are numbers to be predicted among
-    /// them and others that are none, or if nearly every row has a name of its own.
+    /// What the labels of these rows are. It is an error if they can be neither: if there are numbers to be
+    /// predicted among them and others that are none, or if nearly every row has a name of its own.
     ///
     /// ```
     /// use novikoff::{Dataset, model::Task, train::InferredTask};
@@ -131,8 +131,8 @@ pub(crate) fn refuse_targets(data: &Dataset, shared: &Shared) -> Result<()> {
         .hint(format!("{REGRESSION_LEARNERS}; `task = classification` takes them for classes")))
 }
 
-/// Refuses labels of a stream that more rows will not make classes: fractions, or nearly as many labels as rows. What else
-/// there is to be known of labels, all rows have to be read for.
+/// Refuses labels of a stream that more rows will not make classes: fractions, or nearly as many labels as
+/// rows. What else there is to be known of labels, all rows have to be read for.
 pub(super) fn refuse_targets_of_stream(
     labels: &Labels,
     rows: u64,
@@ -195,7 +195,8 @@ impl Counts {
     }
 }
 
-/// Whether these different numbers, by size and with the rows that have them, are to be predicted as such: the rules above.
+/// Whether these different numbers, by size and with the rows that have them, are to be predicted as such:
+/// the rules above.
 fn are_targets(numbers: &[(f64, u64)]) -> bool {
     let different = numbers.len() as u64;
     let rows: u64 = numbers.iter().map(|(_, rows)| rows).sum();
@@ -216,9 +217,9 @@ fn are_targets(numbers: &[(f64, u64)]) -> bool {
     }
 }
 
-/// Whether neighbouring numbers have similarly many rows, as those of a quantity have, and numbers of classes have not: the
-/// ratio of von Neumann, which is 2 on average where the counts are in no order, is below 0.7. Counts that differ no more
-/// than by chance, as those of classes of equal size, are no histogram.
+/// Whether neighbouring numbers have similarly many rows, as those of a quantity have, and numbers of classes
+/// have not: the ratio of von Neumann, which is 2 on average where the counts are in no order, is below 0.7.
+/// Counts that differ no more than by chance, as those of classes of equal size, are no histogram.
 fn is_histogram(numbers: &[(f64, u64)], least: f64, span: f64) -> bool {
     let mut counts = vec![0.0; span as usize + 1];
     for (value, rows) in numbers {

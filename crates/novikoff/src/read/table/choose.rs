@@ -147,8 +147,8 @@ fn similar<'a>(names: &'a [String], meant: &str) -> Vec<&'a str> {
     found.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// How many letters have to be inserted, deleted, replaced, or swapped with the next one to turn one word into the other
-/// (the optimal string alignment distance).
+/// How many letters have to be inserted, deleted, replaced, or swapped with the next one to turn one word
+/// into the other (the optimal string alignment distance).
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -42,8 +42,8 @@ pub(super) struct Complaint {
     pub hint: String,
 }
 
-/// A column is one of numbers if at least so many of its values are numbers for each that is not. (Of the tickets of the
-/// Titanic 74 % are numbers, and those are no numbers but words of digits.)
+/// A column is one of numbers if at least so many of its values are numbers for each that is not. (Of the
+/// tickets of the Titanic 74 % are numbers, and those are no numbers but words of digits.)
 const NUMBERS_FOR_EACH_TEXT: u64 = 3;
 /// Below so many values, all may differ by chance.
 const FEW_VALUES: u64 = 20;
@@ -61,7 +61,8 @@ const EXAMPLES: usize = 3;
 /// Names of columns that hold prose.
 const TEXT_NAMES: [&str; 8] =
     ["text", "document", "message", "review", "comment", "sentence", "tweet", "headline"];
-/// Names of columns that count time or positions: their numbers may rise by one with every row, and mean something.
+/// Names of columns that count time or positions: their numbers may rise by one with every row, and mean
+/// something.
 const POSITION_NAMES: [&str; 13] =
     ["x", "t", "time", "hour", "day", "week", "month", "quarter", "year", "age", "period", "epoch", "step"];
 /// Names of columns that tell rows apart.
@@ -83,7 +84,8 @@ const IDENTIFIER_NAMES: [&str; 15] = [
     "serial",
 ];
 
-/// Whether a column of this name tells rows apart: `id`, `row_number`, `customer_id`, `PassengerId`, `Unnamed: 0`.
+/// Whether a column of this name tells rows apart: `id`, `row_number`, `customer_id`, `PassengerId`,
+/// `Unnamed: 0`.
 pub(super) fn is_identifier_name(name: &str) -> bool {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let before_id = name.strip_suffix("id").or(name.strip_suffix("ID"));
@@ -446,6 +448,7 @@ const PLAIN_NUMBERS: &str = "write 3.14 for 3,14, and 1200 for $1,200";
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     /// What a column of these values is, by one pass or, if need be, two.
     fn meaning(name: &str, values: &[&str]) -> Result<Meaning, Complaint> {
@@ -486,7 +489,10 @@ mod tests {
     proptest! {
         #[test]
         fn a_column_is_what_the_rule_says(
-            values in prop::collection::vec(prop_oneof!["[1-9][0-9]{1,3}", "[a-z]{1,3}", "[ab]", Just(String::new()), Just("NULL".to_owned())], 0..60),
+            values in prop::collection::vec(
+                prop_oneof!["[1-9][0-9]{1,3}", "[a-z]{1,3}", "[ab]", Just(String::new()), Just("NULL".into())],
+                0..60,
+            ),
         ) {
             let values: Vec<&str> = values.iter().map(String::as_str).collect();
             // Such words are numbers that are not finite, or missing.
@@ -500,7 +506,7 @@ mod tests {
             bad in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         ) {
             let mut values: Vec<String> = numbers.iter().map(f32::to_string).collect();
-            let places: std::collections::BTreeSet<usize> = bad.iter().map(|at| at.index(values.len())).collect();
+            let places: BTreeSet<usize> = bad.iter().map(|at| at.index(values.len())).collect();
             for place in &places {
                 values[*place] = "1.2.3".to_owned();
             }

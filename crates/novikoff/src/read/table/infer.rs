@@ -1,8 +1,8 @@
 //! What the columns of a table are for, inferred from one pass over all records.
 //!
-//! A column whose values are all numbers keeps a sum, any other the categories that are no numbers, so memory grows with
-//! the categories and not with the file. A column of words among which there are numbers needs those as categories, too:
-//! then a second pass follows.
+//! A column whose values are all numbers keeps a sum, any other the categories that are no numbers, so memory
+//! grows with the categories and not with the file. A column of words among which there are numbers needs
+//! those as categories, too: then a second pass follows.
 
 use super::choose::{Choice, Use, choose};
 use super::column::{Complaint, MAX_CATEGORIES, Meaning, Oddity, Spot, Statistics, Wish};
@@ -219,8 +219,8 @@ impl<'a> Inference<'a> {
         if verdict == Verdict::Row { self.row(block, records, fields) } else { Ok(()) }
     }
 
-    /// What is to be made of a column while the first record may be a header. None of the names that the user mentions is
-    /// in it, so that numbers tell the same columns in any case.
+    /// What is to be made of a column while the first record may be a header. None of the names that the user
+    /// mentions is in it, so that numbers tell the same columns in any case.
     fn wish_by_number(&self, j: usize, width: usize) -> Wish {
         let TableOptions { label, drop, row_weights, text, categories, numbers: as_numbers, .. } =
             self.options;
@@ -340,8 +340,8 @@ impl<'a> Inference<'a> {
         self.first.as_ref().is_some_and(|(first, _)| first.is_empty(j))
     }
 
-    /// Numbers that rise by one with every row are left out beside other features; alone, they are one. If nothing is left
-    /// at all, that is an error.
+    /// Numbers that rise by one with every row are left out beside other features; alone, they are one. If
+    /// nothing is left at all, that is an error.
     fn leave_something(
         &self,
         names: &[String],

@@ -177,7 +177,8 @@ fn by_name(
     }
     let mut known = vec![false; names.len()];
     fields.iter().flatten().for_each(|&j| known[j] = true);
-    // A column without a name is the index of a table that pandas wrote, or what stands behind the last delimiter.
+    // A column without a name is the index of a table that pandas wrote, or what stands behind the last
+    // delimiter.
     let is_extra = |j: &usize| !known[*j] && !drop.contains(&names[*j]) && !first.is_empty(*j);
     let extra: Vec<usize> = (0..names.len()).filter(is_extra).collect();
     match extra.first() {

@@ -30,8 +30,8 @@ impl Spelling {
     }
 }
 
-/// Whether a value would be a number without commas between its digits, a currency before it, or a currency or a per
-/// cent sign after it: `3,14`, `1,234.5`, `1.234,5`, `$20`, `17 %`.
+/// Whether a value would be a number without commas between its digits, a currency before it, or a currency
+/// or a per cent sign after it: `3,14`, `1,234.5`, `1.234,5`, `$20`, `17 %`.
 pub(super) fn is_number_spelled_otherwise(text: &str) -> bool {
     let is_sign = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '%');
     let inner = text.trim_matches(is_sign).trim();
@@ -95,7 +95,8 @@ fn is_numeric_date(text: &str) -> bool {
     }
 }
 
-/// `31 Jan 2024` and its like: a month by its name, beside a day, a year, or both, and perhaps the day of the week.
+/// `31 Jan 2024` and its like: a month by its name, beside a day, a year, or both, and perhaps the day of the
+/// week.
 fn is_named_date(text: &str) -> bool {
     let parts: Vec<&str> =
         text.split([' ', ',', '-', '.', '/']).map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -206,7 +207,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_day_is_a_date_however_it_is_written(year in 1000u32..3000, month in 1u32..13, day in 1u32..32, hour in 0u32..24) {
+        fn every_day_is_a_date_however_it_is_written(
+            year in 1000u32..3000,
+            month in 1u32..13,
+            day in 1u32..32,
+            hour in 0u32..24,
+        ) {
             let name = MONTHS[month as usize - 1];
             for date in [
                 format!("{year}-{month:02}-{day:02}"),

@@ -49,7 +49,11 @@ macro_rules! solvers_of {
 
 solvers_of!(Hinge, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent], l1: []);
 solvers_of!(HingeAtZero, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent], l1: []);
-solvers_of!(Absolute, l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent, Simplex => Simplex], l1: []);
+solvers_of!(
+    Absolute,
+    l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent, Simplex => Simplex],
+    l1: []
+);
 solvers_of!(
     SquaredHinge,
     l2: [Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
@@ -62,7 +66,12 @@ solvers_of!(
 );
 solvers_of!(
     Squared,
-    l2: [LeastSquares => LeastSquares, Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
+    l2: [
+        LeastSquares => LeastSquares,
+        Newton => Newton,
+        Augmented => AugmentedLagrangian,
+        DualCd => DualCoordinateDescent
+    ],
     l1: [Coordinate => CoordinateDescent]
 );
 solvers_of!(Exponential, l2: [Newton => Newton, Boosting => Boosting], l1: [Coordinate => CoordinateDescent]);

@@ -94,8 +94,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         self
     }
 
-    /// Whether labels are classes or numbers; by default that is inferred, and many different numbers are refused by a loss
-    /// for classes.
+    /// Whether labels are classes or numbers; by default that is inferred, and many different numbers are
+    /// refused by a loss for classes.
     #[must_use]
     pub fn task(mut self, task: crate::model::Task) -> Self {
         self.settings.shared.task = Some(task);

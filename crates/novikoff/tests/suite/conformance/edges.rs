@@ -150,8 +150,8 @@ fn rows_that_weigh_nothing_are_not_learned_from() {
     }
 }
 
-/// Fractions, few rows for each, or numbers far apart are targets; many numbers in a row are classes. So are names, unless
-/// every row has one of its own.
+/// Fractions, few rows for each, or numbers far apart are targets; many numbers in a row are classes. So are
+/// names, unless every row has one of its own.
 #[test]
 fn numbers_that_are_no_classes_are_refused_with_a_hint() {
     let attempt = |labels: Vec<String>| {

@@ -36,6 +36,7 @@ pub mod features;
 pub mod kernel;
 pub mod loss;
 pub mod margin;
+pub mod memory;
 pub mod model;
 pub mod multiclass;
 pub mod network;

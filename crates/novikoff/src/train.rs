@@ -10,6 +10,7 @@ mod geometry;
 mod kernel;
 mod learner;
 mod mapped;
+mod memory;
 mod mistakes;
 mod network;
 mod online;
@@ -47,6 +48,7 @@ use budget::KernelStream;
 pub(crate) use classes::{Classes, check_size, effective_weights};
 pub(crate) use kernel::check as check_kernel;
 use mapped::MappedStream;
+pub(crate) use memory::check_memory;
 use run::passive_aggressive_rule;
 pub(crate) use run::perceptron_rule;
 use serde_json::json;
@@ -72,6 +74,7 @@ pub fn train(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     check_task(data, learner)?;
+    check_memory(data, learner)?;
     match learner.shared().map {
         Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
         None => train_as_given(data, validation, learner, observer),

@@ -758,6 +758,10 @@ pub struct Reading {
     /// Threads [default: one a core]. They change the speed, never the result.
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Reading")]
     pub threads: Option<usize>,
+    /// Most memory to take, as 4G or 500M: what is estimated to need more is an error before it is taken [default: what
+    /// is available].
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Reading")]
+    pub memory: Option<u64>,
     /// svmlight: indices count from 0.
     #[arg(long, help_heading = "Reading")]
     pub zero_based: bool,
@@ -899,6 +903,23 @@ pub enum YesNo {
     No,
 }
 
+/// Bytes, or by a letter thousands of them, millions, billions or more.
+fn memory_size(text: &str) -> std::result::Result<u64, String> {
+    let wrong = || "a size such as 500M, 4G or 1.5T is needed".to_owned();
+    let upper = text.trim().to_ascii_uppercase();
+    let short = upper.strip_suffix('B').unwrap_or(&upper);
+    let (digits, unit) = match short.char_indices().next_back() {
+        Some((at, 'K')) => (&short[..at], 1e3),
+        Some((at, 'M')) => (&short[..at], 1e6),
+        Some((at, 'G')) => (&short[..at], 1e9),
+        Some((at, 'T')) => (&short[..at], 1e12),
+        _ => (short, 1.0),
+    };
+    let number: f64 = digits.trim().parse().map_err(|_| wrong())?;
+    let bytes = number * unit;
+    if bytes.is_finite() && bytes >= 1.0 { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
 fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("a whole number from 1 is needed".into()),
@@ -927,4 +948,25 @@ pub enum VariantName {
     Pa,
     PaI,
     PaIi,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_memory_are_read_with_their_units() {
+        for (text, bytes) in [
+            ("4G", 4_000_000_000),
+            ("500M", 500_000_000),
+            ("1.5t", 1_500_000_000_000),
+            ("64 KB", 64_000),
+            ("4096", 4096),
+        ] {
+            assert_eq!(memory_size(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "G", "much", "-1G", "0", "nan", "infG", "4X"] {
+            assert!(memory_size(text).is_err(), "{text}");
+        }
+    }
 }

@@ -32,6 +32,7 @@ pub fn options(reading: &Reading) -> Result<Options> {
     options.hash_bits = reading.hash_bits;
     options.labels = reading.labels.clone();
     options.skip_bad_rows = reading.skip_bad_rows;
+    options.memory = reading.memory;
     options.table = table_options(reading)?;
     Ok(options)
 }
@@ -187,6 +188,7 @@ pub fn comparison(arguments: &Compare) -> Result<(Comparison, Vec<Form>)> {
             multiclass: arguments.multiclass,
             class_weight: class_weight(arguments.class_weight.as_deref())?,
             task: arguments.task,
+            memory: arguments.reading.memory,
             ..Shared::default()
         },
         ..Perceptron::new()

@@ -40,6 +40,7 @@ pub mod features;
 pub mod kernel;
 pub mod loss;
 pub mod margin;
+pub mod memory;
 pub mod model;
 pub mod multiclass;
 mod network;

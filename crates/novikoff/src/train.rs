@@ -10,6 +10,7 @@ mod geometry;
 mod kernel;
 mod learner;
 mod mapped;
+mod memory;
 mod mistakes;
 mod network;
 mod online;
@@ -46,6 +47,7 @@ use budget::KernelStream;
 pub(crate) use classes::{Classes, check_size, effective_weights};
 pub(crate) use kernel::check as check_kernel;
 use mapped::MappedStream;
+pub(crate) use memory::check_memory;
 use run::passive_aggressive_rule;
 pub(crate) use run::perceptron_rule;
 use serde_json::json;
@@ -76,6 +78,7 @@ pub fn train(
         refuse_other_columns(data, validation)?;
     }
     check_task(data, learner)?;
+    check_memory(data, learner)?;
     match learner.shared().map {
         Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
         None => train_as_given(data, validation, learner, observer),

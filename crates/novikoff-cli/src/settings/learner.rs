@@ -281,6 +281,7 @@ fn shared(train: &Train) -> Result<Shared> {
         map: train.map.as_deref().map(|text| map(text, train.seed)).transpose()?,
         calibrate: train.calibrate,
         task: train.task,
+        memory: train.reading.memory,
     })
 }
 

@@ -178,6 +178,7 @@ impl<'a> Problem<'a> {
         let perceptron = &comparison.perceptron;
         let shared = &perceptron.shared;
         train::refuse_targets(data, shared)?;
+        train::check_memory(data, &perceptron.clone().into())?;
         let classes = Classes::new(&data.names, &data.schema, shared)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = train::effective_weights(data, &ranked, &classes.labels, shared)?;

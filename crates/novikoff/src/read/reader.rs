@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
+use crate::memory::Estimate;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub struct Options {
     pub skip_bad_rows: bool,
     /// Parsing threads.
     pub threads: usize,
+    /// Most bytes that the rows may take, by an estimate from the first of them; `None`: what is available.
+    pub memory: Option<u64>,
 }
 
 impl Default for Options {
@@ -66,6 +69,7 @@ impl Default for Options {
             with: Vec::new(),
             skip_bad_rows: false,
             threads,
+            memory: None,
         }
     }
 }
@@ -176,6 +180,8 @@ pub struct Reader {
     columns: Option<usize>,
     /// The names of the columns that are kept beside the rows.
     kept: Vec<String>,
+    /// Most bytes that the rows may take.
+    memory: Option<u64>,
 }
 
 /// Names of features that are being collected for the schema.
@@ -291,6 +297,7 @@ impl Reader {
             documents: None,
             columns: None,
             kept: Vec::new(),
+            memory: options.memory,
         }
     }
 
@@ -641,6 +648,7 @@ impl Reader {
             numbering: &mut numbering,
             columns: self.columns,
             total,
+            memory: self.memory,
             assembler: &mut assembler,
             labels: &mut labels,
             weights: &mut weights,
@@ -727,6 +735,8 @@ struct DatasetSink<'r, 's> {
     columns: Option<usize>,
     /// Bytes of the whole input, where that is known.
     total: Option<u64>,
+    /// Most bytes that the rows may take.
+    memory: Option<u64>,
     assembler: &'r mut Assembler<'s>,
     labels: &'r mut Vec<u32>,
     weights: &'r mut Vec<f64>,
@@ -741,7 +751,12 @@ impl<'s> Sink<'s> for DatasetSink<'_, 's> {
         }
         self.labels.extend_from_slice(&rows.labels);
         let blocks = self.total.map(|total| total as f64 / rows.bytes.max(1) as f64);
-        let slot = self.assembler.append(rows.compressed(), layout(self.columns, rows), blocks);
+        let layout = layout(self.columns, rows);
+        if let (0, Some(blocks)) = (self.assembler.rows(), blocks) {
+            check_memory(rows, layout, blocks, self.memory)
+                .map_err(|error| error.at(&self.numbering.file, 1, 1))?;
+        }
+        let slot = self.assembler.append(rows.compressed(), layout, blocks);
         Ok(slot.map_or(Accepted::Done, Accepted::WriteTo))
     }
 }
@@ -906,6 +921,21 @@ fn no_rows(name: &str, report: &Report) -> Error {
         Error::input("there are no rows in it").hint("is this the right file?")
     };
     error.at(name, 1, 1)
+}
+
+/// Refuses rows that will take more memory than there is, going by the first of so many blocks.
+fn check_memory(rows: &ParsedRows, layout: Layout, blocks: f64, budget: Option<u64>) -> Result<()> {
+    let width = if rows.single { 4 } else { 8 };
+    let count = |own: usize| (own as f64 * blocks) as usize;
+    let factors = match layout {
+        Layout::Dense { columns } => {
+            vec![(count(rows.len()), "rows"), (columns, "features"), (width, "bytes")]
+        }
+        Layout::Sparse => vec![(count(rows.indices.len()), "entries"), (width + 4, "bytes")],
+    };
+    Estimate::default().with("rows", &factors).check("this input", budget).map_err(|error| {
+        error.hint("`online` stores no rows; fewer columns take less (`drop`); `memory = SIZE` allows more")
+    })
 }
 
 /// Dense if every row has all columns and that takes less memory, going by the first part.

@@ -68,6 +68,14 @@ macro_rules! every_learner {
                 self
             }
 
+            /// Most bytes that training may take, by an estimate beforehand; by default what the machine has
+            /// available.
+            #[must_use]
+            pub fn memory(mut self, bytes: u64) -> Self {
+                self.shared_mut().memory = Some(bytes);
+                self
+            }
+
             /// Whether labels are classes or numbers; by default that is inferred, and many different numbers
             /// are refused by a learner that tells classes apart.
             #[must_use]

@@ -244,6 +244,8 @@ pub struct Shared {
     pub calibrate: Option<CalibrationMethod>,
     /// Whether labels are classes or numbers; `None`: as they look ([`InferredTask`](super::InferredTask)).
     pub task: Option<Task>,
+    /// Most bytes that training may take, by an estimate beforehand; `None`: what is available.
+    pub memory: Option<u64>,
 }
 
 /// How much each class counts.

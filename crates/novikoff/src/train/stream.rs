@@ -10,6 +10,7 @@ use crate::control::{Flow, Observer, Progress, Termination};
 use crate::data::{Fingerprint, Labels, Row};
 use crate::error::{Error, Result};
 use crate::features::Schema;
+use crate::memory::Estimate;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::Rule;
@@ -149,6 +150,8 @@ struct Pass<'a, S> {
     /// The weight of each class so far.
     class_weights: Vec<f64>,
     features: usize,
+    /// Weights that are known to fit into memory.
+    checked_weights: usize,
     fingerprint: Fingerprint,
     is_weightless: bool,
     /// The number of rows at which the observer is told of progress next.
@@ -163,6 +166,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
             labels,
             class_weights: Vec::new(),
             features: 0,
+            checked_weights: 0,
             fingerprint: Fingerprint::default(),
             is_weightless: true,
             next_report: 1,
@@ -173,6 +177,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
     fn learn(&mut self, chunk: &Chunk<'_>, observer: &mut dyn Observer) -> Result<Flow> {
         self.features = chunk.rows.indices.iter().fold(self.features, |most, &j| most.max(j as usize + 1));
         check_size(self.features, chunk.labels.len())?;
+        self.check_memory(chunk.labels.len())?;
         for label in &chunk.labels.names()[self.class_weights.len()..] {
             self.class_weights.push(given_weight(self.given, label));
             self.streaming.add_class(label)?;
@@ -192,6 +197,22 @@ impl<'a, S: Streaming> Pass<'a, S> {
             }
         }
         Ok(flow)
+    }
+
+    /// The weights of so many classes must fit into memory; those that are there already do.
+    fn check_memory(&mut self, classes: usize) -> Result<()> {
+        /// Weights that nobody asks about: with a copy, 256 MB.
+        const FEW: usize = 1 << 24;
+        let weights = self.features * classes;
+        let budget = self.labels.shared.memory;
+        let new = if budget.is_some() { weights } else { weights.saturating_sub(self.checked_weights) };
+        if new < FEW && budget.is_none() {
+            return Ok(());
+        }
+        self.checked_weights = weights;
+        let estimate = Estimate::default().with("weights", &[(2, ""), (new, "weights"), (8, "bytes")]);
+        let hint = "fewer features or classes take less (`hash_bits`); `memory = SIZE` allows more";
+        estimate.check("this stream", budget).map_err(|error| error.hint(hint))
     }
 
     /// Tells the observer of progress whenever the number of rows has doubled.

@@ -3,6 +3,7 @@
 
 use super::learner::{Learner, NaiveBayes, Risk, Strength};
 use super::mapped::tune_mapped;
+use super::memory::check_memory_of_folds;
 use super::risk::{Path, held_out_errors};
 use super::{Fit, bayes, check_task, custom_loss, train_as_given};
 use crate::control::{Observer, Watch};
@@ -67,6 +68,7 @@ pub fn tune(
 ) -> Result<Tuned> {
     data.validate()?;
     check_task(data, learner)?;
+    check_memory_of_folds(data, learner, folds)?;
     match learner.shared().map {
         Some(map) => tune_mapped(map, data, learner, folds, values, observer),
         None => tune_as_given(data, learner, folds, values, observer),

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The library: a module may import those before it.
-const LIBRARY: [&str; 22] = [
+const LIBRARY: [&str; 23] = [
     "error",
     "control",
+    "memory",
     "random",
     "features",
     "data",

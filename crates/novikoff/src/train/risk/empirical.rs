@@ -1,9 +1,9 @@
 //! Empirical risk minimisation with any loss, any penalty and any solver: those of novikoff, or one's own.
 
-use super::super::check_task;
 use super::super::fit::Fit;
 use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
 use super::super::tune::{Tried, summary};
+use super::super::{check_memory, check_task};
 use super::goal::Goal;
 use super::report::Minimised;
 use super::solve::{self, Columns, Method, Solved, Task};
@@ -119,6 +119,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         validation.map_or(Ok(()), Dataset::validate)?;
         let settings = self.settings_for_model()?;
         check_task(data, &settings.clone().into())?;
+        check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);

@@ -101,7 +101,7 @@ impl Fit {
         {
             let weights = self.weights_of(&objective.target)?;
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
-            let within = free.then(|| REACH * length(&weights, &scales).max(1e-3));
+            let within = free.then(|| REACH * length(&weights, &scales, own.bias).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
             let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(no_certificate)?;
             let slack = SLACK * ends.value.abs();
@@ -282,10 +282,14 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
     if scheme == Scheme::Joint { (0..weights.outputs()).map(of).collect() } else { vec![of(at)] }
 }
 
-/// The length of all weights, each divided by its column's scale.
-pub(super) fn length(weights: &[Direction], scales: &[f64]) -> f64 {
+/// The length of all weights, each divided by its column's scale; a penalised bias is one of them.
+pub(super) fn length(weights: &[Direction], scales: &[f64], bias: Bias) -> f64 {
     let square = |direction: &Direction| -> f64 {
-        direction.entries().map(|(j, w)| (w / scales.get(j).copied().unwrap_or(1.0)).powi(2)).sum()
+        let own = if bias == Bias::Penalised { direction.bias.powi(2) } else { 0.0 };
+        own + direction
+            .entries()
+            .map(|(j, w)| (w / scales.get(j).copied().unwrap_or(1.0)).powi(2))
+            .sum::<f64>()
     };
     weights.iter().map(square).sum::<f64>().sqrt()
 }

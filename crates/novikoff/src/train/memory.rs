@@ -33,7 +33,13 @@ pub(super) fn check_memory_of_folds(data: &Dataset, learner: &Learner, folds: us
 
 fn refuse(estimate: Estimate, data: &Dataset, learner: &Learner) -> Result<()> {
     estimate.check("this training", learner.shared().memory).map_err(|error| {
-        let mut hint = "fewer features or classes take less; `memory = SIZE` allows more".to_owned();
+        let mut hint = match learner {
+            Learner::Network(_) => {
+                "fewer units, by `units`, or fewer features take less; `memory = SIZE` allows more"
+            }
+            _ => "fewer features or classes take less; `memory = SIZE` allows more",
+        }
+        .to_owned();
         if !learner.predicts_numbers() && data.names.len() > MANY_CLASSES && data.names.numbers().is_some() {
             hint.push_str("; if the labels are numbers to predict, say `task = regression`");
         }

@@ -72,7 +72,13 @@ fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
         return Err(Error::input("there are no rows to learn from"));
     }
     // Each weight is learned with two numbers beside it.
-    if (data.rows.columns() + 1).checked_mul(units).is_none_or(|weights| weights > MOST_WEIGHTS / 2) {
+    if data
+        .rows
+        .columns()
+        .saturating_add(1)
+        .checked_mul(units)
+        .is_none_or(|weights| weights > MOST_WEIGHTS / 2)
+    {
         let what = format!(
             "{} features × {units} hidden units are more weights than fit into memory",
             data.rows.columns()

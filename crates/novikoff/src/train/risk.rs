@@ -225,9 +225,13 @@ fn gaps_of_model(
         let duals = duals.filter(|duals| goal.scheme != Scheme::Joint && duals.len() == data.len());
         let directions = directions_of(&solved.weights, at, goal.scheme);
         let free = objective.lambda == 0.0 && objective.l1 == 0.0;
-        let within = free.then(|| REACH * length(&directions, factors).max(1e-3));
+        let within = free.then(|| REACH * length(&directions, factors, settings.bias).max(1e-3));
         result.gap = match objective.ends(data, &directions, duals, within) {
-            Ok(ends) => Gap { objective: ends.value, dual: ends.lower_bound, ..result.gap },
+            // A bound above the objective is one on weights that these are not among: it proves nothing of them.
+            Ok(ends) => {
+                let dual = ends.lower_bound.filter(|bound| *bound <= ends.value);
+                Gap { objective: ends.value, dual, ..result.gap }
+            }
             Err(_) => Gap { dual: None, ..result.gap },
         };
     }

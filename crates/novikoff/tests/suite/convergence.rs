@@ -2,9 +2,10 @@
 //! dual above a minimum.
 
 use crate::with::With;
+use novikoff::LeastSquares;
 use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
-use novikoff::data::{Dataset, Labels, Report};
+use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::features::Schema;
 use novikoff::loss::{Absolute, Exponential, Hinge, Loss, LossName, Squared, SquaredHinge};
 use novikoff::multiclass::Scheme;
@@ -542,5 +543,33 @@ fn margins_are_bounded_in_spite_of_rounding() {
             tolerance < 1e-4 || at > 1e4 || fit.termination == Termination::Converged,
             "{at} {tolerance} {lower} {upper}"
         );
+    }
+}
+
+/// Without a penalty, nothing holds a bias that is much larger than the weights: what is proved must be proved of
+/// points such as the one returned.
+#[test]
+fn a_large_bias_that_nothing_penalises_is_no_excuse_to_stop() {
+    let x = [0.5, 1.6, 0.54, 0.36, 1.1, 0.02];
+    let y = [10002.15, 10005.37, 10002.58, 10001.47, 10003.35, 10000.43];
+    let data = Dataset::from_dense(&x, 1).unwrap().with_targets(&y).unwrap();
+    let mean_x = x.iter().sum::<f64>() / 6.0;
+    let mean_y = y.iter().sum::<f64>() / 6.0;
+    let slope = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>()
+        / x.iter().map(|x| (x - mean_x).powi(2)).sum::<f64>();
+    let residual = |(x, y): (&f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
+    let least = x.iter().zip(y).map(residual).sum::<f64>() / 6.0;
+    for scale in [Scale::None, Scale::MaxAbs, Scale::UnitVariance] {
+        for bias in [Bias::Free, Bias::Penalised] {
+            for solver in [SolverName::Auto, SolverName::Newton, SolverName::Gradient] {
+                let learner = LeastSquares::new().scale(scale).bias(bias).solver(solver).steps(200);
+                let fit = learner.fit(&data).unwrap();
+                let found = fit.risk().unwrap();
+                let close = found.objective <= least * (1.0 + 2e-4);
+                let what = format!("{scale:?} {bias:?} {solver:?}: {found:?}");
+                assert!(fit.termination != Termination::Converged || close, "{what}");
+                assert!(found.dual.is_none_or(|dual| dual <= found.objective), "{what}");
+            }
+        }
     }
 }

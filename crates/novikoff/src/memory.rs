@@ -53,6 +53,7 @@ impl Estimate {
     /// An error that spells out the sum, if it is more than `budget` or, where that is `None`, than there is.
     ///
     /// ```
+    /// use novikoff::memory::Estimate;
     ///
     /// let estimate = Estimate::default().with("scores", &[(1000, "rows"), (20, "classes"), (8, "bytes")]);
     /// assert_eq!(estimate.check("this training", Some(1 << 20)), Ok(()));

@@ -54,6 +54,21 @@ pub enum Progress {
         /// The relative gap, where it is known.
         gap: Option<f64>,
     },
+    /// A fit of cross-validation has begun, goes on, or has ended; several are under way at once.
+    Fold {
+        /// The fold that it is of, from 1.
+        fold: usize,
+        /// How many folds there are.
+        folds: usize,
+        /// What is being chosen, such as λ.
+        symbol: &'static str,
+        /// Its value in this fit, if there is something to choose.
+        value: Option<f64>,
+        /// Fits that are finished, in all folds.
+        done: usize,
+        /// How many there will be; more, where the best value turns out to be at the end of those tried.
+        of: usize,
+    },
     /// Rows are being scored by all weight vectors of a run.
     Testing {
         /// Rows scored so far.

@@ -34,7 +34,7 @@ pub use mistakes::{Promise, Theorem};
 pub use online::Online;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use task::InferredTask;
-pub use tune::{Parameter, Tried, Tuned, tune};
+pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
 
 use crate::control::{Observer, Termination, Unwatched};
 use crate::data::Dataset;
@@ -55,7 +55,6 @@ use std::collections::BTreeMap;
 use stream::{Corrected, Streaming, train_stream};
 use task::refuse_classes;
 pub(crate) use task::refuse_targets;
-use tune::tune_as_given;
 
 /// Trains on rows in memory. `validation` must have been read with the labels of `data`.
 ///

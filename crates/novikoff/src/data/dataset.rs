@@ -1,6 +1,7 @@
 //! A data set in memory: rows, their labels and weights, and what the reader noticed.
 
 use super::labels::as_number;
+use super::matrix::{Builder, Layout};
 use super::{Labels, Matrix, Scale};
 use crate::error::{Error, Result};
 use crate::features::Schema;
@@ -180,10 +181,15 @@ impl Dataset<'_> {
     /// # Panics
     /// If there is no such row.
     pub fn select(&self, rows: &[usize]) -> Dataset<'static> {
+        Dataset { rows: self.rows.select(rows.iter().copied()), ..self.select_without_rows(rows) }
+    }
+
+    /// The same with a matrix that is empty: labels and weights of the rows named.
+    pub(super) fn select_without_rows(&self, rows: &[usize]) -> Dataset<'static> {
         let pick =
             |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
         Dataset {
-            rows: self.rows.select(rows.iter().copied()),
+            rows: Builder::new(Layout::Sparse).finish(),
             labels: if self.labels.is_empty() {
                 Vec::new()
             } else {

@@ -11,6 +11,7 @@ mod labels;
 mod mapped;
 pub mod matrix;
 mod memory;
+mod refit;
 mod row;
 mod scale;
 mod views;
@@ -23,6 +24,8 @@ pub use float::Float;
 pub(crate) use float::{fits_f32, wide};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
+pub(crate) use refit::Filled;
+pub use refit::{Parts, Refit, Refittable};
 #[cfg(test)]
 pub(crate) use row::fixture;
 pub(crate) use row::{Dense, Same, Sparse, SparseValues, by_storage};

@@ -1,20 +1,28 @@
-//! How good a model is: error with an exact interval, confusion, area under the curve, log loss; R² for
-//! regression. And what its scores mean: folds, scores of rows that were not seen, probabilities fitted to
-//! them.
+//! How good a model is: error with an exact interval, confusion, precision and recall, area under the curve,
+//! log loss; R² and its kin for regression. And what its scores mean: folds, scores of rows that were not
+//! seen, probabilities fitted to them.
 
 mod calibrate;
+mod classification;
 mod folds;
 mod interval;
+mod metric;
+mod predictions;
+mod ranking;
 mod regression;
 
 pub use calibrate::{CalibrationMethod, calibrate, fit_isotonic, fit_platt};
+pub use classification::{Classification, Retrieval};
 pub use folds::{Folds, Strata, cross_fit};
 pub use interval::binomial_interval;
+pub use metric::Metric;
+pub use predictions::{Predictions, ThresholdOn};
+pub use ranking::{Cheapest, Threshold};
 pub use regression::Regression;
 
 use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::model::{self, Model, Scorer, Task};
+use crate::error::Result;
+use crate::model::{self, Model, Scorer};
 use crate::multiclass::decide;
 
 /// How a model does on rows whose labels or targets are known.
@@ -44,37 +52,6 @@ impl Evaluation {
     }
 }
 
-/// How a model does on labelled rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Classification {
-    /// Number of rows.
-    pub rows: u64,
-    /// Rows with another label than predicted.
-    pub wrong: u64,
-    /// `counts[true][predicted]`, in the order of the model's labels.
-    pub confusion: Vec<Vec<u64>>,
-    /// Area under the ROC curve, for two classes that both occur.
-    pub auc: Option<f64>,
-    /// The mean of `−ln p` of the rows' own labels, for models with probabilities. No probability counts as
-    /// less than 1e-15: one row that was called impossible would otherwise make it infinite.
-    pub log_loss: Option<f64>,
-}
-
-/// What probabilities of zero count as in the log loss.
-pub(crate) const LEAST_PROBABILITY: f64 = 1e-15;
-
-impl Classification {
-    /// Share of rows predicted wrongly.
-    pub fn error(&self) -> f64 {
-        self.wrong as f64 / self.rows.max(1) as f64
-    }
-
-    /// The exact (Clopper–Pearson) interval of the error at this confidence.
-    pub fn interval(&self, confidence: f64) -> (f64, f64) {
-        binomial_interval(self.wrong, self.rows, confidence)
-    }
-}
-
 /// Scores all rows, in parallel: `outputs` scores a row.
 pub fn score_all(scorer: &Scorer, data: &Dataset) -> Vec<f64> {
     model::score_all(scorer, data)
@@ -91,8 +68,8 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
     wrong as f64 / classes.len().max(1) as f64
 }
 
-/// Evaluates a model on rows with labels or, for a model of regression, with targets. Every row counts once,
-/// whatever its weight.
+/// Evaluates a model on rows with labels or, for a model of regression, with targets. A row counts as much as
+/// its weight says.
 ///
 /// ```
 /// use novikoff::{LogisticRegression, data::generate::Recipe, evaluate::evaluate};
@@ -103,91 +80,7 @@ pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn evaluate(model: &Model, data: &Dataset) -> Result<Evaluation> {
-    data.validate()?;
-    let scores = model.scores(data)?;
-    if model.task() == Task::Regression {
-        return Ok(Evaluation::Numbers(Regression::of(&scores, &data.targets()?)));
-    }
-    let classes = classes_of(model, data)?;
-    let outputs = model.scorer.outputs();
-    let mut tally = Tally::new(model.labels.len());
-    scores.chunks_exact(outputs).zip(&classes).for_each(|(scores, &class)| tally.add(scores, class));
-    let mut measured = tally.finish();
-    if let (Some(calibration), true) = (&model.probabilities, measured.rows > 0) {
-        let mut probabilities = Vec::new();
-        let losses = scores.chunks_exact(outputs).zip(&classes).map(|(scores, &class)| {
-            calibration.probabilities(scores, &mut probabilities);
-            -probabilities[class as usize].max(LEAST_PROBABILITY).ln()
-        });
-        measured.log_loss = Some(losses.sum::<f64>() / measured.rows as f64);
-    }
-    Ok(Evaluation::Classes(measured))
-}
-
-/// The class of each row, as the model numbers them.
-fn classes_of(model: &Model, data: &Dataset) -> Result<Vec<u32>> {
-    if data.labels.len() != data.len() {
-        return Err(
-            Error::input("the rows have no labels to compare with").hint("give them by `with_labels`")
-        );
-    }
-    let numbers: Vec<Option<u32>> = data.names.names().iter().map(|name| model.labels.find(name)).collect();
-    let unknown = |label: u32| {
-        Error::input(format!("the model does not know the label {:?}", data.names.names()[label as usize]))
-    };
-    data.labels.iter().map(|&label| numbers[label as usize].ok_or_else(|| unknown(label))).collect()
-}
-
-/// Counts, row by row.
-#[derive(Clone, Debug)]
-pub struct Tally {
-    confusion: Vec<Vec<u64>>,
-    /// Scores of the rows of the negative and of the positive class, for two classes.
-    sides: [Vec<f64>; 2],
-}
-
-impl Tally {
-    /// Nothing counted yet.
-    pub fn new(classes: usize) -> Self {
-        Self { confusion: vec![vec![0; classes]; classes], sides: Default::default() }
-    }
-
-    /// Counts a row.
-    pub fn add(&mut self, scores: &[f64], class: u32) {
-        self.confusion[class as usize][decide(scores)] += 1;
-        if let [score] = scores {
-            self.sides[class as usize & 1].push(*score);
-        }
-    }
-
-    /// The result, but for the log loss, which is not of counts.
-    pub fn finish(self) -> Classification {
-        let rows = self.confusion.iter().flatten().sum();
-        let right: u64 = self.confusion.iter().enumerate().map(|(class, row)| row[class]).sum();
-        let [negative, positive] = self.sides;
-        let auc = area_under_curve(negative, positive);
-        Classification { rows, wrong: rows - right, confusion: self.confusion, auc, log_loss: None }
-    }
-}
-
-/// The chance that a positive row scores higher than a negative one, ties counting half (Mann and Whitney's
-/// U).
-fn area_under_curve(negative: Vec<f64>, positive: Vec<f64>) -> Option<f64> {
-    if negative.is_empty() || positive.is_empty() {
-        return None;
-    }
-    let pairs = negative.len() as f64 * positive.len() as f64;
-    let mut all: Vec<(f64, bool)> =
-        negative.into_iter().map(|s| (s, false)).chain(positive.into_iter().map(|s| (s, true))).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut below, mut sum) = (0.0, 0.0);
-    for group in all.chunk_by(|a, b| a.0 == b.0) {
-        let positives = group.iter().filter(|entry| entry.1).count() as f64;
-        let negatives = group.len() as f64 - positives;
-        sum += positives * (below + negatives / 2.0);
-        below += negatives;
-    }
-    Some(sum / pairs)
+    Ok(Predictions::of(model, data)?.measure())
 }
 
 #[cfg(test)]
@@ -266,7 +159,7 @@ mod tests {
                     / xs.len() as f64;
                 prop_assert!((measured.log_loss.unwrap() - expected).abs() < 1e-9);
                 prop_assert_eq!(
-                    Classification { log_loss: None, ..measured },
+                    Classification { log_loss: None, brier: None, ..measured },
                     without.clone(),
                     "probabilities do not decide"
                 );
@@ -286,29 +179,6 @@ mod tests {
             prop_assert_eq!((measured.error(), measured.rows()), (None, rows.len() as u64));
             prop_assert_eq!(measured, Evaluation::Numbers(Regression::of(&xs, &targets)));
         }
-
-        #[test]
-        fn area_under_curve_is_the_share_of_pairs_in_order(
-            negative in prop::collection::vec(-3i8..4, 1..20),
-            positive in prop::collection::vec(-3i8..4, 1..20),
-        ) {
-            let mut sum = 0.0;
-            for n in &negative {
-                for p in &positive {
-                    sum += if p > n {
-                        1.0
-                    } else if p == n {
-                        0.5
-                    } else {
-                        0.0
-                    };
-                }
-            }
-            let expected = sum / (negative.len() * positive.len()) as f64;
-            let wide = |v: Vec<i8>| v.into_iter().map(f64::from).collect::<Vec<_>>();
-            let area = area_under_curve(wide(negative), wide(positive)).unwrap();
-            prop_assert!((area - expected).abs() < 1e-12);
-        }
     }
 
     #[test]
@@ -318,7 +188,7 @@ mod tests {
         model.probabilities =
             Some(Calibration::Isotonic(vec![Isotonic { scores: vec![0.0], values: vec![1.0] }]));
         let Evaluation::Classes(measured) = evaluate(&model, &data).unwrap() else { panic!("classes") };
-        assert_eq!(measured.log_loss, Some(-LEAST_PROBABILITY.ln()));
+        assert_eq!(measured.log_loss, Some(-1e-15f64.ln()));
     }
 
     #[test]

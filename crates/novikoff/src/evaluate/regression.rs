@@ -1,10 +1,12 @@
 //! How far numbers are from those that were predicted.
 
-/// How a model of regression does on rows with targets. Every row counts once.
+/// How a model of regression does on rows with targets. A row counts as much as its weight says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
     /// Number of rows.
     pub rows: u64,
+    /// Whether rows count differently.
+    pub weighted: bool,
     /// R²: the share of the targets' variance that the predictions explain, `1 − Σ(y − s)²/Σ(y − ȳ)²`; below
     /// 0 where the mean alone would do better. None where all targets are the same, and there is nothing to
     /// explain.
@@ -13,6 +15,11 @@ pub struct Regression {
     pub mae: f64,
     /// The root of the mean squared error.
     pub rmse: f64,
+    /// The median absolute error: half of the rows are nearer, half are farther. The middle between two rows
+    /// where it could be either.
+    pub median_absolute_error: f64,
+    /// The largest absolute error.
+    pub max_error: f64,
 }
 
 impl Regression {
@@ -22,32 +29,72 @@ impl Regression {
     /// use novikoff::evaluate::Regression;
     /// let measured = Regression::of(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.0, 6.0]);
     /// assert_eq!((measured.mae, measured.rmse), (0.5, 1.0));
+    /// assert_eq!((measured.median_absolute_error, measured.max_error), (0.0, 2.0));
     /// assert!((measured.r2.unwrap() - (1.0 - 4.0 / 14.0)).abs() < 1e-12);
     /// ```
     pub fn of(predictions: &[f64], targets: &[f64]) -> Self {
-        let rows = targets.len();
-        let n = rows.max(1) as f64;
-        let errors: Vec<f64> = predictions.iter().zip(targets).map(|(s, y)| s - y).collect();
-        let mean = targets.iter().map(|y| y / n).sum::<f64>();
-        let around: Vec<f64> = targets.iter().map(|y| y - mean).collect();
-        let rmse = root_mean_square(&errors);
-        let varies = targets.iter().any(|y| *y != targets[0]);
+        Self::weighted(predictions, targets, &[])
+    }
+
+    /// The same where rows count differently; no weights: each counts once. A row without weight has no part
+    /// in any figure but the number of rows.
+    pub fn weighted(predictions: &[f64], targets: &[f64], weights: &[f64]) -> Self {
+        let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
+        let counted: Vec<usize> = (0..targets.len()).filter(|&i| weight(i) > 0.0).collect();
+        // In units of the largest: sums of large weights stay finite.
+        let largest = counted.iter().map(|&i| weight(i)).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+        let shares: Vec<f64> = counted.iter().map(|&i| weight(i) / largest).collect();
+        let n = if counted.is_empty() { 1.0 } else { shares.iter().sum() };
+        let errors: Vec<f64> = counted.iter().map(|&i| predictions[i] - targets[i]).collect();
+        let targets_of: Vec<f64> = counted.iter().map(|&i| targets[i]).collect();
+        let mean = targets_of.iter().zip(&shares).map(|(y, w)| y * w / n).sum::<f64>();
+        let around: Vec<f64> = targets_of.iter().map(|y| y - mean).collect();
+        let rmse = root_mean_square(&errors, &shares, n);
+        let varies = targets_of.iter().any(|y| *y != targets_of[0]);
         let r2 = varies.then(|| {
-            let ratio = rmse / root_mean_square(&around);
+            let ratio = rmse / root_mean_square(&around, &shares, n);
             1.0 - ratio * ratio
         });
-        Self { rows: rows as u64, r2, mae: errors.iter().map(|e| e.abs() / n).sum(), rmse }
+        let sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
+        Self {
+            rows: targets.len() as u64,
+            weighted: weights.iter().any(|weight| *weight != 1.0),
+            r2,
+            mae: sizes.iter().zip(&shares).map(|(e, w)| e * w / n).sum(),
+            rmse,
+            max_error: sizes.iter().fold(0.0, |most, e| most.max(*e)),
+            // Whole weights add up exactly, their shares do not.
+            median_absolute_error: median(sizes, counted.iter().map(|&i| weight(i))),
+        }
     }
 }
 
+/// The number in the middle by weight; between two, their mean.
+fn median(numbers: Vec<f64>, weights: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<(f64, f64)> = numbers.into_iter().zip(weights).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = sorted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    for (at, (number, weight)) in sorted.iter().enumerate() {
+        below += weight;
+        if below == half && at + 1 < sorted.len() {
+            return number / 2.0 + sorted[at + 1].0 / 2.0;
+        }
+        if below > half {
+            return *number;
+        }
+    }
+    sorted.last().map_or(0.0, |(number, _)| *number)
+}
+
 /// In units of the largest, whose square may be beyond all numbers.
-fn root_mean_square(numbers: &[f64]) -> f64 {
+fn root_mean_square(numbers: &[f64], weights: &[f64], total: f64) -> f64 {
     let largest = numbers.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() {
         return largest;
     }
-    let mean = numbers.iter().map(|x| (x / largest).powi(2)).sum::<f64>() / numbers.len() as f64;
-    largest * mean.sqrt()
+    let squares = numbers.iter().zip(weights).map(|(x, w)| w * (x / largest).powi(2));
+    largest * (squares.sum::<f64>() / total).sqrt()
 }
 
 #[cfg(test)]
@@ -72,6 +119,34 @@ mod tests {
             let mae = pairs.iter().map(|(s, y)| (s - y).abs()).sum::<f64>() / n;
             prop_assert!((found.mae / scale - mae).abs() < 1e-9);
             prop_assert!((found.rmse / scale - (squares / n).sqrt()).abs() < 1e-9);
+            let mut sizes: Vec<f64> = pairs.iter().map(|(s, y)| (s - y).abs()).collect();
+            sizes.sort_by(f64::total_cmp);
+            let middle = (sizes[(sizes.len() - 1) / 2] + sizes[sizes.len() / 2]) / 2.0;
+            prop_assert!((found.median_absolute_error / scale - middle).abs() < 1e-9);
+            prop_assert!((found.max_error / scale - sizes[sizes.len() - 1]).abs() < 1e-9);
+        }
+
+        #[test]
+        fn rows_of_weight_two_are_rows_twice_and_of_weight_zero_none(
+            rows in prop::collection::vec((-9i8..9, -9i8..9, 0usize..4), 2..30),
+        ) {
+            let number = |x: i8| f64::from(x);
+            let once = |of: fn(&(i8, i8, usize)) -> f64| rows.iter().map(of).collect::<Vec<f64>>();
+            let weighted = Regression::weighted(
+                &once(|row| f64::from(row.0)),
+                &once(|row| f64::from(row.1)),
+                &once(|row| row.2 as f64),
+            );
+            let repeated: Vec<_> = rows.iter().flat_map(|row| vec![*row; row.2]).collect();
+            let (predictions, targets): (Vec<f64>, Vec<f64>) =
+                repeated.iter().map(|row| (number(row.0), number(row.1))).unzip();
+            let expected = Regression::of(&predictions, &targets);
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * a.abs().max(1.0);
+            prop_assert_eq!(weighted.r2.is_some(), expected.r2.is_some());
+            prop_assert!(close(weighted.r2.unwrap_or(0.0), expected.r2.unwrap_or(0.0)));
+            prop_assert!(close(weighted.mae, expected.mae) && close(weighted.rmse, expected.rmse));
+            prop_assert_eq!(weighted.median_absolute_error, expected.median_absolute_error);
+            prop_assert_eq!(weighted.max_error, expected.max_error);
         }
     }
 
@@ -79,7 +154,7 @@ mod tests {
     fn targets_that_do_not_vary_have_no_share_explained() {
         let measured = Regression::of(&[0.1, 0.3], &[0.1, 0.1]);
         assert_eq!((measured.rows, measured.r2), (2, None));
-        assert_eq!(Regression::of(&[], &[]), Regression { rows: 0, r2: None, mae: 0.0, rmse: 0.0 });
+        assert_eq!(Regression::of(&[], &[]).r2, None);
         assert_eq!(Regression::of(&[1.0, 2.0], &[1.0, 2.0]).r2, Some(1.0));
     }
 }

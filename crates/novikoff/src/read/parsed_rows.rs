@@ -1,7 +1,7 @@
 //! The rows that a parser makes of one block, and what is wrong with the bad ones.
 
 use crate::data::matrix::CompressedRows;
-use crate::data::{Labels, Row, as_number, fits_f32};
+use crate::data::{Filled, Labels, Row, as_number, fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
 use std::sync::Arc;
@@ -111,6 +111,8 @@ pub struct ParsedRows {
     pub unseen_features: u64,
     /// Missing values filled in.
     pub missing: u64,
+    /// Entries of numbers that stand in place of missing ones, by row and feature.
+    pub(crate) filled: Vec<Filled>,
     /// Memory for sorting: indices with their positions, and values.
     order: Vec<u64>,
     unsorted: Vec<f64>,
@@ -137,6 +139,7 @@ impl ParsedRows {
         self.bad.clear();
         self.before_bad.clear();
         self.beside.clear();
+        self.filled.clear();
         self.single = true;
         (self.lines, self.bytes, self.bad_rows) = (0, 0, 0);
         (self.query_ids, self.unseen_features, self.missing) = (0, 0, 0);
@@ -350,6 +353,7 @@ impl ParsedRows {
         self.values.truncate(self.starts[rows]);
         self.labels.truncate(rows);
         self.weights.truncate(rows);
+        self.filled.truncate(self.filled.partition_point(|filled| filled.row < rows));
         self.bad_rows += 1;
         self.before_bad.push(rows);
         if self.bad.len() < EXAMPLES {

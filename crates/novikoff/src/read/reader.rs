@@ -14,7 +14,7 @@ use super::vw::{self, Features, Vw};
 use crate::control::{Flow, Observer};
 use crate::data::assembly::{Assembler, Store};
 use crate::data::matrix::Layout;
-use crate::data::{Dataset, Labels, Report, documents};
+use crate::data::{Dataset, Filled, Labels, Refittable, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::table::TableSchema;
 use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
@@ -605,7 +605,7 @@ impl Reader {
     pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
         let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
-        let mut data = self.read_rows(observer)?;
+        let (mut data, _) = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
             let (weights, names) =
                 documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
@@ -613,6 +613,25 @@ impl Reader {
             (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
         Ok(data)
+    }
+
+    /// Reads the whole data set, with what it takes to fit its recipe to a part of it.
+    pub fn read_refittable(self, observer: &mut dyn Observer) -> Result<Refittable> {
+        let name = self.input.source.name().to_owned();
+        let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
+        let (mut data, filled) = self.read_rows(observer)?;
+        match std::mem::replace(&mut data.schema, Schema::one_based()) {
+            Schema::Text(schema) if fits => {
+                let counts_schema = Arc::unwrap_or_clone(schema);
+                let (weights, names) =
+                    documents::fit(&data.rows, counts_schema.clone()).map_err(|e| e.at(&name, 1, 1))?;
+                let (rows, schema) = rayon::join(|| weights.weigh(&data.rows), || names.schema());
+                data.schema = Schema::Text(Arc::new(schema));
+                let counts = std::mem::replace(&mut data.rows, rows);
+                Ok(Refittable::of_documents(data, (counts, counts_schema), filled))
+            }
+            schema => Ok(Refittable::new(Dataset { schema, ..data }, filled)),
+        }
     }
 
     /// Reads the whole data set and splits it as [`Dataset::split`] does. The held-out rows have no influence
@@ -625,7 +644,7 @@ impl Reader {
     ) -> Result<(Dataset<'static>, Dataset<'static>)> {
         let name = self.input.source.name().to_owned();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
-        let data = self.read_rows(observer)?;
+        let (data, _) = self.read_rows(observer)?;
         let (mut training, mut held_out) = data.split(fraction, seed).map_err(|e| e.at(&name, 1, 1))?;
         if fits && let Schema::Text(schema) = data.schema {
             let (weights, names) = documents::fit(&training.rows, Arc::unwrap_or_clone(schema))
@@ -637,12 +656,14 @@ impl Reader {
         Ok((training, held_out))
     }
 
-    /// Reads the whole data set; documents for training as counts.
-    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
+    /// Reads the whole data set; documents for training as counts. With it come the entries that stand in
+    /// place of missing numbers.
+    fn read_rows(mut self, observer: &mut dyn Observer) -> Result<(Dataset<'static>, Vec<Filled>)> {
         // The size of a compressed file does not tell the size of its contents.
         let total = self.input.source.total().filter(|_| !self.input.source.is_compressed());
         let mut numbering = std::mem::take(&mut self.numbering);
         let (mut store, mut labels, mut weights) = (Store::default(), Vec::new(), Vec::new());
+        let mut filled = Vec::new();
         let mut assembler = Assembler::new(&mut store);
         let sink = DatasetSink {
             numbering: &mut numbering,
@@ -652,6 +673,7 @@ impl Reader {
             assembler: &mut assembler,
             labels: &mut labels,
             weights: &mut weights,
+            filled: &mut filled,
         };
         let flow = self.input.run(observer, sink)?;
         let summary = self.summarize(flow, numbering)?;
@@ -663,7 +685,7 @@ impl Reader {
         rows.widen(summary.features.unwrap_or(0));
         labels.shrink_to_fit();
         let Summary { labels: names, schema, report, .. } = summary;
-        Ok(Dataset { rows, labels, names, row_weights: weights, schema, report })
+        Ok((Dataset { rows, labels, names, row_weights: weights, schema, report }, filled))
     }
 }
 
@@ -740,6 +762,7 @@ struct DatasetSink<'r, 's> {
     assembler: &'r mut Assembler<'s>,
     labels: &'r mut Vec<u32>,
     weights: &'r mut Vec<f64>,
+    filled: &'r mut Vec<Filled>,
 }
 
 impl<'s> Sink<'s> for DatasetSink<'_, 's> {
@@ -750,6 +773,8 @@ impl<'s> Sink<'s> for DatasetSink<'_, 's> {
             self.weights.extend((0..rows.len()).map(|r| rows.weight(r)));
         }
         self.labels.extend_from_slice(&rows.labels);
+        let before = self.assembler.rows();
+        self.filled.extend(rows.filled.iter().map(|it| Filled { row: before + it.row, feature: it.feature }));
         let blocks = self.total.map(|total| total as f64 / rows.bytes.max(1) as f64);
         let layout = layout(self.columns, rows);
         if let (0, Some(blocks)) = (self.assembler.rows(), blocks) {

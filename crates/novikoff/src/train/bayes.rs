@@ -6,11 +6,12 @@ use super::describe_class_weight;
 use super::fit::{CountDetails, Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
 use super::stream::{Learned, Streaming};
+use super::tune::Place;
 use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
-use crate::control::Termination;
-use crate::data::{Dataset, Labels, Row};
+use crate::control::{Flow, Termination};
+use crate::data::{Dataset, Labels, Parts, Row};
 use crate::error::{Error, Result};
-use crate::evaluate;
+use crate::evaluate::{self, Predictions};
 use crate::features::Schema;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
@@ -57,18 +58,29 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     })
 }
 
-/// The error on the held-out rows for each smoothing.
-pub(super) fn held_out_errors(
-    training: &Dataset,
-    held_out: &Dataset,
-    path: &[f64],
+/// Gives `measure` what each smoothing says of the held-out rows, until it is stopped.
+pub(super) fn predict_held_out(
+    parts: &Parts,
+    smoothings: &[f64],
     bayes: &NaiveBayes,
-) -> Result<Vec<f64>> {
-    let counted = Counted::new(training, bayes)?;
-    let truths = counted.classes.rank_all(&held_out.labels);
-    path.iter()
-        .map(|&smoothing| Ok(evaluate::error(&counted.scorer(smoothing, bayes)?, held_out, &truths)))
-        .collect()
+    place: &mut Place<'_, '_>,
+    measure: &mut dyn FnMut(Predictions),
+) -> Result<()> {
+    let counted = Counted::new(&parts.training, bayes)?;
+    let truths = counted.classes.rank_all(&parts.held_out.labels);
+    let (count, probabilities) = (counted.classes.labels.len(), posteriors(counted.scheme));
+    for &smoothing in smoothings {
+        if place.begin(smoothing) == Flow::Stop {
+            break;
+        }
+        let scorer = counted.scorer(smoothing, bayes)?;
+        let truths = (count, truths.clone());
+        measure(Predictions::of_classes(&scorer, Some(&probabilities), truths, &parts.held_out)?);
+        if !place.end() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What is known of rows in memory.

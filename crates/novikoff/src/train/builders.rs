@@ -5,7 +5,7 @@ use super::learner::{
     ClassWeight, Criterion, Epochs, Learner, MultilayerPerceptron, NaiveBayes, PassiveAggressive, Perceptron,
     Risk, Shared, SolverName, Strength,
 };
-use super::{Tuned, train, train_online, tune};
+use super::{Search, Tuned, train, train_online, tune};
 use crate::bayes::{Likelihood, Priors};
 use crate::control::{Observer, Unwatched};
 use crate::data::{Dataset, Scale};
@@ -309,9 +309,11 @@ impl NaiveBayes {
         self
     }
 
-    /// Chooses the smoothing among `values` (`None`: from 10 to 0.0001) by cross-validation.
+    /// Chooses the smoothing among `values` (`None`: from 10 to 0.0001, and beyond if the best is at an end)
+    /// by cross-validation. [`tune`] has more settings.
     pub fn tune(&self, data: &Dataset, folds: usize, values: Option<Vec<f64>>) -> Result<Tuned> {
-        tune(data, &Learner::from(self.clone()), folds, values, &mut Unwatched)
+        let search = Search { folds, values, ..Search::default() };
+        tune(data, &Learner::from(self.clone()), &search, &mut Unwatched)
     }
 
     /// Counts a stream, which is read once and not stored.
@@ -514,10 +516,11 @@ macro_rules! penalised {
                 self
             }
 
-            /// Chooses λ among `values` (`None`: costs from 0.001 to 1000) by cross-validation, each fit
-            /// warm-started from the last.
+            /// Chooses λ among `values` (`None`: a path that suits the data) by cross-validation, each fit
+            /// warm-started from the last. [`tune`] has more settings.
             pub fn tune(&self, data: &Dataset, folds: usize, values: Option<Vec<f64>>) -> Result<Tuned> {
-                tune(data, &Learner::from(self.clone()), folds, values, &mut Unwatched)
+                let search = Search { folds, values, ..Search::default() };
+        tune(data, &Learner::from(self.clone()), &search, &mut Unwatched)
             }
         }
     };

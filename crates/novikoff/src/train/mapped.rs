@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, check_size};
 use super::stream::{Learned, Streaming};
-use super::{Fit, Learner, Tuned, train_as_given, tune_as_given};
+use super::{Fit, Learner, train_as_given};
 use crate::control::Observer;
 use crate::data::{Dataset, Row};
 use crate::error::Result;
@@ -23,21 +23,6 @@ pub(super) fn train_mapped(
     let mut fit = train_as_given(&mapped, held_out.as_ref(), learner, observer)?;
     put_before(mapper, &mut fit.model, data);
     Ok(fit)
-}
-
-pub(super) fn tune_mapped(
-    map: Map,
-    data: &Dataset,
-    learner: &Learner,
-    folds: usize,
-    values: Option<Vec<f64>>,
-    observer: &mut dyn Observer,
-) -> Result<Tuned> {
-    let mapper = Mapper::new(map, data.rows.columns())?;
-    let mapped = data.mapped(&mapper)?;
-    let mut tuned = tune_as_given(&mapped, learner, folds, values, observer)?;
-    put_before(mapper, &mut tuned.fit.model, data);
-    Ok(tuned)
 }
 
 /// Makes a model of mapped rows one of the rows as they were read.

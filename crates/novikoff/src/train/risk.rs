@@ -13,11 +13,12 @@ pub use report::RiskFit;
 use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
 use super::learner::{Criterion, Risk};
+use super::tune::Place;
 use crate::certificate::proof::Direction;
-use crate::control::{Observer, Termination, Watch};
-use crate::data::{Dataset, Labels, Matrix, Scale};
+use crate::control::{Flow, Observer, Termination, Watch};
+use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
 use crate::error::Result;
-use crate::evaluate::{self, Evaluation};
+use crate::evaluate::{self, Evaluation, Predictions};
 use crate::loss::{LossName, with_loss};
 use crate::model::{About, Calibration, Model, Scorer, Task as Predicts, Weights};
 use crate::multiclass::Scheme;
@@ -151,9 +152,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         data_hash,
         results: about_results(&risk, termination, train_error),
     };
-    // Of these losses one is a likelihood: its scores are log odds.
-    let likelihood = if goal.scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
-    let probabilities = (library_loss == Some(LossName::Logistic)).then_some(likelihood);
+    let probabilities = probabilities(library_loss, goal.scheme);
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
     let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
     if model.task() == Predicts::Regression
@@ -267,55 +266,91 @@ impl Scaling {
     }
 }
 
-/// Rows to learn from with one penalty after the other, and rows to measure on.
-pub(super) struct Path<'a> {
-    pub(super) training: Dataset<'static>,
-    pub(super) held_out: Dataset<'static>,
-    /// From the strongest to the weakest.
-    pub(super) lambdas: &'a [f64],
+/// Penalties to learn with, one after the other.
+pub(super) struct Lambdas<'a> {
+    /// From the strongest to the weakest, or the other way round.
+    pub(super) values: &'a [f64],
+    /// What the first fit starts from.
+    pub(super) starts: Vec<WarmStart>,
 }
 
-/// The error on the held-out rows for each penalty, each fit warm-started from the last; for numbers the mean
-/// squared error.
-pub(super) fn held_out_errors<'a>(
+/// Gives `measure` what the fit with each penalty says of the held-out rows, each fit warm-started from the
+/// last, until it is stopped. The result are the solutions of the first and of the last.
+pub(super) fn predict_held_out(
     loss: LossName,
-    path: &Path<'_>,
+    parts: &Parts,
+    lambdas: Lambdas<'_>,
     settings: &Risk,
-    watch: &'a Watch<'a>,
-) -> Result<Vec<f64>> {
-    with_loss!(loss, loss => held_out_errors_of(loss, path, settings, watch))
+    place: &mut Place<'_, '_>,
+    measure: &mut dyn FnMut(Predictions),
+) -> Result<[Vec<WarmStart>; 2]> {
+    with_loss!(loss, loss => predict_held_out_of(loss, parts, lambdas, settings, place, measure))
 }
 
-fn held_out_errors_of<'a, L: Named>(
+fn predict_held_out_of<L: Named>(
     loss: L,
-    path: &Path<'_>,
+    parts: &Parts,
+    lambdas: Lambdas<'_>,
     settings: &Risk,
-    watch: &'a Watch<'a>,
-) -> Result<Vec<f64>> {
-    let data = &path.training;
+    place: &mut Place<'_, '_>,
+    measure: &mut dyn FnMut(Predictions),
+) -> Result<[Vec<WarmStart>; 2]> {
+    let data = &parts.training;
     let goal = Goal::new(data, settings)?;
     let scaling = Scaling::new(data, settings);
-    let (mut starts, mut errors) = (Vec::new(), Vec::new());
-    for &lambda in path.lambdas {
+    let probabilities = probabilities(loss.library_loss(), goal.scheme);
+    let Lambdas { values, mut starts } = lambdas;
+    let mut first = Vec::new();
+    for &lambda in values {
+        if place.begin(lambda) == Flow::Stop {
+            break;
+        }
         let Choice { solver, .. } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
         let steps = settings.steps.unwrap_or_else(|| most_steps(solver));
-        let task = Task { rows: scaling.rows(data), goal: &goal, settings, steps, watch };
-        let mut solved = solve_named(loss, (lambda, solver), task, &starts);
+        let mut solved = {
+            let watch = Watch::new(&mut *place);
+            let task = Task { rows: scaling.rows(data), goal: &goal, settings, steps, watch: &watch };
+            solve_named(loss, (lambda, solver), task, &starts)
+        };
+        if !place.end() {
+            break;
+        }
         solved.weights.fold_back(&scaling.factors);
-        errors.push(held_out_error(solved.weights, &goal, &path.held_out)?);
+        measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
         starts = solved.starts;
-    }
-    Ok(errors)
-}
-
-/// The share of wrong labels, or for numbers the mean squared error.
-fn held_out_error(weights: Weights, goal: &Goal, held_out: &Dataset) -> Result<f64> {
-    let scorer = Scorer::Linear(weights);
-    match &goal.classes {
-        Some(classes) => Ok(evaluate::error(&scorer, held_out, &classes.rank_all(&held_out.labels))),
-        None => {
-            let pairs = evaluate::score_all(&scorer, held_out).into_iter().zip(held_out.targets()?);
-            Ok(pairs.map(|(s, y)| (s - y).powi(2)).sum::<f64>() / held_out.len().max(1) as f64)
+        if first.is_empty() {
+            first = starts.clone();
         }
     }
+    Ok([first, starts])
+}
+
+/// What weights say of held-out rows.
+fn predictions(
+    weights: Weights,
+    probabilities: Option<&Calibration>,
+    goal: &Goal,
+    held_out: &Dataset,
+) -> Result<Predictions> {
+    let scorer = Scorer::Linear(weights);
+    match &goal.classes {
+        Some(classes) => {
+            let truth = (classes.labels.len(), classes.rank_all(&held_out.labels));
+            Predictions::of_classes(&scorer, probabilities, truth, held_out)
+        }
+        None => Predictions::of_numbers(&scorer, held_out),
+    }
+}
+
+/// Of the losses one is a likelihood: its scores are log odds.
+fn probabilities(loss: Option<LossName>, scheme: Scheme) -> Option<Calibration> {
+    let likelihood = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
+    (loss == Some(LossName::Logistic)).then_some(likelihood)
+}
+
+/// Whether a solver minimises this loss without a penalty on the squares of weights, for rows of so many
+/// columns.
+pub(super) fn works_without_penalty(settings: &Risk, columns: usize) -> bool {
+    let Some(loss) = settings.criterion.loss() else { return false };
+    with_loss!(loss, loss => choice::works_without_penalty(loss, columns, settings))
 }

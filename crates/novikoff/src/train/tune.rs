@@ -1,16 +1,23 @@
 //! Choosing λ by cross-validation: a path of penalties from strong to weak, each fit starting from the last,
 //! folds in parallel. For bayes it is the smoothing that is chosen, by one count of each fold's rows.
+//!
+//! Every fold has its own recipe ([`Refit`]): what is measured on its held-out rows did not know them.
+
+mod folds;
+mod path;
 
 use super::learner::{Learner, NaiveBayes, Risk, Strength};
-use super::mapped::tune_mapped;
 use super::memory::check_memory_of_folds;
-use super::risk::{Path, held_out_errors};
-use super::{Fit, bayes, check_task, custom_loss, train_as_given};
-use crate::control::{Observer, Watch};
-use crate::data::Dataset;
+use super::{Fit, check_task, train};
+use crate::control::{Observer, Termination, Watch};
+use crate::data::Refit;
 use crate::error::{Error, Result};
-use crate::evaluate::{Folds, Strata};
-use rayon::prelude::*;
+use crate::evaluate::Metric;
+use crate::loss::LossName;
+use crate::model::Task;
+use folds::{Ends, run};
+pub(super) use folds::{Place, deal, mapped};
+use path::Path;
 
 /// What is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +28,56 @@ pub enum Parameter {
     Smoothing,
 }
 
+impl Parameter {
+    /// What it is called.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Parameter::Lambda => "λ",
+            Parameter::Smoothing => "smoothing",
+        }
+    }
+}
+
+/// What to try, and how to measure it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// Folds of cross-validation, each held out once.
+    pub folds: usize,
+    /// The values to try. `None`: a path that suits the data, which grows while the best value is at its end.
+    pub values: Option<Vec<f64>>,
+    /// What values are compared by. `None`: the error of classes; of numbers the mean squared error, or the
+    /// mean absolute error if that is what the learner minimises.
+    pub by: Option<Metric>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { folds: 5, values: None, by: None }
+    }
+}
+
 /// What one penalty, or one smoothing, came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// What was tried.
     pub value: f64,
-    /// The mean over folds of the error on the held-out rows; for regression the mean squared error.
-    pub error: f64,
-    /// The standard error of that mean.
-    pub spread: f64,
+    /// The figure on the held-out rows of each fold; `None` where it is undefined, or where the fold was not
+    /// finished.
+    pub folds: Vec<Option<f64>>,
+    /// The mean of these figures; `None` if there are none.
+    pub mean: Option<f64>,
+    /// The standard error of that mean: `s/√k`, where s is the standard deviation of the k figures; `None` if
+    /// there are fewer than two.
+    pub spread: Option<f64>,
+}
+
+/// An end of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The largest value of the path.
+    Strongest,
+    /// The smallest value of the path, if it is not 0: nothing is weaker than no penalty.
+    Weakest,
 }
 
 /// A path, the best of it, and the model that was learned from all rows with it.
@@ -37,93 +85,122 @@ pub struct Tried {
 pub struct Tuned {
     /// What was chosen.
     pub parameter: Parameter,
+    /// What values were compared by.
+    pub by: Metric,
     /// From the strongest to the weakest.
     pub path: Vec<Tried>,
-    /// The number of the best: the least error, and of several the strongest.
-    pub best: usize,
-    /// Learned from all rows with the best.
-    pub fit: Fit,
+    /// The number of the best: of several, the strongest. `None` if no value was finished.
+    pub best: Option<usize>,
+    /// The end of the path that the best value is at: one beyond it might be better still.
+    pub edge: Option<End>,
+    /// Learned from all rows with the best. `None` if the observer stopped the search, whose path is as far
+    /// as it came.
+    pub fit: Option<Fit>,
     /// How many folds there were.
     pub folds: usize,
+    /// Folds that are left out of every mean, as the figure is undefined in them: the area under the curve
+    /// where all held-out rows are of one class, for example.
+    pub undefined: usize,
 }
 
-/// Tries a path of λ, or of bayes's smoothing (`None`: one that suits the data), by cross-validation, and
-/// learns from all rows with the best.
+impl Tuned {
+    /// The value that was chosen, with what it came to.
+    pub fn chosen(&self) -> Option<&Tried> {
+        self.best.map(|best| &self.path[best])
+    }
+}
+
+/// Tries a path of λ, or of bayes's smoothing, by cross-validation, and learns from all rows with the best.
+/// If the observer asks to stop, the result holds what was found until then, without a model.
 ///
 /// ```
-/// use novikoff::{LinearSvm, data::generate::Recipe};
+/// use novikoff::train::{LearnerName, Search, tune};
+/// use novikoff::{control::Unwatched, data::generate::Recipe, evaluate::Metric};
 /// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
-/// let tuned = LinearSvm::new().tune(&data, 5, Some(vec![1e-3, 10.0]))?;
+/// let search = Search { values: Some(vec![1e-3, 10.0]), by: Some(Metric::Auc), ..Search::default() };
+/// let tuned = tune(&data, &LearnerName::Svm.learner(), &search, &mut Unwatched)?;
 /// assert_eq!(tuned.path.len(), 2);
 /// assert!(tuned.path[0].value > tuned.path[1].value);
-/// assert_eq!(tuned.fit.risk().unwrap().lambda, tuned.path[tuned.best].value);
+/// assert_eq!(tuned.fit.as_ref().unwrap().risk().unwrap().lambda, tuned.chosen().unwrap().value);
 /// # Ok::<(), novikoff::Error>(())
 /// ```
 pub fn tune(
-    data: &Dataset,
+    rows: &impl Refit,
     learner: &Learner,
-    folds: usize,
-    values: Option<Vec<f64>>,
+    search: &Search,
     observer: &mut dyn Observer,
 ) -> Result<Tuned> {
+    let data = rows.data();
     data.validate()?;
+    let parameter = parameter(learner)?;
     check_task(data, learner)?;
-    check_memory_of_folds(data, learner, folds)?;
-    match learner.shared().map {
-        Some(map) => tune_mapped(map, data, learner, folds, values, observer),
-        None => tune_as_given(data, learner, folds, values, observer),
+    let by = criterion(learner, search, data.names.len())?;
+    check_memory_of_folds(data, learner, search.folds)?;
+    let mut path = Path::new(data, learner, parameter, search)?;
+    let dealt = deal(data, learner, search.folds)?;
+    let mut ends = vec![Ends::default(); search.folds];
+    let stopped = {
+        let watch = Watch::new(&mut *observer);
+        let symbol = parameter.symbol();
+        let folds = folds::Search { rows, dealt: &dealt, learner, by, symbol, watch: &watch };
+        while let Some((values, from)) = path.next(by) {
+            let figures = run(&folds, &values, from, path.done(), &mut ends)?;
+            path.add(&values, figures);
+            if watch.stopped() {
+                break;
+            }
+        }
+        watch.stopped()
+    };
+    let (table, undefined) = path.table(search.folds);
+    let best = path::best(&table, by);
+    if best.is_none() && !stopped {
+        return Err(undefined_everywhere(by));
     }
+    let fit = match best {
+        Some(best) if !stopped => {
+            Some(train(data, None, &with_value(learner, table[best].value), observer)?)
+        }
+        _ => None,
+    };
+    // A model that is not the minimum is not what was asked for.
+    let fit = fit.filter(|fit| fit.termination != Termination::Interrupted);
+    let edge = best.and_then(|best| path::edge(&table, best));
+    Ok(Tuned { parameter, by, path: table, best, edge, fit, folds: search.folds, undefined })
 }
 
-/// Tunes on rows that no map is to be applied to, or has been.
-pub(super) fn tune_as_given(
-    data: &Dataset,
-    learner: &Learner,
-    folds: usize,
-    values: Option<Vec<f64>>,
-    observer: &mut dyn Observer,
-) -> Result<Tuned> {
-    let parameter = parameter(learner)?;
-    let symbol = if parameter == Parameter::Lambda { "λ" } else { "smoothing" };
-    let mut values = values.unwrap_or_else(|| default_path(data, learner));
-    if let Some(wrong) = values.iter().find(|x| !(x.is_finite() && **x > 0.0)) {
-        return Err(Error::usage(format!("every {symbol} of a path must be a positive number, not {wrong}")));
-    }
-    if values.is_empty() {
-        return Err(Error::usage(format!("a path needs one {symbol} at least")));
-    }
-    values.sort_by(|a, b| b.total_cmp(a));
-    let seed = learner.shared().seed;
-    let dealt = if learner.predicts_numbers() {
-        Folds::deal(Strata::Targets(&data.targets()?), folds, seed)?
-    } else {
-        Folds::deal(Strata::Classes(&data.labels), folds, seed)?
+fn undefined_everywhere(by: Metric) -> Error {
+    let what = format!("`by = {}` is undefined in every fold", by.name());
+    let hint = match by {
+        Metric::R2 => "the held-out rows of each fold all have the same target: use fewer folds, or `by = mse`",
+        _ => "the held-out rows of each fold are all of one class: use fewer folds, or `by = error`",
     };
-    let watch = Watch::new(observer);
-    let one = |fold: usize| {
-        let (training, held_out) = (data.select(&dealt.training(fold)), data.select(&dealt.held_out(fold)));
-        match learner {
-            Learner::Risk(risk) => match risk.criterion.loss() {
-                Some(loss) => {
-                    held_out_errors(loss, &Path { training, held_out, lambdas: &values }, risk, &watch)
-                }
-                None => Err(custom_loss()),
-            },
-            Learner::Bayes(own) => bayes::held_out_errors(&training, &held_out, &values, own),
-            Learner::Perceptron(_) | Learner::PassiveAggressive(_) | Learner::Network(_) => Ok(Vec::new()),
-        }
+    Error::input(what).hint(hint)
+}
+
+/// What values are compared by.
+fn criterion(learner: &Learner, search: &Search, classes: usize) -> Result<Metric> {
+    let task = if learner.predicts_numbers() { Task::Regression } else { Task::Classes };
+    let usual = match learner {
+        Learner::Risk(risk) if risk.criterion.loss() == Some(LossName::Absolute) => Metric::Mae,
+        _ if task == Task::Regression => Metric::Mse,
+        _ => Metric::Error,
     };
-    let errors: Vec<Result<Vec<f64>>> = (0..folds).into_par_iter().map(one).collect();
-    let errors: Vec<Vec<f64>> = errors.into_iter().collect::<Result<_>>()?;
-    if watch.stopped() {
-        return Err(Error::interrupted());
+    let by = search.by.unwrap_or(usual);
+    by.check(task, classes)?;
+    if by == Metric::LogLoss && !has_probabilities(learner) {
+        let what = format!("`by = log-loss` needs probabilities, and the scores of {} are none", learner.name());
+        return Err(Error::usage(what)
+            .hint("use `learner = logistic` or bayes, or another `by`; `calibrate` comes after the choice"));
     }
-    let path: Vec<Tried> =
-        values.iter().enumerate().map(|(at, &value)| summary(value, errors.iter().map(|e| e[at]))).collect();
-    let best = (0..path.len()).min_by(|&a, &b| path[a].error.total_cmp(&path[b].error)).unwrap_or(0);
-    let chosen = with_value(learner, path[best].value);
-    let fit = train_as_given(data, None, &chosen, observer)?;
-    Ok(Tuned { parameter, path, best, fit, folds })
+    Ok(by)
+}
+
+fn has_probabilities(learner: &Learner) -> bool {
+    match learner {
+        Learner::Risk(risk) => risk.criterion.loss() == Some(LossName::Logistic),
+        learner => matches!(learner, Learner::Bayes(_)),
+    }
 }
 
 /// What cross-validation chooses for this learner.
@@ -156,24 +233,21 @@ fn with_value(learner: &Learner, value: f64) -> Learner {
     }
 }
 
-pub(super) fn summary(value: f64, errors: impl Iterator<Item = f64> + Clone) -> Tried {
-    let count = errors.clone().count() as f64;
-    let error = errors.clone().sum::<f64>() / count;
-    let variance = errors.map(|e| (e - error).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    Tried { value, error, spread: (variance / count).sqrt() }
+impl Tried {
+    /// A value with its figures.
+    pub(super) fn new(value: f64, folds: Vec<Option<f64>>) -> Self {
+        let (mean, spread) = mean_and_spread(folds.iter().flatten().copied());
+        Self { value, folds, mean, spread }
+    }
 }
 
-/// Costs from a thousandth to a thousand, two a decade; for numbers as much of the rows' mean square.
-/// Smoothing from 10 to a ten-thousandth: bags of words like little of it.
-fn default_path(data: &Dataset, learner: &Learner) -> Vec<f64> {
-    let steps = (0..13).map(|step| 10f64.powf(3.0 - 0.5 * f64::from(step)));
-    if matches!(learner, Learner::Bayes(_)) {
-        return (0..11).map(|step| 10f64.powf(1.0 - 0.5 * f64::from(step))).collect();
+/// The mean of some figures, and its standard error.
+pub(super) fn mean_and_spread(figures: impl Iterator<Item = f64> + Clone) -> (Option<f64>, Option<f64>) {
+    let count = figures.clone().count() as f64;
+    if count == 0.0 {
+        return (None, None);
     }
-    if learner.predicts_numbers() {
-        let squares = (0..data.len()).map(|i| data.rows.row(i).norm_sq()).sum::<f64>();
-        let mean = (squares / data.len() as f64 / data.rows.columns().max(1) as f64).max(f64::MIN_POSITIVE);
-        return steps.map(|step| 1e-3 * step * mean).collect();
-    }
-    steps.map(|step| step / data.len() as f64).collect()
+    let mean = figures.clone().sum::<f64>() / count;
+    let variance = figures.map(|figure| (figure - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    (Some(mean), (count > 1.0).then(|| (variance / count).sqrt()))
 }

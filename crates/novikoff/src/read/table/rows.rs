@@ -1,6 +1,7 @@
 //! The rows of a table, encoded by a schema that is fixed.
 
 use super::{FirstRecord, is_missing, is_surely_missing, listed, shown, wrong_width};
+use crate::data::Filled;
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Role, TableSchema};
@@ -393,6 +394,9 @@ impl Table {
         counts.missing += 1;
         if let Some((feature, value)) = number {
             keep(rows, feature, value);
+            if self.schema.missing == Missing::Mean {
+                rows.filled.push(Filled { row: rows.len(), feature });
+            }
         }
         if let Some(indicator) = encoder.indicator {
             rows.entry(indicator, 1.0);

@@ -158,6 +158,20 @@ pub(super) fn choose<L: Named>(
     }
 }
 
+/// Whether [`choose`] finds a solver for this loss where λ is 0.
+pub(super) fn works_without_penalty<L: Named>(loss: L, columns: usize, settings: &Risk) -> bool {
+    let l1 = settings.l1 > 0.0;
+    if matches!(loss.library_loss(), Some(LossName::Absolute)) && columns > FEW_AT_A_VERTEX {
+        return false;
+    }
+    let works = |solver: &SolverName| match l1 {
+        true => L::with_l1(*solver).is_some(),
+        false => L::with_l2(*solver, settings).is_some(),
+    };
+    let is_chosen = |solver: &SolverName| settings.solver == SolverName::Auto || settings.solver == *solver;
+    SolverName::ALL.iter().any(|solver| works(solver) && suits(*solver, 0.0) && is_chosen(solver))
+}
+
 /// Whether a solver can work with this strength of the ℓ2 penalty.
 fn suits(solver: SolverName, lambda: f64) -> bool {
     match solver {

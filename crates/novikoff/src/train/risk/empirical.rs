@@ -2,16 +2,16 @@
 
 use super::super::fit::Fit;
 use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
-use super::super::tune::{Tried, summary};
+use super::super::tune::Tried;
 use super::super::{check_memory, check_task};
 use super::goal::Goal;
 use super::report::Minimised;
 use super::solve::{self, Columns, Method, Solved, Task};
-use super::{Training, finish, held_out_error, refuse_overflow, scores_by_row};
+use super::{Training, finish, predictions, refuse_overflow, scores_by_row};
 use crate::control::{Observer, Termination, Unwatched, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::evaluate::{Folds, Strata};
+use crate::evaluate::{Folds, Metric, Strata};
 use crate::loss::{Loss, Targets};
 use crate::multiclass::Scheme;
 use crate::penalty::{Bias, ElasticNet, Penalty};
@@ -144,7 +144,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     }
 
     /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows
-    /// with the best.
+    /// with the best: the one with the least error or, of numbers, the least mean squared error.
     pub fn tune(&self, data: &Dataset, folds: usize, penalties: &[P]) -> Result<TunedRisk<P>>
     where
         S: Clone,
@@ -160,7 +160,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             }
             Targets::Signs => Folds::deal(Strata::Classes(&data.labels), folds, self.settings.shared.seed)?,
         };
-        let mut errors: Vec<Vec<f64>> = vec![Vec::new(); penalties.len()];
+        let by = if self.loss.targets() == Targets::Numbers { Metric::Mse } else { Metric::Error };
+        let mut errors: Vec<Vec<Option<f64>>> = vec![Vec::new(); penalties.len()];
         for fold in 0..folds {
             let (training, held_out) =
                 (data.select(&dealt.training(fold)), data.select(&dealt.held_out(fold)));
@@ -170,15 +171,17 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
                 let solved = self.solve(*penalty, &training, &goal, &starts, &watch);
-                errors.push(held_out_error(solved.weights, &goal, &held_out)?);
+                let predictions = predictions(solved.weights, None, &goal, &held_out)?;
+                errors.push(by.of(&predictions.measure()));
                 starts = solved.starts;
             }
         }
-        let tried = |(penalty, errors): (&P, Vec<f64>)| {
-            (*penalty, summary(penalty.strong_convexity(), errors.into_iter()))
+        let tried = |(penalty, errors): (&P, Vec<Option<f64>>)| {
+            (*penalty, Tried::new(penalty.strong_convexity(), errors))
         };
         let path: Vec<(P, Tried)> = penalties.iter().zip(errors).map(tried).collect();
-        let best = (0..path.len()).min_by(|&a, &b| path[a].1.error.total_cmp(&path[b].1.error)).unwrap_or(0);
+        let error = |at: &usize| path[*at].1.mean.unwrap_or(f64::INFINITY);
+        let best = (0..path.len()).min_by(|a, b| error(a).total_cmp(&error(b))).unwrap_or(0);
         let fit = Self { penalty: penalties[best], ..self.clone() }.fit(data)?;
         Ok(TunedRisk { path, best, fit })
     }

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;
-use novikoff::evaluate::CalibrationMethod;
+use novikoff::evaluate::{CalibrationMethod, Metric};
 use novikoff::features::Missing;
 use novikoff::features::text::Counting;
 use novikoff::loss::LossName;
@@ -309,6 +309,7 @@ Examples:
   novikoff tune a9a.svm --learner logistic -o a9a.model
   novikoff tune prices.csv --learner least-squares --scale unit-variance --folds 10
   novikoff tune a9a.svm --lambdas 1e-6,1e-5,1e-4,1e-3
+  novikoff tune census.svm --by auc --report census.html
   novikoff tune words.svm --learner bayes --smoothings 0.01,0.1,1";
 
 #[derive(Debug, Args)]
@@ -319,7 +320,13 @@ pub struct Tune {
     /// Folds of cross-validation, each held out once.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
     pub folds: usize,
-    /// The values of λ to try [default: those of costs from 0.001 to 1000, two a decade].
+    /// What λ is chosen by: the mean of this figure over folds, on held-out rows, which count as much as their
+    /// weights say [default: error for classes, mse for numbers, mae for least-absolute].
+    #[arg(long, value_name = "FIGURE", value_enum, help_heading = "Tuning")]
+    pub by: Option<Metric>,
+    /// The values of λ to try; 0 is no penalty, where the learner can do without [default: those of costs from
+    /// 0.001 to 1000, two a decade, up to three decades more where the best is at an end; for numbers also
+    /// 0].
     #[arg(
         long,
         value_name = "X,Y",
@@ -328,7 +335,8 @@ pub struct Tune {
         help_heading = "Tuning"
     )]
     pub lambdas: Option<Vec<f64>>,
-    /// Bayes: the values of the smoothing to try [default: from 10 to 0.0001, two a decade].
+    /// Bayes: the values of the smoothing to try [default: from 10 to 0.0001, two a decade, up to three
+    /// decades more where the best is at an end].
     #[arg(
         long,
         value_name = "X,Y",
@@ -554,7 +562,7 @@ pub struct Pictures {
     /// Write a page with every picture that applies: one file, which fetches nothing.
     #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
     pub report: Option<PathBuf>,
-    /// Write one picture as a file of its own; may be given several times. NAME is one of points, losses,
+    /// Write one picture as a file of its own; may be given several times. NAME is one of tuning, points, losses,
     /// errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
     #[arg(
         long,

@@ -3,6 +3,7 @@
 /// The pictures by the names that the command line gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureName {
+    Tuning,
     Points,
     Losses,
     Errors,
@@ -18,7 +19,8 @@ pub enum PictureName {
 }
 
 impl PictureName {
-    pub const ALL: [PictureName; 12] = [
+    pub const ALL: [PictureName; 13] = [
+        PictureName::Tuning,
         PictureName::Points,
         PictureName::Losses,
         PictureName::Errors,
@@ -35,6 +37,7 @@ impl PictureName {
 
     pub fn name(self) -> &'static str {
         match self {
+            PictureName::Tuning => "tuning",
             PictureName::Points => "points",
             PictureName::Losses => "losses",
             PictureName::Errors => "errors",

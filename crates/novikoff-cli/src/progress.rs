@@ -1,6 +1,7 @@
 //! What happens while the user waits: a bar on a terminal, and Ctrl-C.
 
 use crate::messages;
+use crate::render::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use novikoff::control::{Flow, Observer, Progress};
 use std::io::{IsTerminal, Write};
@@ -54,6 +55,7 @@ enum Phase {
     Learning,
     Solving,
     Testing,
+    Folds,
 }
 
 impl Watch<fn(Progress)> {
@@ -126,6 +128,9 @@ impl<F> Watch<F> {
             Progress::Solving { .. } | Progress::Margin { .. } => {
                 (Phase::Solving, "solving  {spinner} {msg}, {elapsed}", None)
             }
+            Progress::Fold { of, .. } => {
+                (Phase::Folds, "folds    {bar:30} {msg}, {eta} left", Some(of as u64))
+            }
             Progress::Testing { of, .. } => (Phase::Testing, "testing  {bar:30} {msg}, {eta} left", Some(of)),
             Progress::Epoch(_) | Progress::Stream { .. } => return,
         };
@@ -136,6 +141,10 @@ impl<F> Watch<F> {
                 self.bar.set_position(of * (epoch as u64 - 1) + rows)
             }
             Progress::Testing { rows, .. } => self.bar.set_position(rows),
+            Progress::Fold { done, of, .. } => {
+                self.bar.set_length(of as u64);
+                self.bar.set_position(done as u64);
+            }
             _ => {}
         }
         self.bar.set_message(text(progress));
@@ -149,6 +158,7 @@ impl<F> Watch<F> {
             Progress::Learning { .. } | Progress::Epoch(_) => "learning",
             Progress::Solving { .. } | Progress::Margin { .. } => "solving",
             Progress::Testing { .. } => "testing",
+            Progress::Fold { .. } => "folds",
             Progress::Stream { .. } => return,
         };
         let (about, when) = self.said;
@@ -195,5 +205,9 @@ fn text(progress: Progress) -> String {
             format!("round {round}{known}")
         }
         Progress::Testing { rows, of } => format!("{rows} of {of} rows"),
+        Progress::Fold { fold, folds, symbol, value, done, of } => {
+            let value = value.map_or(String::new(), |value| format!(", {symbol} {}", number(value)));
+            format!("fold {fold} of {folds}{value}, {done} of {of} fits done")
+        }
     }
 }

@@ -58,7 +58,11 @@ fn main() -> novikoff::Result<()> {
 
     let tuned = learner.tune(&data, 5, &[L2(1.0), L2(1e-2), L2(1e-4)])?;
     for (penalty, tried) in &tuned.path {
-        println!("{penalty:?}: {:.1} % ± {:.1}", 100.0 * tried.error, 100.0 * tried.spread);
+        println!(
+            "{penalty:?}: {:.1} % ± {:.1}",
+            100.0 * tried.mean.unwrap_or(f64::NAN),
+            100.0 * tried.spread.unwrap_or(f64::NAN)
+        );
     }
     Ok(())
 }

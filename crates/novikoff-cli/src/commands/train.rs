@@ -7,8 +7,8 @@ use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{count, percent};
-use crate::report::Page;
 use crate::report::training::{self, Evidence};
+use crate::report::{Page, Section};
 use crate::settings::{depends_on_labels, learner, open, open_stream, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
@@ -43,7 +43,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         let (measured, test) = measure(&outcome.fit, path, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
-    report(arguments, &outcome, &rows)?;
+    report(arguments, &outcome, &rows, None)?;
     let text = if arguments.output_form.json {
         format!("{}\n", json::training(arguments, &options, &outcome))
     } else {
@@ -53,13 +53,13 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }
 
-/// Writes the pictures that were asked for.
-pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows) -> Result<()> {
+/// Writes the pictures that were asked for; on a page, this one comes first.
+pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<Section>) -> Result<()> {
     if !arguments.pictures.wanted() {
         return Ok(());
     }
     let evidence = Evidence { fit: &outcome.fit, wanted: &arguments.pictures, outcome, rows };
-    let sections = training::sections(&evidence)?;
+    let sections = first.into_iter().chain(training::sections(&evidence)?).collect();
     let name = Input::named(&arguments.data).name();
     let mut lines = summary(arguments, outcome);
     let checksum = model::checksum_of(&outcome.fit.model)?;

@@ -13,6 +13,7 @@ mod weights;
 pub mod comparison;
 pub mod margin;
 pub mod training;
+pub mod tuning;
 
 pub use page::Page;
 

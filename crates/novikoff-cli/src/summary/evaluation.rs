@@ -1,10 +1,15 @@
-//! How good a model is, in words.
+//! How good a model is, in words and as JSON.
 
-use crate::render::{count, counted, number, percent};
-use novikoff::evaluate::{Classification, Evaluation};
+use crate::render::{Lines, count, counted, number, percent, table};
+use novikoff::data::Labels;
+use novikoff::evaluate::{Classification, Evaluation, Regression, Retrieval};
+use serde_json::{Map, Value, json};
 
 /// The confidence of intervals.
 pub const CONFIDENCE: f64 = 0.95;
+
+/// More classes than this are too many for a table of all.
+const LISTED: usize = 30;
 
 /// `15.12 % [14.57 %, 15.68 %] (2,462 of 16,281 rows)`, or for numbers `R² 0.8712, MAE 1.204, RMSE 1.873 (150
 /// rows)`.
@@ -13,23 +18,194 @@ pub fn error_text(evaluation: &Evaluation) -> String {
         Evaluation::Classes(measured) => class_error_text(measured),
         Evaluation::Numbers(measured) => {
             let (r2, mae, rmse) = (r2_text(measured.r2), number(measured.mae), number(measured.rmse));
-            format!("R² {r2}, MAE {mae}, RMSE {rmse} ({})", counted(measured.rows, "row"))
+            format!(
+                "R² {r2}, MAE {mae}, RMSE {rmse} ({}{})",
+                counted(measured.rows, "row"),
+                weighted(measured.weighted)
+            )
         }
     }
 }
 
-pub fn r2_text(r2: Option<f64>) -> String {
+fn weighted(weighted: bool) -> &'static str {
+    if weighted { ", weighted" } else { "" }
+}
+
+fn r2_text(r2: Option<f64>) -> String {
     r2.map_or_else(|| "–".to_owned(), |r2| format!("{r2:.4}"))
 }
 
 pub fn class_error_text(measured: &Classification) -> String {
-    let (low, high) = measured.interval(CONFIDENCE);
+    let interval = measured.interval(CONFIDENCE);
+    let interval = interval.map(|(low, high)| format!(" [{}, {}]", percent(low), percent(high)));
     format!(
-        "{} [{}, {}] ({} of {})",
+        "{}{} ({} of {}{})",
         percent(measured.error()),
-        percent(low),
-        percent(high),
+        interval.unwrap_or_default(),
         count(measured.wrong),
-        counted(measured.rows, "row")
+        counted(measured.rows, "row"),
+        weighted(measured.weighted),
     )
+}
+
+/// All figures, and tables of classes; the labels are the model's.
+pub fn text(evaluation: &Evaluation, labels: &Labels) -> String {
+    match evaluation {
+        Evaluation::Numbers(measured) => regression_lines(measured).text(),
+        Evaluation::Classes(measured) => {
+            let mut text = class_lines(measured).text();
+            text.push_str(&format!("\n{}", table(&retrieval_table(measured, labels))));
+            if labels.len() <= LISTED {
+                text.push_str(&format!("\n{}", table(&confusion_table(measured, labels))));
+            }
+            text
+        }
+    }
+}
+
+/// The figures alone.
+pub fn lines(evaluation: &Evaluation) -> Lines {
+    match evaluation {
+        Evaluation::Numbers(measured) => regression_lines(measured),
+        Evaluation::Classes(measured) => class_lines(measured),
+    }
+}
+
+fn regression_lines(measured: &Regression) -> Lines {
+    let mut lines = Lines::default();
+    let undefined = || "undefined: all targets are the same".to_owned();
+    lines.add("R²", measured.r2.map_or_else(undefined, |r2| r2_text(Some(r2))));
+    lines.add("MAE", number(measured.mae));
+    lines.add("RMSE", number(measured.rmse));
+    lines.add("median error", number(measured.median_absolute_error));
+    lines.add("largest error", number(measured.max_error));
+    lines.add("rows", format!("{}{}", count(measured.rows), weighted(measured.weighted)));
+    lines
+}
+
+fn class_lines(measured: &Classification) -> Lines {
+    let mut lines = Lines::default();
+    let confidence = if measured.weighted { "" } else { " at 95 % confidence" };
+    lines.add("error", format!("{}{confidence}", class_error_text(measured)));
+    let micro = "also the micro average of precision, recall and F1";
+    lines.add("accuracy", format!("{} ({micro})", percent(1.0 - measured.error())));
+    if let Some(balanced) = measured.balanced_accuracy() {
+        lines.add("balanced accuracy", percent(balanced));
+    }
+    if measured.confusion.len() == 2 {
+        let undefined = || "undefined: all rows are of one class".to_owned();
+        lines.add("AUC", measured.auc.map_or_else(undefined, |auc| format!("{auc:.4}")));
+        let undefined = || "undefined: no row is of the positive class".to_owned();
+        let average = measured.average_precision;
+        lines.add("average precision", average.map_or_else(undefined, |average| format!("{average:.4}")));
+    }
+    if let Some(log_loss) = measured.log_loss {
+        lines.add("log loss", number(log_loss));
+    }
+    if let Some(brier) = measured.brier {
+        lines.add("Brier score", number(brier));
+    }
+    lines
+}
+
+/// Precision, recall and F1 of each class, and their averages.
+fn retrieval_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String>> {
+    let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+    let weight = |value: f64| if measured.weighted { number(value) } else { count(value as u64) };
+    let row = |name: &str, of: &Retrieval| {
+        vec![name.to_owned(), figure(of.precision), figure(of.recall), figure(of.f1), weight(of.support)]
+    };
+    let rows = if measured.weighted { "weight" } else { "rows" };
+    let mut lines = vec![["class", "precision", "recall", "F1", rows].map(str::to_owned).to_vec()];
+    if labels.len() <= LISTED {
+        lines.extend(labels.names().iter().zip(&measured.classes()).map(|(name, of)| row(name, of)));
+    }
+    lines.push(row("macro average", &measured.macro_average()));
+    lines.push(row("weighted average", &measured.weighted_average()));
+    lines
+}
+
+fn confusion_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String>> {
+    let weight = |value: f64| if measured.weighted { number(value) } else { count(value as u64) };
+    let names = labels.names();
+    let mut rows = vec![vec!["true \\ predicted".to_owned()]];
+    rows[0].extend(names.iter().cloned());
+    rows[0].push("error".into());
+    for (class, counts) in measured.confusion.iter().enumerate() {
+        let total: f64 = counts.iter().sum();
+        let mut row = vec![names[class].clone()];
+        row.extend(counts.iter().map(|c| weight(*c)));
+        let error = if total > 0.0 { percent((total - counts[class]) / total) } else { "–".into() };
+        row.push(error);
+        rows.push(row);
+    }
+    rows
+}
+
+/// All figures, with null for what does not apply or is undefined.
+pub fn as_json(evaluation: &Evaluation, labels: &Labels) -> Map<String, Value> {
+    let (classes, numbers) = match evaluation {
+        Evaluation::Classes(measured) => (Some(measured), None),
+        Evaluation::Numbers(measured) => (None, Some(measured)),
+    };
+    let weighted = classes.map_or_else(|| numbers.is_some_and(|it| it.weighted), |it| it.weighted);
+    let single = classes.map(single);
+    let all = json!({
+        "rows": evaluation.rows(),
+        "weighted": weighted,
+        "error": evaluation.error(),
+        "accuracy": evaluation.error().map(|error| 1.0 - error),
+        "interval": classes.and_then(|it| it.interval(CONFIDENCE)),
+        "labels": classes.map(|_| labels.names()),
+        "confusion": classes.map(confusion_json),
+        "balanced_accuracy": classes.and_then(Classification::balanced_accuracy),
+        "precision": single.and_then(|it| it.precision),
+        "recall": single.and_then(|it| it.recall),
+        "f1": single.and_then(|it| it.f1),
+        "classes": classes.map(|it| classes_json(it, labels)),
+        "macro": classes.map(|it| retrieval_json(&it.macro_average())),
+        "weighted_average": classes.map(|it| retrieval_json(&it.weighted_average())),
+        "auc": classes.and_then(|it| it.auc),
+        "average_precision": classes.and_then(|it| it.average_precision),
+        "log_loss": classes.and_then(|it| it.log_loss),
+        "brier": classes.and_then(|it| it.brier),
+        "r2": numbers.and_then(|it| it.r2),
+        "mae": numbers.map(|it| it.mae),
+        "rmse": numbers.map(|it| it.rmse),
+        "median_absolute_error": numbers.map(|it| it.median_absolute_error),
+        "max_error": numbers.map(|it| it.max_error),
+    });
+    if let Value::Object(all) = all { all } else { Map::new() }
+}
+
+/// Of two classes the figures of the positive one, of more their averages.
+fn single(measured: &Classification) -> Retrieval {
+    match measured.classes()[..] {
+        [_, positive] => positive,
+        _ => measured.macro_average(),
+    }
+}
+
+fn classes_json(measured: &Classification, labels: &Labels) -> Vec<Value> {
+    let of = |(label, of): (&String, &Retrieval)| {
+        let mut class = retrieval_json(of);
+        class.insert("label".to_owned(), json!(label));
+        class.insert("support".to_owned(), whole(of.support));
+        Value::Object(class)
+    };
+    labels.names().iter().zip(&measured.classes()).map(of).collect()
+}
+
+fn retrieval_json(of: &Retrieval) -> Map<String, Value> {
+    let figures = [("precision", of.precision), ("recall", of.recall), ("f1", of.f1)];
+    figures.into_iter().map(|(name, figure)| (name.to_owned(), json!(figure))).collect()
+}
+
+fn confusion_json(measured: &Classification) -> Vec<Vec<Value>> {
+    measured.confusion.iter().map(|row| row.iter().map(|count| whole(*count)).collect()).collect()
+}
+
+/// Counts of rows as whole numbers; weights as they are.
+fn whole(count: f64) -> Value {
+    if count.fract() == 0.0 && count < 9e15 { json!(count as u64) } else { json!(count) }
 }

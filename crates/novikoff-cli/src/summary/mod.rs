@@ -8,4 +8,5 @@ pub mod model;
 pub mod prediction;
 pub mod trace;
 pub mod training;
+pub mod tuning;
 pub mod written;

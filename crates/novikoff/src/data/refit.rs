@@ -119,13 +119,7 @@ impl Refit for Refittable {
 
 /// Both parts of these rows, which may be others than those of the data set. Missing numbers are filled in by
 /// the means of the training rows.
-fn split(
-    data: &Dataset,
-    rows: &Matrix,
-    filled: &[Filled],
-    training: &[usize],
-    held_out: &[usize],
-) -> Parts {
+fn split(data: &Dataset, rows: &Matrix, filled: &[Filled], training: &[usize], held_out: &[usize]) -> Parts {
     let columns = columns(rows, &data.schema, training);
     let means = means(rows, filled, training);
     let selection = Selection { rows, filled, means, columns };
@@ -153,8 +147,7 @@ impl Selection<'_> {
             return self.rows.select(of.iter().copied());
         }
         let width = self.width();
-        let layout =
-            if self.rows.is_dense() { Layout::Dense { columns: width } } else { Layout::Sparse };
+        let layout = if self.rows.is_dense() { Layout::Dense { columns: width } } else { Layout::Sparse };
         let mut builder = Builder::new(layout);
         let mut entries: Vec<(u32, f64)> = Vec::new();
         let (mut indices, mut values) = (Vec::new(), Vec::new());
@@ -322,7 +315,11 @@ mod tests {
             label: Some("label".into()),
             ..TableOptions::default()
         };
-        Options { table, recipe: TextRecipe { min_documents: 2, ..TextRecipe::default() }, ..Options::default() }
+        Options {
+            table,
+            recipe: TextRecipe { min_documents: 2, ..TextRecipe::default() },
+            ..Options::default()
+        }
     }
 
     fn opened(name: &str, text: &str, options: &Options) -> Reader {
@@ -364,8 +361,7 @@ mod tests {
         assert_eq!(rounded(&parts.training), rounded(&alone));
         assert_eq!(parts.training.rows.columns(), alone.rows.columns());
         let labels = &whole.data().names;
-        let purpose =
-            Purpose::Evaluation { labels, schema: &alone.schema, features: alone.rows.columns() };
+        let purpose = Purpose::Evaluation { labels, schema: &alone.schema, features: alone.rows.columns() };
         let text = text(&rows(true));
         let input = Input::Bytes { name: name.into(), bytes: text.as_bytes().into() };
         let options = Options { table: TableOptions::default(), ..Options::default() };
@@ -413,7 +409,8 @@ mod tests {
                 format!("{}\t{}", if *label { "a" } else { "b" }, words.join(" "))
             }));
             let held = held(&seed, lines.len());
-            let options = Options { table: TableOptions::default(), ..options() };
+            let format = Some(crate::read::Format::Text);
+            let options = Options { table: TableOptions::default(), format, ..options() };
             check("t.txt", "", &lines, &options, &held);
         }
 

@@ -79,9 +79,8 @@ impl Classification {
     /// ```
     pub fn classes(&self) -> Vec<Retrieval> {
         let predicted = |class: usize| self.confusion.iter().map(|row| row[class]).sum::<f64>();
-        let of = |(class, row): (usize, &Vec<f64>)| {
-            Retrieval::of(row[class], predicted(class), row.iter().sum())
-        };
+        let of =
+            |(class, row): (usize, &Vec<f64>)| Retrieval::of(row[class], predicted(class), row.iter().sum());
         self.confusion.iter().enumerate().map(of).collect()
     }
 

@@ -26,15 +26,8 @@ pub enum Metric {
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 7] = [
-        Metric::Error,
-        Metric::Auc,
-        Metric::LogLoss,
-        Metric::F1,
-        Metric::R2,
-        Metric::Mae,
-        Metric::Mse,
-    ];
+    pub const ALL: [Metric; 7] =
+        [Metric::Error, Metric::Auc, Metric::LogLoss, Metric::F1, Metric::R2, Metric::Mae, Metric::Mse];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {

@@ -520,7 +520,7 @@ macro_rules! penalised {
             /// warm-started from the last. [`tune`] has more settings.
             pub fn tune(&self, data: &Dataset, folds: usize, values: Option<Vec<f64>>) -> Result<Tuned> {
                 let search = Search { folds, values, ..Search::default() };
-        tune(data, &Learner::from(self.clone()), &search, &mut Unwatched)
+                tune(data, &Learner::from(self.clone()), &search, &mut Unwatched)
             }
         }
     };

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::evaluate::Metric;
 use crate::loss::LossName;
 use crate::model::Task;
-use folds::{Ends, run};
-pub(super) use folds::{Place, deal, mapped};
+pub(super) use folds::Place;
+use folds::{Ends, deal, run};
 use path::Path;
 
 /// What is chosen.
@@ -158,9 +158,7 @@ pub fn tune(
         return Err(undefined_everywhere(by));
     }
     let fit = match best {
-        Some(best) if !stopped => {
-            Some(train(data, None, &with_value(learner, table[best].value), observer)?)
-        }
+        Some(best) if !stopped => Some(train(data, None, &with_value(learner, table[best].value), observer)?),
         _ => None,
     };
     // A model that is not the minimum is not what was asked for.
@@ -172,7 +170,9 @@ pub fn tune(
 fn undefined_everywhere(by: Metric) -> Error {
     let what = format!("`by = {}` is undefined in every fold", by.name());
     let hint = match by {
-        Metric::R2 => "the held-out rows of each fold all have the same target: use fewer folds, or `by = mse`",
+        Metric::R2 => {
+            "the held-out rows of each fold all have the same target: use fewer folds, or `by = mse`"
+        }
         _ => "the held-out rows of each fold are all of one class: use fewer folds, or `by = error`",
     };
     Error::input(what).hint(hint)
@@ -189,7 +189,8 @@ fn criterion(learner: &Learner, search: &Search, classes: usize) -> Result<Metri
     let by = search.by.unwrap_or(usual);
     by.check(task, classes)?;
     if by == Metric::LogLoss && !has_probabilities(learner) {
-        let what = format!("`by = log-loss` needs probabilities, and the scores of {} are none", learner.name());
+        let what =
+            format!("`by = log-loss` needs probabilities, and the scores of {} are none", learner.name());
         return Err(Error::usage(what)
             .hint("use `learner = logistic` or bayes, or another `by`; `calibrate` comes after the choice"));
     }

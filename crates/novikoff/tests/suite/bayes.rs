@@ -10,7 +10,7 @@ use novikoff::model::Model;
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{ClassWeight, Learner, NaiveBayes, Parameter, train, train_online, tune};
+use novikoff::train::{ClassWeight, Learner, NaiveBayes, Parameter, Search, train, train_online, tune};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -234,17 +234,22 @@ fn hashed_features_give_the_posteriors_of_named_ones() {
     }
 }
 
+fn folds(folds: usize) -> Search {
+    Search { folds, ..Search::default() }
+}
+
 #[test]
 fn tune_chooses_the_smoothing_with_the_least_error() {
     let data = read(&documents(400, 3, 9), Format::Vw, None);
-    let tuned = tune(&data, &settings(Likelihood::Multinomial), 4, None, &mut Unwatched).unwrap();
+    let tuned = tune(&data, &settings(Likelihood::Multinomial), &folds(4), &mut Unwatched).unwrap();
     assert_eq!((tuned.parameter, tuned.path.len()), (Parameter::Smoothing, 11));
-    let least = tuned.path.iter().map(|tried| tried.error).fold(f64::INFINITY, f64::min);
-    assert_eq!(tuned.path[tuned.best].error, least);
+    let least = tuned.path.iter().map(|tried| tried.mean.unwrap()).fold(f64::INFINITY, f64::min);
+    assert_eq!(tuned.chosen().unwrap().mean, Some(least));
     let mut chosen = settings(Likelihood::Multinomial);
-    chosen.own_bayes().smoothing = tuned.path[tuned.best].value;
-    assert_eq!(tuned.fit.model, learned(&data, &chosen));
-    assert!(tune(&data, &settings(Likelihood::Multinomial), 4, Some(vec![0.0]), &mut Unwatched).is_err());
+    chosen.own_bayes().smoothing = tuned.chosen().unwrap().value;
+    assert_eq!(tuned.fit.unwrap().model, learned(&data, &chosen));
+    let none = Search { values: Some(vec![0.0]), ..folds(4) };
+    assert!(tune(&data, &settings(Likelihood::Multinomial), &none, &mut Unwatched).is_err());
 }
 
 /// A class of one row is missing where its fold is held back: it is not chosen there, and nothing breaks.
@@ -252,7 +257,7 @@ fn tune_chooses_the_smoothing_with_the_least_error() {
 fn a_class_of_one_row_can_be_tuned_with() {
     let data = read(&format!("{THREE}d 4:1\n{THREE}"), Format::Svmlight, None);
     for likelihood in Likelihood::ALL {
-        assert!(tune(&data, &settings(likelihood), 3, None, &mut Unwatched).is_ok());
+        assert!(tune(&data, &settings(likelihood), &folds(3), &mut Unwatched).is_ok());
     }
 }
 

@@ -17,7 +17,7 @@ use novikoff::solver::{
     AugmentedLagrangian, Control, DualCoordinateDescent, Newton, Solution, Solver, Termination, WarmStart,
     multinomial,
 };
-use novikoff::train::{Learner, LearnerName, Risk, Strength, train, tune};
+use novikoff::train::{Learner, LearnerName, Risk, Search, Strength, train, tune};
 use proptest::prelude::*;
 
 fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
@@ -424,8 +424,10 @@ fn a_path_of_joint_fits_ends_where_fits_of_their_own_do() {
     let data = dataset(&rows, &labels, Vec::new());
     let settings =
         LearnerName::Logistic.learner().with_risk(Risk { tolerance: 1e-9, ..Risk::of(LossName::Logistic) });
-    let path =
-        |lambdas: &[f64]| tune(&data, &settings, 3, Some(lambdas.to_vec()), &mut Unwatched).unwrap().path;
+    let path = |lambdas: &[f64]| {
+        let search = Search { folds: 3, values: Some(lambdas.to_vec()), ..Search::default() };
+        tune(&data, &settings, &search, &mut Unwatched).unwrap().path
+    };
     let whole = path(&[1.0, 0.1, 0.01, 1e-3]);
     for tried in &whole {
         assert_eq!(path(&[tried.value])[0], *tried);

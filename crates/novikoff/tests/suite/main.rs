@@ -25,4 +25,5 @@ mod probabilities;
 mod proofs;
 mod reading;
 mod targets;
+mod tuning;
 mod with;

@@ -13,7 +13,7 @@ use novikoff::model::{Scorer, explain, from_bytes, to_bytes};
 use novikoff::online::Order;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{Learner, LearnerName, train, train_online, tune};
+use novikoff::train::{Learner, LearnerName, Search, train, train_online, tune};
 
 const POLY: Map = Map::Poly { degree: 2 };
 const FOURIER: Map = Map::Fourier { count: 60, gamma: 0.7, seed: 3 };
@@ -160,9 +160,10 @@ fn calibration_and_tuning_see_mapped_rows() {
     let calibrated = settings(LearnerName::Svm, POLY).with_calibrate(Some(CalibrationMethod::Platt));
     let fit = train(&data, None, &calibrated, &mut Unwatched).unwrap();
     assert!(fit.model.probabilities.is_some() && fit.train_error == Some(0.0));
-    let tuned = tune(&data, &settings(LearnerName::Logistic, POLY), 4, None, &mut Unwatched).unwrap();
-    assert!(tuned.path[tuned.best].error < 0.02);
-    assert_eq!(tuned.fit.model.scorer.map(), Some(POLY));
+    let search = Search { folds: 4, ..Search::default() };
+    let tuned = tune(&data, &settings(LearnerName::Logistic, POLY), &search, &mut Unwatched).unwrap();
+    assert!(tuned.chosen().unwrap().mean < Some(0.02));
+    assert_eq!(tuned.fit.unwrap().model.scorer.map(), Some(POLY));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The folds of a search: each with its own recipe, its own warm starts, and the figures of its held-out rows.
 
-use super::path::From;
 use super::Metric;
+use super::path::From;
 use crate::control::{Flow, Observer, Progress, Watch};
 use crate::data::{Dataset, Parts, Refit};
 use crate::error::Result;
@@ -70,8 +70,7 @@ pub(super) fn run<R: Refit>(
         let mut place = Place::new((fold, folds), search.symbol, (&finished, of), search.watch);
         figures(search, &parts, (values, from), ends, &mut place)
     };
-    let figures: Vec<Result<Vec<Option<f64>>>> =
-        ends.par_iter_mut().enumerate().map(one).collect();
+    let figures: Vec<Result<Vec<Option<f64>>>> = ends.par_iter_mut().enumerate().map(one).collect();
     figures.into_iter().collect()
 }
 

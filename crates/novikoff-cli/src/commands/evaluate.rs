@@ -12,7 +12,7 @@ use novikoff::Result;
 use novikoff::evaluate::evaluate;
 use novikoff::model;
 use novikoff::read::{Input, Reader};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Runs the command.
 pub fn run(arguments: &Evaluate) -> Result<Ending> {
@@ -25,8 +25,8 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     warn(&input.name(), &data.report);
     let measured = evaluate(&model, &data)?;
     if arguments.output_form.json {
-        let mut all = evaluation::as_json(&measured, &model.labels);
-        all.insert("command".to_owned(), json!("evaluate"));
+        let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);
+        all.extend(evaluation::as_json(&measured, &model.labels));
         all.insert("warnings".to_owned(), json!(warnings()));
         print(&format!("{}\n", Value::Object(all)))?;
     } else {

@@ -18,7 +18,7 @@ use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose};
 use novikoff::train::{Learner, LearnerName, Search, Tuned, tune};
 use novikoff::{Error, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::time::Instant;
 
 /// Runs the command.
@@ -148,8 +148,8 @@ fn measure_and_draw(
 }
 
 fn as_json(tuned: &Tuned, rows: f64, fit: Value) -> Value {
-    let mut all = tuning::as_json(tuned, rows);
-    all.insert("command".to_owned(), json!("tune"));
+    let mut all = Map::from_iter([("command".to_owned(), json!("tune"))]);
+    all.extend(tuning::as_json(tuned, rows));
     all.insert("interrupted".to_owned(), json!(fit.is_null()));
     all.insert("fit".to_owned(), fit);
     all.insert("warnings".to_owned(), json!(warnings()));

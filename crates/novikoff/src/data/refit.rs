@@ -327,10 +327,14 @@ mod tests {
         Reader::open(&input, options, &Purpose::Training).unwrap()
     }
 
-    fn entries(data: &Dataset) -> Vec<Vec<(String, f64)>> {
+    fn entries(data: &Dataset, columns: usize) -> Vec<Vec<(String, f64)>> {
         let of_row = |i: usize| {
             let mut row = Vec::new();
-            data.rows.row(i).for_each_nonzero(|j, x| row.push((data.schema.name(j), x)));
+            // An index that the model does not know stays in its rows; it weighs nothing.
+            let known = |j: u32| (j as usize) < columns;
+            data.rows.row(i).for_each_nonzero(|j, x| {
+                row.extend(known(j).then(|| (data.schema.name(j), x)));
+            });
             row.sort_by(|a, b| a.0.cmp(&b.0));
             row
         };
@@ -338,9 +342,9 @@ mod tests {
     }
 
     /// As [`entries`], with numbers rounded: means are summed in another order.
-    fn rounded(data: &Dataset) -> Vec<Vec<(String, i64)>> {
+    fn rounded(data: &Dataset, columns: usize) -> Vec<Vec<(String, i64)>> {
         let round = |(name, x): (String, f64)| (name, (x * 1e6).round() as i64);
-        entries(data).into_iter().map(|row| row.into_iter().map(round).collect()).collect()
+        entries(data, columns).into_iter().map(|row| row.into_iter().map(round).collect()).collect()
     }
 
     /// The training rows are those of a file that has no others, and the held-out rows what is read with its
@@ -358,15 +362,16 @@ mod tests {
         let alone = opened(name, &text(&rows(false)), options).read(&mut Unwatched);
         let parts = whole.split(&rows(false), &rows(true));
         let (Ok(alone), Ok(parts)) = (alone, parts) else { return };
-        assert_eq!(rounded(&parts.training), rounded(&alone));
-        assert_eq!(parts.training.rows.columns(), alone.rows.columns());
+        let columns = alone.rows.columns();
+        assert_eq!(parts.training.rows.columns(), columns);
+        assert_eq!(rounded(&parts.training, columns), rounded(&alone, columns));
         let labels = &whole.data().names;
         let purpose = Purpose::Evaluation { labels, schema: &alone.schema, features: alone.rows.columns() };
         let text = text(&rows(true));
         let input = Input::Bytes { name: name.into(), bytes: text.as_bytes().into() };
         let options = Options { table: TableOptions::default(), ..Options::default() };
         let held_out = Reader::open(&input, &options, &purpose).unwrap().read(&mut Unwatched).unwrap();
-        assert_eq!(rounded(&parts.held_out), rounded(&held_out));
+        assert_eq!(rounded(&parts.held_out, columns), rounded(&held_out, columns));
         let names = |data: &Dataset| {
             data.labels.iter().map(|&label| data.names.names()[label as usize].clone()).collect::<Vec<_>>()
         };

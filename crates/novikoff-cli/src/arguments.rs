@@ -1,7 +1,7 @@
 //! The command line as the user writes it. Each option holds its name, its help and its possible values.
 
 use crate::picture::PictureName;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;
@@ -18,7 +18,7 @@ use novikoff::read::Format;
 use novikoff::solver::Schedule;
 use novikoff::train::{LearnerName, SolverName};
 use novikoff::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,8 +56,8 @@ pub enum Command {
     /// Set the perceptron's variants side by side, epoch by epoch and kernel by kernel, and other learners
     /// with them.
     Compare(Box<Compare>),
-    /// Measure a model on labelled rows.
-    Evaluate(Evaluate),
+    /// Measure a model on labelled rows, or a learner by cross-validation.
+    Evaluate(Box<Evaluate>),
     /// Show what a model is, and its largest weights.
     Inspect(Inspect),
     /// Decide whether rows can be separated, and bracket their margin, with a proof.
@@ -82,7 +82,7 @@ impl Command {
             Command::Predict(it) => it.json,
             Command::Tune(it) => it.train.output_form.json,
             Command::Compare(it) => it.output_form.json,
-            Command::Evaluate(it) => it.output_form.json,
+            Command::Evaluate(it) => it.train.output_form.json,
             Command::Inspect(it) => it.output_form.json,
             Command::Margin(it) => it.output_form.json,
             Command::Verify(it) => it.output_form.json,
@@ -480,16 +480,106 @@ pub struct Predict {
     pub json: bool,
 }
 
+const EVALUATE_EXAMPLES: &str = "\
+Examples:
+  novikoff evaluate a9a.model a9a.t.svm
+  novikoff evaluate spam.model mail.csv --threshold 0.9 --report spam.html
+  novikoff evaluate spam.model mail.csv --costs spam=1,ham=10
+  novikoff evaluate --folds 5 adult.csv --label income --missing indicator
+  novikoff evaluate --folds 10 words.svm --learner bayes --smoothing 0.1";
+
+const EVALUATE_USAGE: &str = "\
+novikoff evaluate [OPTIONS] <MODEL> <DATA>
+       novikoff evaluate [OPTIONS] --folds <N> <DATA>";
+
 #[derive(Debug, Args)]
+#[command(after_help = EVALUATE_EXAMPLES, override_usage = EVALUATE_USAGE, mut_args = of_evaluation)]
 pub struct Evaluate {
-    /// The model.
-    pub model: PathBuf,
+    #[command(flatten)]
+    pub train: Train,
     /// Labelled rows: a path, or - for standard input.
-    pub data: PathBuf,
-    #[command(flatten)]
-    pub reading: Reading,
-    #[command(flatten)]
-    pub output_form: OutputForm,
+    #[arg(value_name = "DATA")]
+    pub rows: Option<PathBuf>,
+    /// Cross-validate instead of measuring a model: train on all folds but one, measure on that one, each in
+    /// turn. All options below that say how to learn are for this, and are those of `train`.
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub folds: Option<usize>,
+    /// Two classes: take a row for the positive one if its probability, of a model that gives probabilities,
+    /// or else its score is at least T [default: a score of 0].
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    pub threshold: Option<f64>,
+    /// Two classes: what a wrong prediction costs for a row of each label, as LABEL=COST,…; prints the mean
+    /// cost, and the threshold at which it is least [default of each: 1].
+    #[arg(long, value_name = "COSTS", allow_hyphen_values = true)]
+    pub costs: Option<String>,
+}
+
+/// Options of a training that an evaluation has no use for.
+const NOT_OF_EVALUATIONS: [&str; 8] =
+    ["test", "output", "online", "validation", "patience", "budget", "certificate", "trace"];
+
+/// Options that are not about learning.
+const OF_ROWS: [&str; 20] = [
+    "rows",
+    "folds",
+    "threshold",
+    "costs",
+    "report",
+    "picture",
+    "force",
+    "json",
+    "format",
+    "skip_bad_rows",
+    "threads",
+    "memory",
+    "zero_based",
+    "max_index",
+    "labels",
+    "label",
+    "drop",
+    "row_weights",
+    "delimiter",
+    "missing",
+];
+
+/// An argument of a training as one of an evaluation.
+fn of_evaluation(argument: Arg) -> Arg {
+    let id = argument.get_id().as_str();
+    match id {
+        "data" => argument.value_name("MODEL").help("The model; with --folds, the rows"),
+        "text" | "hash_bits" | "header" | "no_header" | "help" | "quiet" | "verbose" => argument,
+        _ if OF_ROWS.contains(&id) => argument,
+        _ if NOT_OF_EVALUATIONS.contains(&id) => argument.hide(true).requires("folds"),
+        _ => argument.requires("folds"),
+    }
+}
+
+impl Evaluate {
+    /// The model and its rows, or the rows to cross-validate with.
+    pub fn inputs(&self) -> Result<Inputs<'_>> {
+        match (self.folds, &self.rows) {
+            (None, Some(rows)) => Ok(Inputs::Model(&self.train.data, rows)),
+            (Some(folds), None) => Ok(Inputs::Folds(folds)),
+            (None, None) => {
+                Err(Error::usage("evaluate needs a model and the rows to measure it on: MODEL DATA")
+                    .hint("--folds N cross-validates without a model: evaluate --folds 5 DATA"))
+            }
+            (Some(_), Some(rows)) => {
+                let what =
+                    format!("--folds trains models of its own, and {} is one file too many", rows.display());
+                Err(Error::usage(what).hint("leave out the model, or --folds"))
+            }
+        }
+    }
+}
+
+/// What is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub enum Inputs<'a> {
+    /// A model, on these rows.
+    Model(&'a Path, &'a Path),
+    /// A learner, in so many folds of the rows.
+    Folds(usize),
 }
 
 #[derive(Debug, Args)]

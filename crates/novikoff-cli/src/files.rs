@@ -97,7 +97,14 @@ impl Files {
             Command::Tune(tune) => none.of_training(&tune.train),
             Command::Compare(compare) => none.of_comparison(compare),
             Command::Predict(it) => none.reads("MODEL", &it.model).reads_rows(&it.data, &it.reading),
-            Command::Evaluate(it) => none.reads("MODEL", &it.model).reads_rows(&it.data, &it.reading),
+            Command::Evaluate(it) => match &it.rows {
+                None => none.of_training(&it.train),
+                Some(rows) => none
+                    .reads("MODEL", &it.train.data)
+                    .reads_rows(rows, &it.train.reading)
+                    .draws(&it.train.pictures)
+                    .forced(it.train.writing.force),
+            },
             Command::Inspect(it) => none.reads("MODEL", &it.model),
             Command::Margin(it) => none
                 .reads_rows(&it.data, &it.reading)
@@ -307,6 +314,8 @@ mod tests {
         }
         if let Some(long) = argument.get_long() {
             words.extend([format!("--{long}"), value.to_owned()]);
+            // Most of its options are for folds.
+            words.extend((command.get_name() == "evaluate").then(|| "--folds=2".to_owned()));
         }
         words
     }

@@ -4,7 +4,7 @@ mod applied;
 mod learner;
 
 pub use applied::{Use, options_for};
-pub use learner::{depends_on_labels, learner, learner_or};
+pub use learner::{depends_on_labels, learner, learner_or, pairs};
 
 use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
 use clap::ValueEnum;

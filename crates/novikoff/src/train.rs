@@ -5,6 +5,7 @@ mod budget;
 mod builders;
 mod certify;
 mod classes;
+mod cross_validate;
 mod fit;
 mod geometry;
 mod kernel;
@@ -24,6 +25,7 @@ pub use builders::{
     Boosting, ExponentialLoss, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
     LogisticRegression, MaxMargin,
 };
+pub use cross_validate::{CrossValidated, cross_validate, over_folds};
 pub use fit::{CountDetails, Details, Fit, History, RunDetails, StreamDetails};
 pub use geometry::Geometry;
 pub use learner::{
@@ -78,6 +80,16 @@ pub fn train(
     }
     check_task(data, learner)?;
     check_memory(data, learner)?;
+    train_on(data, validation, learner, observer)
+}
+
+/// Trains on rows that have been checked, or on some of them.
+fn train_on(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    learner: &Learner,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
     match learner.shared().map {
         Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
         None => train_as_given(data, validation, learner, observer),

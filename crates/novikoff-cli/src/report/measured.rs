@@ -1,27 +1,25 @@
 //! How the model does on rows that it is measured on: confusion, ROC, calibration; predictions against
 //! targets.
 
-use super::training::{Evidence, classes, scores_of};
+use super::evaluation::Shown;
+use super::training::{Evidence, classes};
 use super::{Section, line};
 use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
 use novikoff::Result;
-use novikoff::model::{Model, Task};
-use novikoff::multiclass::decide;
+use novikoff::data::Labels;
+use novikoff::evaluate::{Evaluation, Predictions};
+use novikoff::model::Task;
 use novikoff::plot::{self, Chart, Confusion, Look, Panel, Scale, Series};
 
-/// Rows with what the model makes of them.
+/// Rows with what a model makes of them.
 pub struct Measured<'a> {
-    model: &'a Model,
+    labels: &'a Labels,
     /// Which rows, in words.
     rows: String,
-    /// The scores, [`Self::outputs`] a row.
-    scores: Vec<f64>,
-    outputs: usize,
-    /// The classes; rows of no class that the model knows are left out, with their scores.
-    classes: Vec<usize>,
-    /// Instead, for numbers.
-    targets: Vec<f64>,
+    predictions: Predictions,
+    /// The class that each row is taken for; empty for numbers.
+    decided: Vec<usize>,
     seed: u64,
 }
 
@@ -58,50 +56,56 @@ impl<'a> Measured<'a> {
         } else {
             String::new()
         };
-        let outputs = model.scorer.outputs();
-        let mut scores = scores_of(&model.scorer, data, &picked);
-        let mut measured = Self {
-            model,
-            rows: format!("{what}{sampled}"),
-            scores: Vec::new(),
-            outputs,
-            classes: Vec::new(),
-            targets: Vec::new(),
-            seed,
+        let known: Vec<usize> = match model.task() {
+            Task::Regression => picked,
+            Task::Classes => {
+                let classes = classes(model, data);
+                picked.into_iter().filter(|&i| classes[i].is_some()).collect()
+            }
         };
-        if model.task() == Task::Regression {
-            let targets = data.targets()?;
-            measured.targets = picked.iter().map(|&i| targets[i]).collect();
-        } else {
-            let classes = classes(model, data);
-            let known: Vec<(usize, usize)> =
-                picked.iter().enumerate().filter_map(|(at, &i)| Some((at, classes[i]?))).collect();
-            scores =
-                known.iter().flat_map(|(at, _)| scores[at * outputs..(at + 1) * outputs].to_vec()).collect();
-            measured.classes = known.into_iter().map(|(_, class)| class).collect();
+        if known.is_empty() {
+            return Ok(None);
         }
-        measured.scores = scores;
-        Ok(Some(measured))
+        let predictions = match known.len() == data.len() {
+            true => Predictions::of(model, data)?,
+            false => Predictions::of(model, &data.select(&known))?,
+        };
+        let rows = format!("{what}{sampled}");
+        let decided = if model.task() == Task::Classes { predictions.decided() } else { Vec::new() };
+        Ok(Some(Self { labels: &model.labels, rows, predictions, decided, seed }))
     }
 
-    fn each(&self) -> impl Iterator<Item = (&[f64], usize)> {
-        self.scores.chunks_exact(self.outputs).zip(self.classes.iter().copied())
+    /// Predictions of an evaluation.
+    pub fn shown(shown: &Shown<'a>) -> Result<Self> {
+        let predictions = shown.predictions.clone();
+        let decided = match shown.threshold {
+            Some(threshold) => predictions.decided_at(threshold)?,
+            None if predictions.classes().is_empty() => Vec::new(),
+            None => predictions.decided(),
+        };
+        Ok(Self { labels: shown.labels, rows: shown.rows.clone(), predictions, decided, seed: 0 })
+    }
+
+    /// The rows that count, each with its class and its weight.
+    fn each(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let classes = self.predictions.classes().iter().enumerate();
+        let each = classes.map(|(i, &class)| (i, class as usize, self.predictions.weight(i)));
+        each.filter(|(_, _, weight)| *weight > 0.0)
     }
 
     /// Which class is taken for which.
     pub fn confusion(&self) -> Option<Section> {
-        let labels = self.model.labels.names();
-        if self.classes.is_empty() {
+        let labels = self.labels.names();
+        if self.decided.is_empty() {
             return None;
         }
-        let mut counts = vec![vec![0u64; labels.len()]; labels.len()];
-        self.each().for_each(|(scores, class)| counts[class][decide(scores)] += 1);
-        let right: u64 = (0..labels.len()).map(|class| counts[class][class]).sum();
-        let wrong = self.classes.len() as u64 - right;
+        let mut counts = vec![vec![0.0; labels.len()]; labels.len()];
+        self.each().for_each(|(i, class, weight)| counts[class][self.decided[i]] += weight);
+        let wrong = self.each().filter(|(i, class, _)| self.decided[*i] != *class).count();
         let description = format!(
             "{} of {} are taken for another class.",
-            count(wrong),
-            counted(self.classes.len() as u64, "row")
+            count(wrong as u64),
+            counted(self.each().count() as u64, "row")
         );
         let title = "Confusion";
         let confusion = Confusion { title, description: &description, labels, counts: &counts };
@@ -120,7 +124,10 @@ impl<'a> Measured<'a> {
         table[0].extend(shown.iter().map(|&j| labels[j].clone()));
         for &i in &shown {
             table.push(
-                [labels[i].clone()].into_iter().chain(shown.iter().map(|&j| count(counts[i][j]))).collect(),
+                [labels[i].clone()]
+                    .into_iter()
+                    .chain(shown.iter().map(|&j| weight_text(counts[i][j])))
+                    .collect(),
             );
         }
         Some(Section {
@@ -133,21 +140,19 @@ impl<'a> Measured<'a> {
     }
 
     /// How likely the class is, by probability or by score: what rows are ranked by.
-    fn rank(&self, class: usize, scores: &[f64], scratch: &mut Vec<f64>) -> f64 {
-        match (&self.model.probabilities, scores) {
+    fn rank(&self, class: usize, i: usize) -> f64 {
+        match (self.predictions.probabilities(i), self.predictions.scores(i)) {
             (_, [score]) => *score,
-            (Some(calibration), scores) => {
-                calibration.probabilities(scores, scratch);
-                scratch[class]
-            }
+            (Some(probabilities), _) => probabilities[class],
             (None, scores) => scores[class],
         }
     }
 
     /// True positives against false positives, over all thresholds.
     pub fn roc(&self) -> Option<Section> {
-        let labels = self.model.labels.names();
-        let candidates = if self.outputs == 1 { 1..2 } else { 0..labels.len() };
+        let labels = self.labels.names();
+        let is_single = self.predictions.outputs() == 1;
+        let candidates = if is_single { 1..labels.len().min(2) } else { 0..labels.len() };
         let mut curves: Vec<Roc> = candidates.filter_map(|class| self.roc_of(class)).collect();
         if curves.is_empty() {
             return None;
@@ -171,7 +176,7 @@ impl<'a> Measured<'a> {
         let title = "ROC curve";
         let panels = vec![Panel { title: String::new(), series }];
         let picture = Chart { title, description: &description, x, y, panels }.draw();
-        let rest = if self.outputs == 1 { "" } else { ", each class against the rest" };
+        let rest = if is_single { "" } else { ", each class against the rest" };
         let worst = match all > CURVES {
             true => format!(" Of {all} classes the {CURVES} with the smallest area are drawn."),
             false => String::new(),
@@ -191,20 +196,20 @@ impl<'a> Measured<'a> {
 
     /// None if all rows are of the class, or none is.
     fn roc_of(&self, class: usize) -> Option<Roc> {
-        let mut scratch = Vec::new();
-        let mut ranked: Vec<(f64, bool)> =
-            self.each().map(|(scores, own)| (self.rank(class, scores, &mut scratch), own == class)).collect();
+        let ranked = self.each().map(|(i, own, weight)| (self.rank(class, i), own == class, weight));
+        let mut ranked: Vec<(f64, bool, f64)> = ranked.collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let positives = ranked.iter().filter(|row| row.1).count() as f64;
-        let negatives = ranked.len() as f64 - positives;
+        let weight = |rows: &[(f64, bool, f64)], of: bool| {
+            rows.iter().filter(|row| row.1 == of).map(|row| row.2).sum::<f64>()
+        };
+        let (positives, negatives) = (weight(&ranked, true), weight(&ranked, false));
         if positives == 0.0 || negatives == 0.0 {
             return None;
         }
         let (mut found, mut taken, mut area) = (0.0, 0.0, 0.0);
         let mut curve = vec![(0.0, 0.0)];
         for ties in ranked.chunk_by(|a, b| a.0 == b.0) {
-            let own = ties.iter().filter(|row| row.1).count() as f64;
-            let others = ties.len() as f64 - own;
+            let (own, others) = (weight(ties, true), weight(ties, false));
             area += others * (found + own / 2.0);
             (found, taken) = (found + own, taken + others);
             curve.push((100.0 * taken / negatives, 100.0 * found / positives));
@@ -214,16 +219,16 @@ impl<'a> Measured<'a> {
 
     /// How often what is said with a probability is so.
     pub fn calibration(&self) -> Option<Section> {
-        let calibration = self.model.probabilities.as_ref().filter(|_| !self.classes.is_empty())?;
-        let mut scratch = Vec::new();
+        self.predictions.probabilities(0).filter(|_| !self.decided.is_empty())?;
+        let is_binary = self.labels.len() == 2;
         let mut bins = [(0.0, 0.0, 0.0); BINS];
-        for (scores, class) in self.each() {
-            calibration.probabilities(scores, &mut scratch);
+        for (i, class, weight) in self.each() {
             // Of two classes the positive one; of more the one that is decided for.
-            let said = if self.outputs == 1 { 1 } else { decide(scores) };
-            let (p, holds) = (scratch[said], f64::from(u8::from(class == said)));
+            let said = if is_binary { 1 } else { self.decided[i] };
+            let p = self.predictions.probabilities(i).map_or(0.0, |all| all[said]);
+            let holds = f64::from(u8::from(class == said));
             let bin = &mut bins[((p * BINS as f64) as usize).min(BINS - 1)];
-            *bin = (bin.0 + 1.0, bin.1 + p, bin.2 + holds);
+            *bin = (bin.0 + weight, bin.1 + weight * p, bin.2 + weight * holds);
         }
         let used: Vec<(f64, f64, f64)> = bins
             .iter()
@@ -267,18 +272,20 @@ impl<'a> Measured<'a> {
         let mut table = vec![line(["said", "is so", "rows"])];
         table.extend(
             used.iter()
-                .map(|(n, said, is)| vec![percent(said / 100.0), percent(is / 100.0), count(*n as u64)]),
+                .map(|(n, said, is)| vec![percent(said / 100.0), percent(is / 100.0), weight_text(*n)]),
         );
         Some(Section { name: PictureName::Calibration, heading: title.into(), text, picture, table })
     }
 
     /// Predicted numbers against true ones.
     pub fn predictions(&self) -> Option<Section> {
-        if self.targets.is_empty() {
+        let targets = self.predictions.targets();
+        if targets.is_empty() {
             return None;
         }
-        let picked = plot::sample(self.targets.len(), CLOUD, self.seed);
-        let points: Vec<(f64, f64)> = picked.iter().map(|&i| (self.targets[i], self.scores[i])).collect();
+        let picked = plot::sample(targets.len(), CLOUD, self.seed);
+        let points: Vec<(f64, f64)> =
+            picked.iter().map(|&i| (targets[i], self.predictions.scores(i)[0])).collect();
         let finite = || points.iter().map(|point| point.0).filter(|x| x.is_finite());
         let ends = [finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max)];
         let series = vec![
@@ -289,8 +296,8 @@ impl<'a> Measured<'a> {
                 look: Look::Reference,
             },
         ];
-        let mean = self.targets.iter().zip(&self.scores).map(|(y, s)| (y - s).abs()).sum::<f64>()
-            / self.targets.len() as f64;
+        let Evaluation::Numbers(measured) = self.predictions.measure() else { return None };
+        let mean = measured.mae;
         let description = format!("On average predictions are off by {}.", number(mean));
         let title = "Predicted against true";
         let panels = vec![Panel { title: String::new(), series }];
@@ -302,7 +309,7 @@ impl<'a> Measured<'a> {
             panels,
         }
         .draw();
-        let drawn = if points.len() < self.targets.len() {
+        let drawn = if points.len() < targets.len() {
             format!(" Drawn: {} rows, picked by the seed.", count(points.len() as u64))
         } else {
             String::new()
@@ -315,6 +322,11 @@ impl<'a> Measured<'a> {
         table.extend(points.iter().take(50).map(|(y, s)| vec![number(*y), number(*s)]));
         Some(Section { name: PictureName::Predictions, heading: title.into(), text, picture, table })
     }
+}
+
+/// A count of rows, or their weight.
+fn weight_text(weight: f64) -> String {
+    if weight.fract() == 0.0 && weight < 9e15 { count(weight as u64) } else { number(weight) }
 }
 
 /// A curve with fewer points, but its first and last.

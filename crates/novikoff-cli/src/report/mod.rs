@@ -11,6 +11,7 @@ mod rows;
 mod weights;
 
 pub mod comparison;
+pub mod evaluation;
 pub mod margin;
 pub mod training;
 pub mod tuning;

@@ -36,13 +36,10 @@ pub fn options_for(reading: &Reading, model: &Model, wanted: Use) -> Result<Opti
 }
 
 fn check_weights(reading: &Reading, wanted: Use) -> Result<()> {
-    if reading.row_weights.is_none() {
+    if reading.row_weights.is_none() || wanted == Use::Evaluation {
         return Ok(());
     }
-    let what = match wanted {
-        Use::Prediction => "--row-weights has no effect: a prediction is of one row, whatever its weight",
-        Use::Evaluation => "--row-weights has no effect: every row counts once in an evaluation",
-    };
+    let what = "--row-weights has no effect: a prediction is of one row, whatever its weight";
     Err(Error::usage(what).hint("leave out --row-weights"))
 }
 

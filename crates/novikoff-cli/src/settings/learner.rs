@@ -419,7 +419,7 @@ fn network(train: &Train, own: MultilayerPerceptron, shared: Shared, task: Task)
 }
 
 /// `LABEL=NUMBER,…`.
-fn pairs(text: &str) -> Option<Vec<(String, f64)>> {
+pub fn pairs(text: &str) -> Option<Vec<(String, f64)>> {
     let parse = |pair: &str| {
         let (label, number) = pair.rsplit_once('=')?;
         Some((label.to_owned(), number.parse().ok()?))

@@ -3,6 +3,7 @@
 use crate::render::{Lines, count, counted, number, percent, table};
 use novikoff::data::Labels;
 use novikoff::evaluate::{Classification, Evaluation, Regression, Retrieval};
+use novikoff::train::over_folds;
 use serde_json::{Map, Value, json};
 
 /// The confidence of intervals.
@@ -48,19 +49,14 @@ pub fn class_error_text(measured: &Classification) -> String {
     )
 }
 
-/// All figures, and tables of classes; the labels are the model's.
-pub fn text(evaluation: &Evaluation, labels: &Labels) -> String {
-    match evaluation {
-        Evaluation::Numbers(measured) => regression_lines(measured).text(),
-        Evaluation::Classes(measured) => {
-            let mut text = class_lines(measured).text();
-            text.push_str(&format!("\n{}", table(&retrieval_table(measured, labels))));
-            if labels.len() <= LISTED {
-                text.push_str(&format!("\n{}", table(&confusion_table(measured, labels))));
-            }
-            text
-        }
+/// Tables of classes; the labels are the model's.
+pub fn tables(evaluation: &Evaluation, labels: &Labels) -> String {
+    let Evaluation::Classes(measured) = evaluation else { return String::new() };
+    let mut text = format!("\n{}", table(&retrieval_table(measured, labels)));
+    if labels.len() <= LISTED {
+        text.push_str(&format!("\n{}", table(&confusion_table(measured, labels))));
     }
+    text
 }
 
 /// The figures alone.
@@ -208,4 +204,98 @@ fn confusion_json(measured: &Classification) -> Vec<Vec<Value>> {
 /// Counts of rows as whole numbers; weights as they are.
 fn whole(count: f64) -> Value {
     if count.fract() == 0.0 && count < 9e15 { json!(count as u64) } else { json!(count) }
+}
+
+/// A figure by its names: for people, and in JSON.
+struct Figure {
+    title: &'static str,
+    key: &'static str,
+    of: fn(&Evaluation) -> Option<f64>,
+    /// Whether it is a share of rows.
+    is_share: bool,
+}
+
+fn classes(evaluation: &Evaluation) -> Option<&Classification> {
+    if let Evaluation::Classes(measured) = evaluation { Some(measured) } else { None }
+}
+
+fn numbers(evaluation: &Evaluation) -> Option<&Regression> {
+    if let Evaluation::Numbers(measured) = evaluation { Some(measured) } else { None }
+}
+
+/// The figures that are averaged over folds.
+const FIGURES: [Figure; 14] = [
+    Figure { title: "error", key: "error", of: Evaluation::error, is_share: true },
+    Figure {
+        title: "balanced accuracy",
+        key: "balanced_accuracy",
+        of: |it| classes(it)?.balanced_accuracy(),
+        is_share: true,
+    },
+    Figure { title: "precision", key: "precision", of: |it| single(classes(it)?).precision, is_share: false },
+    Figure { title: "recall", key: "recall", of: |it| single(classes(it)?).recall, is_share: false },
+    Figure { title: "F1", key: "f1", of: |it| single(classes(it)?).f1, is_share: false },
+    Figure { title: "AUC", key: "auc", of: |it| classes(it)?.auc, is_share: false },
+    Figure {
+        title: "average precision",
+        key: "average_precision",
+        of: |it| classes(it)?.average_precision,
+        is_share: false,
+    },
+    Figure { title: "log loss", key: "log_loss", of: |it| classes(it)?.log_loss, is_share: false },
+    Figure { title: "Brier score", key: "brier", of: |it| classes(it)?.brier, is_share: false },
+    Figure { title: "R²", key: "r2", of: |it| numbers(it)?.r2, is_share: false },
+    Figure { title: "MAE", key: "mae", of: |it| Some(numbers(it)?.mae), is_share: false },
+    Figure { title: "RMSE", key: "rmse", of: |it| Some(numbers(it)?.rmse), is_share: false },
+    Figure {
+        title: "median error",
+        key: "median_absolute_error",
+        of: |it| Some(numbers(it)?.median_absolute_error),
+        is_share: false,
+    },
+    Figure {
+        title: "largest error",
+        key: "max_error",
+        of: |it| Some(numbers(it)?.max_error),
+        is_share: false,
+    },
+];
+
+/// The mean of each figure over folds, with its standard error.
+pub fn means_table(folds: &[Evaluation]) -> String {
+    let mut lines = vec![["mean over folds", "", "±", ""].map(str::to_owned).to_vec()];
+    for figure in &FIGURES {
+        let (mean, spread) = over_folds(folds, figure.of);
+        let shown = |value: f64| if figure.is_share { percent(value) } else { format!("{value:.4}") };
+        let shown = |value: f64| {
+            if numbers(&folds[0]).is_some() && figure.key != "r2" { number(value) } else { shown(value) }
+        };
+        let Some(mean) = mean else { continue };
+        let defined = folds.iter().filter(|fold| (figure.of)(fold).is_some()).count();
+        let remark = match defined < folds.len() {
+            true => format!("undefined in {} of {} folds", folds.len() - defined, folds.len()),
+            false => String::new(),
+        };
+        let spread = spread.map_or_else(|| "–".to_owned(), shown);
+        lines.push(vec![figure.title.to_owned(), shown(mean), spread, remark]);
+    }
+    table(&lines)
+}
+
+/// The same as JSON: the mean and its standard error under each figure's name.
+pub fn means_json(folds: &[Evaluation]) -> Value {
+    let of = |figure: &Figure| {
+        let (mean, spread) = over_folds(folds, figure.of);
+        (figure.key.to_owned(), json!(mean.map(|mean| json!({"mean": mean, "spread": spread}))))
+    };
+    Value::Object(FIGURES.iter().map(of).collect())
+}
+
+/// The figures of each fold.
+pub fn folds_json(folds: &[Evaluation]) -> Vec<Value> {
+    let of = |fold: &Evaluation| {
+        let figures = FIGURES.iter().map(|figure| (figure.key.to_owned(), json!((figure.of)(fold))));
+        Value::Object([("rows".to_owned(), json!(fold.rows()))].into_iter().chain(figures).collect())
+    };
+    folds.iter().map(of).collect()
 }

@@ -130,7 +130,34 @@ impl Predictions {
         }
     }
 
-    fn weight(&self, i: usize) -> f64 {
+    /// Scores a row: one for two classes and for numbers, else one a class.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// The scores of row `i`.
+    pub fn scores(&self, i: usize) -> &[f64] {
+        &self.scores[i * self.outputs..(i + 1) * self.outputs]
+    }
+
+    /// The probabilities of the classes of row `i`, if there are any.
+    pub fn probabilities(&self, i: usize) -> Option<&[f64]> {
+        let Truth::Classes(count, _) = &self.truth else { return None };
+        self.probabilities.get(i * count..(i + 1) * count)
+    }
+
+    /// The true classes, or none for numbers.
+    pub fn classes(&self) -> &[u32] {
+        if let Truth::Classes(_, classes) = &self.truth { classes } else { &[] }
+    }
+
+    /// The true numbers, or none for classes.
+    pub fn targets(&self) -> &[f64] {
+        if let Truth::Numbers(targets) = &self.truth { targets } else { &[] }
+    }
+
+    /// How much row `i` counts.
+    pub fn weight(&self, i: usize) -> f64 {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
 
@@ -146,19 +173,29 @@ impl Predictions {
                 Evaluation::Numbers(Regression::weighted(&self.scores, targets, &self.weights))
             }
             Truth::Classes(count, classes) => {
-                let decided: Vec<usize> = self.scores.chunks_exact(self.outputs).map(decide).collect();
-                Evaluation::Classes(self.classification(*count, classes, &decided))
+                Evaluation::Classes(self.classification(*count, classes, &self.decided()))
             }
         }
+    }
+
+    /// The class that the model decides for in each row.
+    pub fn decided(&self) -> Vec<usize> {
+        self.scores.chunks_exact(self.outputs).map(decide).collect()
+    }
+
+    /// The class of each row if one is taken for the positive one of two from this
+    /// [probability or score](Self::threshold_on) on.
+    pub fn decided_at(&self, threshold: f64) -> Result<Vec<usize>> {
+        self.two_classes()?;
+        self.check_threshold(threshold)?;
+        Ok(self.values().map(|value| usize::from(value >= threshold)).collect())
     }
 
     /// Measures what is decided if a row is taken for the positive one of two classes from this
     /// [probability or score](Self::threshold_on) on.
     pub fn measure_at(&self, threshold: f64) -> Result<Evaluation> {
         let (count, classes) = self.two_classes()?;
-        self.check_threshold(threshold)?;
-        let decided: Vec<usize> = self.values().map(|value| usize::from(value >= threshold)).collect();
-        Ok(Evaluation::Classes(self.classification(count, classes, &decided)))
+        Ok(Evaluation::Classes(self.classification(count, classes, &self.decided_at(threshold)?)))
     }
 
     /// What mistakes cost a row on average, where one for a row of the negative and of the positive class
@@ -291,4 +328,184 @@ fn classes_of(model: &Model, data: &Dataset) -> Result<Vec<u32>> {
         Error::input(format!("the model does not know the label {:?}", data.names.names()[label as usize]))
     };
     data.labels.iter().map(|&label| numbers[label as usize].ok_or_else(|| unknown(label))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Retrieval;
+    use super::*;
+    use crate::evaluate::Threshold;
+    use crate::model::Calibration;
+    use proptest::prelude::*;
+
+    fn of(calibration: Option<Calibration>, outputs: usize, scores: &[f64], truth: Truth) -> Predictions {
+        let mut probabilities = Vec::new();
+        let mut of_row = Vec::new();
+        if let Some(calibration) = calibration {
+            for scores in scores.chunks_exact(outputs) {
+                calibration.probabilities(scores, &mut of_row);
+                probabilities.extend_from_slice(&of_row);
+            }
+        }
+        Predictions { outputs, scores: scores.to_vec(), probabilities, truth, weights: Vec::new() }
+    }
+
+    fn classes(predictions: &Predictions) -> Classification {
+        let Evaluation::Classes(measured) = predictions.measure() else { panic!("classes") };
+        measured
+    }
+
+    fn close(found: impl Into<Option<f64>>, expected: f64) {
+        let found = found.into().unwrap();
+        assert!((found - expected).abs() < 1e-12 * expected.abs().max(1.0), "{found} {expected}");
+    }
+
+    fn all(of: &Retrieval, [precision, recall, f1]: [f64; 3]) {
+        close(of.precision, precision);
+        close(of.recall, recall);
+        close(of.f1, f1);
+    }
+
+    const SCORES: [f64; 24] = [
+        0.4, -0.3, 2.4, -0.3, 0.1, 1.6, -0.9, -0.6, 0.2, -0.3, -1.2, -0.2, -0.4, 0.6, -1.7, -0.7, 1.2, 1.9,
+        -1.5, 0.6, -1.0, -0.9, -0.9, -0.4,
+    ];
+    const CLASSES: [u32; 24] = [1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1];
+    const WEIGHTS: [f64; 24] = [
+        1.5, 1.0, 1.5, 2.0, 1.0, 1.0, 1.5, 0.5, 1.0, 1.5, 0.5, 2.0, 1.0, 0.5, 0.5, 1.0, 0.5, 2.0, 1.5, 2.0,
+        2.0, 0.5, 1.0, 2.0,
+    ];
+
+    /// By `sklearn.metrics` of scikit-learn 1.9.1, with and without `sample_weight`.
+    #[test]
+    fn figures_of_two_classes_are_those_of_scikit_learn() {
+        let truth = Truth::Classes(2, CLASSES.to_vec());
+        let mut predictions = of(Some(Calibration::Logistic), 1, &SCORES, truth);
+        let measured = classes(&predictions);
+        all(&measured.classes()[0], [0.6, 1.0, 0.75]);
+        all(&measured.classes()[1], [1.0, 0.6, 0.75]);
+        all(&measured.macro_average(), [0.8, 0.8, 0.75]);
+        all(&measured.weighted_average(), [0.85, 0.75, 0.75]);
+        close(measured.balanced_accuracy(), 0.8);
+        close(measured.auc, 0.8777777777777778);
+        close(measured.average_precision, 0.9273906485671192);
+        close(measured.log_loss, 0.5333769581195885);
+        close(measured.brier, 0.179567478428158);
+        close(1.0 - measured.error(), 0.75);
+        predictions.weights = WEIGHTS.to_vec();
+        let measured = classes(&predictions);
+        all(&measured.classes()[0], [0.5945945945945946, 1.0, 0.7457627118644068]);
+        all(&measured.macro_average(), [0.7972972972972974, 0.7972972972972974, 0.7457627118644068]);
+        all(&measured.weighted_average(), [0.8488318827301878, 0.7457627118644068, 0.7457627118644068]);
+        close(measured.auc, 0.8851351351351351);
+        close(measured.average_precision, 0.932092047701804);
+        close(measured.log_loss, 0.5220284504539935);
+        close(measured.brier, 0.1747604890117803);
+        close(1.0 - measured.error(), 0.7457627118644068);
+        assert_eq!(measured.interval(0.95), None);
+    }
+
+    #[test]
+    fn figures_of_three_classes_are_those_of_scikit_learn() {
+        let scores = [
+            -0.6, 1.2, -0.1, 2.3, 0.7, 0.1, -0.4, 1.0, -0.2, -0.8, 0.6, 0.0, 1.2, -0.1, -2.9, 0.8, -1.9, 1.5,
+            1.8, -0.4, -1.2, -1.4, 0.9, -0.2, -0.6, -0.2, 2.1, 0.3, 0.7, 0.8, 1.0, 1.1, -0.7, -0.2, -0.8,
+            -0.7, 1.1, -0.5, -0.1, -0.7, -0.6, 0.8, -0.4, -0.5, 0.5,
+        ];
+        let truth = Truth::Classes(3, vec![1, 1, 2, 1, 1, 2, 0, 1, 2, 0, 0, 2, 0, 2, 0]);
+        let mut predictions = of(Some(Calibration::Softmax), 3, &scores, truth);
+        let measured = classes(&predictions);
+        all(&measured.classes()[0], [0.4, 0.4, 0.4]);
+        all(&measured.macro_average(), [0.5333333333333333; 3]);
+        close(measured.log_loss, 0.8588384564137737);
+        close(measured.brier, 0.5334465384347057);
+        assert_eq!((measured.auc, measured.average_precision), (None, None));
+        predictions.weights =
+            [1.0, 0.5, 0.5, 1.5, 1.5, 1.5, 1.0, 1.5, 1.5, 1.5, 1.5, 0.5, 1.0, 1.0, 0.5].to_vec();
+        let measured = classes(&predictions);
+        all(&measured.classes()[2], [0.6666666666666666, 0.8, 0.7272727272727273]);
+        all(&measured.macro_average(), [0.5925925925925926, 0.6101010101010101, 0.597979797979798]);
+        all(&measured.weighted_average(), [0.5925925925925927, 0.6060606060606061, 0.5961432506887052]);
+        close(measured.balanced_accuracy(), 0.6101010101010101);
+        close(measured.log_loss, 0.7527987147234544);
+        close(measured.brier, 0.4611213910885172);
+    }
+
+    #[test]
+    fn figures_of_numbers_are_those_of_scikit_learn() {
+        let targets = vec![-1.9, -7.5, -0.9, 2.8, -3.4, -0.2, 0.7, -1.5, 1.3, 3.5, 0.8];
+        let scores = [-1.1, -8.0, 0.3, 3.9, -3.2, 1.5, 0.1, -1.7, 2.4, 2.4, 1.4];
+        let mut predictions = of(None, 1, &scores, Truth::Numbers(targets));
+        let Evaluation::Numbers(measured) = predictions.measure() else { panic!("numbers") };
+        close(measured.r2, 0.8971454594783148);
+        close(measured.mae, 0.827272727272727);
+        close(measured.rmse, 0.9366283826965351);
+        close(measured.median_absolute_error, 0.7999999999999998);
+        close(measured.max_error, 1.7);
+        predictions.weights = vec![0.5, 1.0, 1.5, 2.0, 1.5, 1.0, 1.0, 1.0, 0.5, 2.0, 0.5];
+        let Evaluation::Numbers(measured) = predictions.measure() else { panic!("numbers") };
+        close(measured.r2, 0.9027258372808111);
+        close(measured.mae, 0.86);
+        close(measured.rmse, 0.9676776322722356);
+        close(measured.median_absolute_error, 1.1);
+    }
+
+    #[test]
+    fn a_threshold_is_compared_with_probabilities_where_there_are_any() {
+        let truth = || Truth::Classes(2, CLASSES.to_vec());
+        let by_score = of(None, 1, &SCORES, truth());
+        let by_probability = of(Some(Calibration::Logistic), 1, &SCORES, truth());
+        assert_eq!(by_score.threshold_on(), ThresholdOn::Score);
+        assert_eq!(by_probability.threshold_on(), ThresholdOn::Probability);
+        let at = 1.0 / (1.0 + f64::exp(0.65));
+        assert_eq!(by_score.decided_at(-0.65).unwrap(), by_probability.decided_at(at).unwrap());
+        assert_eq!(by_score.decided_at(0.0).unwrap(), by_score.decided());
+        assert!(by_probability.decided_at(-0.65).is_err() && by_score.decided_at(f64::NAN).is_err());
+        let three = of(None, 3, &SCORES, Truth::Classes(3, vec![0; 8]));
+        assert!(three.decided_at(0.0).is_err() && three.cheapest([1.0, 1.0]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_cheapest_threshold_promises_is_what_it_costs(
+            rows in prop::collection::vec((-4i8..5, 0u32..2, 0u8..3), 1..30),
+            costs in (0u8..6, 0u8..6),
+        ) {
+            prop_assume!(rows.iter().any(|row| row.2 > 0));
+            let scores: Vec<f64> = rows.iter().map(|row| f64::from(row.0) / 3.0).collect();
+            let truth = Truth::Classes(2, rows.iter().map(|row| row.1).collect());
+            let mut predictions = of(None, 1, &scores, truth);
+            predictions.weights = rows.iter().map(|row| f64::from(row.2)).collect();
+            let costs = [f64::from(costs.0), f64::from(costs.1)];
+            let cheapest = predictions.cheapest(costs).unwrap();
+            let at = match cheapest.threshold {
+                Threshold::At(number) => number,
+                Threshold::All => -9.0,
+                Threshold::None => 9.0,
+            };
+            let cost = predictions.cost(Some(at), costs).unwrap();
+            prop_assert!((cost - cheapest.cost).abs() < 1e-12);
+            prop_assert!(cheapest.cost <= predictions.cost(None, costs).unwrap() + 1e-12);
+        }
+
+        #[test]
+        fn rows_of_weight_two_are_rows_twice(
+            rows in prop::collection::vec((-4i8..5, 0u32..2, 0usize..3), 1..30),
+        ) {
+            prop_assume!(rows.iter().any(|row| row.2 > 0));
+            let score = |row: &(i8, u32, usize)| f64::from(row.0) / 3.0;
+            let truth = |rows: &[(i8, u32, usize)]| Truth::Classes(2, rows.iter().map(|row| row.1).collect());
+            let scores: Vec<f64> = rows.iter().map(score).collect();
+            let mut weighted = of(Some(Calibration::Logistic), 1, &scores, truth(&rows));
+            weighted.weights = rows.iter().map(|row| row.2 as f64).collect();
+            let repeated: Vec<_> = rows.iter().flat_map(|row| vec![*row; row.2]).collect();
+            let scores: Vec<f64> = repeated.iter().map(score).collect();
+            let repeated = classes(&of(Some(Calibration::Logistic), 1, &scores, truth(&repeated)));
+            let weighted = classes(&weighted);
+            prop_assert_eq!(&weighted.confusion, &repeated.confusion);
+            prop_assert_eq!((weighted.auc, weighted.average_precision), (repeated.auc, repeated.average_precision));
+            prop_assert!((weighted.log_loss.unwrap() - repeated.log_loss.unwrap()).abs() < 1e-12);
+            prop_assert!((weighted.brier.unwrap() - repeated.brier.unwrap()).abs() < 1e-12);
+        }
+    }
 }

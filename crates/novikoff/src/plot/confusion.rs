@@ -9,7 +9,7 @@ use super::{Picture, WIDTH, nothing, text, tidy};
 /// ```
 /// use novikoff::plot::Confusion;
 /// let labels = ["cat", "dog"].map(String::from);
-/// let counts = [vec![9, 1], vec![0, 5]];
+/// let counts = [vec![9.0, 1.0], vec![0.0, 5.0]];
 /// let (title, description) = ("Confusion", "One cat barks.");
 /// let picture = Confusion { title, description, labels: &labels, counts: &counts }.draw();
 /// assert!(picture.file().contains(">cat<"));
@@ -22,8 +22,8 @@ pub struct Confusion<'a> {
     pub description: &'a str,
     /// The names of the classes.
     pub labels: &'a [String],
-    /// `counts[true][predicted]`.
-    pub counts: &'a [Vec<u64>],
+    /// `counts[true][predicted]`: rows, or their weights.
+    pub counts: &'a [Vec<f64>],
 }
 
 /// More classes than this would be too small to be seen.
@@ -34,24 +34,26 @@ const NAMED: usize = 14;
 impl Confusion<'_> {
     /// The classes that are drawn: all, or those that are mistaken most, in order.
     pub fn shown(&self) -> Vec<usize> {
-        let count = |i: usize, j: usize| self.counts.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
-        let wrong = |i: usize| {
-            (0..self.labels.len()).filter(|j| *j != i).map(|j| count(i, j) + count(j, i)).sum::<u64>()
-        };
+        let others = |i: usize| (0..self.labels.len()).filter(move |j| *j != i);
+        let wrong = |i: usize| others(i).map(|j| self.count(i, j) + self.count(j, i)).sum::<f64>();
         let mut classes: Vec<usize> = (0..self.labels.len()).collect();
         if classes.len() > MOST {
-            classes.sort_by_key(|&i| (std::cmp::Reverse(wrong(i)), i));
+            classes.sort_by(|&a, &b| wrong(b).total_cmp(&wrong(a)).then(a.cmp(&b)));
             classes.truncate(MOST);
             classes.sort_unstable();
         }
         classes
     }
 
+    fn count(&self, i: usize, j: usize) -> f64 {
+        self.counts.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0.0)
+    }
+
     /// Draws it: a row for each true class, a column for each predicted one, the darker the larger the share
     /// of the row.
     pub fn draw(&self) -> Picture {
         let classes = self.shown();
-        if classes.is_empty() || self.counts.iter().flatten().sum::<u64>() == 0 {
+        if classes.is_empty() || self.counts.iter().flatten().sum::<f64>() == 0.0 {
             return nothing(self.title, self.description, "There are no rows to draw.");
         }
         // Names of many classes have no room above the columns: there they are numbered.
@@ -97,9 +99,8 @@ impl Confusion<'_> {
     }
 
     fn draw_cell(&self, sheet: &mut Sheet, (i, j): (usize, usize), (x, y): (f64, f64), size: f64) {
-        let count = |i: usize, j: usize| self.counts.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
-        let all: u64 = self.counts.get(i).map_or(0, |row| row.iter().sum());
-        let share = count(i, j) as f64 / all.max(1) as f64;
+        let (count, all) = (self.count(i, j), self.counts.get(i).map_or(0.0, |row| row.iter().sum::<f64>()));
+        let share = if all > 0.0 { count / all } else { 0.0 };
         // Mistakes are few: by the root of their share they are seen. Never so dark that words drown.
         let root = if share > 0.0 { 0.1 + 0.5 * share.sqrt() } else { 0.0 };
         let (tone, opacity) = if i == j { (Tone::Series(0), 0.5 * share) } else { (Tone::Series(1), root) };
@@ -108,8 +109,8 @@ impl Confusion<'_> {
         attributes.push(("class", tone.fill()));
         attributes.push(("fill-opacity", format!("{opacity:.2}")));
         sheet.add(element("rect", &attributes));
-        let written = text::count(count(i, j));
-        if count(i, j) > 0 && text::width(&written) < size - 1.0 && size > TYPE + 3.0 {
+        let written = if count.fract() == 0.0 { text::count(count as u64) } else { format!("{count:.1}") };
+        if count > 0.0 && text::width(&written) < size - 1.0 && size > TYPE + 3.0 {
             sheet.text((x + size / 2.0, y + size / 2.0 + 4.0), &written, "middle", Tone::Ink);
         }
     }

@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn confusions_are_whole(
         labels in prop::collection::vec(any_name(), 0..30),
-        counts in prop::collection::vec(prop::collection::vec(0u64..u64::MAX >> 40, 0..30), 0..30),
+        counts in prop::collection::vec(prop::collection::vec(0f64..1e9, 0..30), 0..30),
     ) {
         check(&Confusion { title: "t", description: "d", labels: &labels, counts: &counts }.draw())?;
     }

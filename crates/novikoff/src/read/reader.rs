@@ -436,6 +436,8 @@ impl Reader {
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         let name = self.input.source.name().to_owned();
         let columns = table::Columns::of(&schema, &name, &start)?;
+        // The column is there, whatever the model knows of it.
+        columns.kept(given.row_weights.as_slice(), &name)?;
         let fields = columns.kept(&options.with, &name)?;
         let passed_over = columns.passed_over(&schema, &labelling, &given.drop, &fields, &name)?;
         self.kept = columns.names(&fields);

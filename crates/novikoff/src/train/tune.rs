@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::evaluate::Metric;
 use crate::loss::LossName;
 use crate::model::Task;
-pub(super) use folds::Place;
-use folds::{Ends, deal, run};
+use folds::{Ends, run};
+pub(super) use folds::{Place, deal};
 use path::Path;
 
 /// What is chosen.

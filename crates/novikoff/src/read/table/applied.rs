@@ -4,7 +4,7 @@
 use super::{FirstRecord, Header, TableOptions, find_column, listed, numbers};
 use crate::error::{Error, Result};
 use crate::features::Missing;
-use crate::features::table::{Role, TableSchema};
+use crate::features::table::{Column, Role, TableSchema};
 use crate::read::parsed_rows::{Labelling, ParsedRows};
 use crate::read::pipeline::{Parser, Scratch};
 use crate::read::records::Records;
@@ -42,7 +42,30 @@ pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Resu
             return Err(Error::usage(what).hint("leave out `missing`"));
         }
     }
+    if let Some(meant) = &options.row_weights {
+        weigh_by(&mut applied, meant)?;
+    }
     Ok(Arc::new(applied))
+}
+
+/// Makes this column, by name or number, the one that says how much a row counts.
+fn weigh_by(schema: &mut TableSchema, meant: &str) -> Result<()> {
+    let names: Vec<String> = schema.columns.iter().map(|column| column.name.clone()).collect();
+    let found = find_column(&names, meant);
+    if let Some(role) = found.map(|at| &schema.columns[at].role)
+        && !matches!(role, Role::RowWeight | Role::Dropped)
+    {
+        let what = format!("`row_weights = {meant}` is a column that the model learned from");
+        return Err(Error::usage(what).hint("weights stand in a column that is no feature and no label"));
+    }
+    let own = schema.columns.iter_mut().filter(|column| column.role == Role::RowWeight);
+    own.for_each(|column| column.role = Role::Dropped);
+    match found {
+        Some(at) => schema.columns[at].role = Role::RowWeight,
+        // The header will say where it is.
+        None => schema.columns.push(Column { name: meant.to_owned(), role: Role::RowWeight }),
+    }
+    Ok(())
 }
 
 fn name(missing: Missing) -> &'static str {

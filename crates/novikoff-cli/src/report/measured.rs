@@ -236,7 +236,7 @@ impl<'a> Measured<'a> {
             .map(|(n, p, holds)| (*n, 100.0 * p / n, 100.0 * holds / n))
             .collect();
         let off = used.iter().map(|(n, said, is)| n * (said - is).abs()).sum::<f64>()
-            / used.iter().map(|bin| bin.0).sum::<f64>().max(1.0);
+            / used.iter().map(|bin| bin.0).sum::<f64>().max(f64::MIN_POSITIVE);
         let points = used.iter().map(|(_, said, is)| (*said, *is)).collect();
         let series = vec![
             Series { name: "as it is".into(), points, look: Look::Line },
@@ -247,8 +247,8 @@ impl<'a> Measured<'a> {
             },
         ];
         let description = format!("On average what is said and what is so differ by {off:.2} points.");
-        let of = match self.outputs {
-            1 => format!("of {}", self.model.labels.names()[1]),
+        let of = match self.labels.names() {
+            [_, positive] => format!("of {positive}"),
             _ => "of the class decided for".to_owned(),
         };
         let (x, y) = (

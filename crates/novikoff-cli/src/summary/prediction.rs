@@ -98,7 +98,8 @@ pub fn push_fields(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, 
 
 fn push_numbers(numbers: &[f64], text: &mut String) {
     for number in numbers {
-        let _ = write!(text, "\t{number}");
+        // Never −0.
+        let _ = write!(text, "\t{}", number + 0.0);
     }
 }
 

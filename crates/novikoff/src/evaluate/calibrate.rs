@@ -249,7 +249,8 @@ struct Pool {
 
 impl Pool {
     fn mean(&self) -> f64 {
-        (self.positives / self.weight).clamp(0.0, 1.0)
+        // Plus zero: no positives at all sum to a negative zero.
+        (self.positives / self.weight).clamp(0.0, 1.0) + 0.0
     }
 }
 
@@ -404,6 +405,15 @@ mod tests {
         assert!(said(&[], &[]).contains("no rows"));
         assert!(said(&[1.0, 2.0], &[1.0]).contains("2 scores, 2 labels and 1 weights"));
         assert!(calibrate(CalibrationMethod::Platt, &[1.0; 5], 2, &[0, 1], &[]).is_err());
+    }
+
+    #[test]
+    fn no_probability_is_a_negative_zero() {
+        let steps = fit_isotonic(&[-1.0, 0.0, 1.0], &[false, false, true], &[]).unwrap();
+        assert!(steps.values.iter().all(|value| value.is_sign_positive()), "{:?}", steps.values);
+        // A file of an earlier version may have one.
+        let earlier = Isotonic { scores: vec![0.0], values: vec![-0.0] };
+        assert!(earlier.probability(1.0).is_sign_positive());
     }
 
     #[test]

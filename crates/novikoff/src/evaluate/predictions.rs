@@ -296,7 +296,8 @@ impl Predictions {
         }
         let each = self.probabilities.chunks_exact(count).zip(classes);
         let sum: f64 = each.enumerate().map(|(i, (p, &c))| self.weight(i) * of(p, c as usize)).sum();
-        Some(sum / (0..classes.len()).map(|i| self.weight(i)).sum::<f64>())
+        // Plus zero: −ln 1 is a negative zero.
+        Some(sum / (0..classes.len()).map(|i| self.weight(i)).sum::<f64>() + 0.0)
     }
 }
 

@@ -29,7 +29,8 @@ impl Ranking {
         rows.retain(|row| row.weight > 0.0);
         rows.sort_by(|a, b| a.value.total_cmp(&b.value));
         let weight = |rows: &[Ranked], positive: bool| {
-            rows.iter().filter(|row| row.positive == positive).map(|row| row.weight).sum::<f64>()
+            // Plus zero: no rows sum to a negative zero.
+            rows.iter().filter(|row| row.positive == positive).map(|row| row.weight).sum::<f64>() + 0.0
         };
         let tied = |rows: &[Ranked]| Tied {
             value: rows[0].value,

@@ -54,7 +54,8 @@ impl Isotonic {
     /// ```
     pub fn probability(&self, score: f64) -> f64 {
         let above = self.scores.partition_point(|s| *s <= score);
-        let value = |at: usize| self.values.get(at).copied().unwrap_or(0.5);
+        // Plus zero: never −0.
+        let value = |at: usize| self.values.get(at).copied().unwrap_or(0.5) + 0.0;
         if above == 0 {
             return value(0);
         }

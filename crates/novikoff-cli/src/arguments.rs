@@ -547,7 +547,7 @@ fn of_evaluation(argument: Arg) -> Arg {
     let id = argument.get_id().as_str();
     match id {
         "data" => argument.value_name("MODEL").help("The model; with --folds, the rows"),
-        "text" | "hash_bits" | "header" | "no_header" | "help" | "quiet" | "verbose" => argument,
+        "text" | "hash_bits" | "header" | "no_header" | "columns" | "image" => argument,
         _ if OF_ROWS.contains(&id) => argument,
         _ if NOT_OF_EVALUATIONS.contains(&id) => argument.hide(true).requires("folds"),
         _ => argument.requires("folds"),

@@ -20,7 +20,7 @@ mod summary;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use clap::error::ErrorKind::UnknownArgument;
+use clap::error::ErrorKind::{MissingRequiredArgument, UnknownArgument};
 use clap::error::{ContextKind, ContextValue};
 use files::Files;
 use messages::Talk;
@@ -78,6 +78,13 @@ fn run(command: &Command) -> Result<Ending> {
     }
 }
 
+/// Whether an option is there that needs --folds.
+fn lacks_folds(error: &clap::Error) -> bool {
+    let missing = error.get(ContextKind::InvalidArg);
+    error.kind() == MissingRequiredArgument
+        && matches!(missing, Some(ContextValue::Strings(all)) if all.iter().any(|one| one.starts_with("--folds")))
+}
+
 /// Says what is wrong with the command line, or shows the help or the version that is asked for.
 fn misused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
@@ -92,6 +99,12 @@ fn misused(error: &clap::Error) -> ExitCode {
     let command = words.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
     if let Some(here) = foreign::here(command, unknown) {
         messages::fail(&Error::usage(format!("there is no option {unknown}")).hint(here), json);
+        return ExitCode::from(2);
+    }
+    if command == "evaluate" && lacks_folds(error) {
+        let what = "options that say how to learn are for --folds: a model has learned already";
+        let hint = "leave them out, or cross-validate without the model: evaluate --folds 5 DATA";
+        messages::fail(&Error::usage(what).hint(hint), json);
         return ExitCode::from(2);
     }
     // Nothing can be done about a closed standard error.

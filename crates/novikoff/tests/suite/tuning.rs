@@ -60,7 +60,7 @@ proptest! {
         let mut data = rows(80, seed, task);
         if name == LearnerName::Bayes {
             data.rows = data.rows.scaled(&[0.0; 4]);
-            data = Dataset::from_dense(&(0..320).map(|i| f64::from((i * i) % 7)).collect::<Vec<_>>(), 4)
+            data = Dataset::from_dense((0..320).map(|i| f64::from((i * i) % 7)).collect::<Vec<_>>(), 4)
                 .map(|dense| Dataset { rows: dense.rows, ..data.clone() })
                 .unwrap()
                 .into_owned();

@@ -302,15 +302,14 @@ mod tests {
             &["--map", "poly:2"],
         ];
         let (rows, documents) = (Contents::Rows, Contents::Documents);
-        for (contents, task) in
-            [(rows, Task::Classes), (documents, Task::Classes), (rows, Task::Regression)]
+        for (contents, task) in [(rows, Task::Classes), (documents, Task::Classes), (rows, Task::Regression)]
         {
             let usual = chosen(&[], contents, task).unwrap();
             assert_eq!(usual, LearnerName::usual(contents, task).name());
             for options in options {
                 match chosen(options, contents, task) {
                     Ok(name) => assert_eq!(name, usual, "{options:?}"),
-                    Err(error) => assert!(error.hint().is_some(), "{options:?}: {error}"),
+                    Err(error) => assert!(error.advice().is_some(), "{options:?}: {error}"),
                 }
             }
         }
@@ -325,7 +324,7 @@ mod tests {
         let wrong = error(&["--normalise"]);
         assert_eq!(wrong.what(), "--normalise is for perceptrons, and the default learner minimises a loss");
         let hint = "add --learner perceptron, averaged or voted, or leave out --normalise";
-        assert_eq!(wrong.hint(), Some(hint));
+        assert_eq!(wrong.advice(), Some(hint));
         let wrong = error(&["--normalise", "--learner", "svm"]);
         assert_eq!(wrong.what(), "--normalise is for perceptrons, and this is svm");
         let wrong = error(&["--online", "--cost", "1"]);

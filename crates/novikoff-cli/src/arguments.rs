@@ -98,7 +98,7 @@ Examples:
   novikoff train a9a.svm --test a9a.t.svm -o a9a.model
   novikoff train bank.csv --label y --drop duration --validation 0.2
   novikoff train adult.csv --no-header --label 15 --learner passive-aggressive
-  novikoff train train-images-idx3-ubyte.gz --multiclass one-vs-rest --epochs 5
+  novikoff train train-images-idx3-ubyte.gz --learner averaged --multiclass one-vs-rest --epochs 5
   novikoff train mail.tsv -o mail.model               (label, tab, text)
   novikoff train reviews.csv --text review --label stars --words 1-2
   zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model
@@ -125,35 +125,34 @@ pub struct Train {
     pub output: Option<PathBuf>,
 
     /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; for numbers to
-    /// predict least-squares; averaged where an option asks for passes over the rows, as --online, --epochs
-    /// and --validation do].
+    /// predict least-squares; with --online averaged]. No other option but --loss changes it.
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are
     /// numbers to predict].
     #[arg(long, value_enum, help_heading = "Learning")]
     pub task: Option<Task>,
-    /// Most passes over the rows (a pass without a mistake ends the training earlier) or steps of a solver (a
-    /// gap within the tolerance does) [default: 30 passes, or as many steps as solvers usually need and
-    /// some].
+    /// Perceptrons, passive-aggressive and networks: most passes over the rows; a pass without a mistake ends
+    /// the training earlier [default: 30]. Learners that minimise a loss, also the default: most steps of the
+    /// solver; a gap within the tolerance ends it earlier [default: as many as solvers usually need and some].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
     pub epochs: Option<usize>,
     /// Learn from each row once, as it comes, and store none: memory stays constant.
     #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]
     pub online: bool,
-    /// Rows to watch the error on, stopping when it no longer falls: a fraction of the rows, or a file.
+    /// Rows to hold back and measure the model on: a fraction of the rows, or a file. Learners with epochs stop
+    /// when the error on them no longer falls, and return the model of the best epoch.
     #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
     pub validation: Option<String>,
-    /// Epochs without a better validation error before training stops.
+    /// Learners with epochs: how many without a better validation error before training stops [default: 3].
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 3,
         value_parser = at_least_one,
         requires = "validation",
         help_heading = "Learning"
     )]
-    pub patience: usize,
+    pub patience: Option<usize>,
     /// The order of rows in an epoch.
     #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
     pub order: Order,

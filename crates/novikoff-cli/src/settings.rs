@@ -1,6 +1,7 @@
 //! From what the user wrote to what the library wants.
 
 mod applied;
+mod idle;
 mod learner;
 
 pub use applied::{Use, options_for};

@@ -81,7 +81,7 @@ fn an_interrupt_while_training_keeps_the_model_so_far() {
     let folder = folder();
     let here = folder.path();
     fs::write(here.join("rows.svm"), rows(20_000, 1)).unwrap();
-    let arguments = ["train", "rows.svm", "--epochs", "1000000", "-o", "rows.model"];
+    let arguments = ["train", "rows.svm", "--learner", "averaged", "--epochs", "1000000", "-o", "rows.model"];
     // The epochs would take hours; the first of them may take a while to come on a busy machine.
     let interrupted_after = |wait: u64| {
         let child = novikoff(&arguments, here).spawn().unwrap();

@@ -149,7 +149,7 @@ fn pages_are_whole_in_a_browser_at_every_width_and_fetch_nothing() {
         (examples("iris.csv"), examples("digits.csv"), examples("breast_cancer.csv"), hostile(&folder));
     let pages: [(&[&str], usize); 7] = [
         (&["train", &iris, "--learner", "averaged", "--validation", "0.3"], 7),
-        (&["train", &digits, "--epochs", "5", "--image", "8x8"], 8),
+        (&["train", &digits, "--learner", "averaged", "--epochs", "5", "--image", "8x8"], 8),
         (&["train", &cancer, "--learner", "max-margin", "--columns", "1,2"], 6),
         (&["train", &hostile, "--loss", "logistic", "--solver", "gradient", "--epochs", "30"], 7),
         (&["margin", &iris, "--bias", "penalised"], 2),

@@ -20,13 +20,14 @@ mod run;
 mod stream;
 mod task;
 mod tune;
+mod validation;
 
 pub use builders::{
     Boosting, ExponentialLoss, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
     LogisticRegression, MaxMargin,
 };
 pub use cross_validate::{CrossValidated, cross_validate, over_folds};
-pub use fit::{CountDetails, Details, Fit, History, RunDetails, StreamDetails};
+pub use fit::{Details, Fit, History, RunDetails, StreamDetails};
 pub use geometry::Geometry;
 pub use learner::{
     ClassWeight, Criterion, CustomLoss, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
@@ -37,6 +38,7 @@ pub use online::Online;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use task::InferredTask;
 pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
+pub use validation::Validation;
 
 use crate::control::{Observer, Termination, Unwatched};
 use crate::data::Dataset;

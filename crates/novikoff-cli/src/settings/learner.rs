@@ -1,19 +1,18 @@
 //! The learner that the arguments ask for. This is the one place where names and options become a learner
 //! with its settings.
 
+use super::idle::Chosen;
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::data::Scale;
 use novikoff::loss::LossName;
 use novikoff::model::Task;
-use novikoff::online::Order;
-use novikoff::online::rule::{self, Aggressiveness, Length, Tie};
-use novikoff::penalty::Bias;
+use novikoff::online::rule::{self, Aggressiveness, Length};
 use novikoff::read::Contents;
 use novikoff::train::{
     ClassWeight, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron, Risk, Shared, SolverName, Strength,
+    Perceptron, Risk, Shared, Strength,
 };
 use novikoff::{Error, Result};
 
@@ -43,8 +42,9 @@ fn adapt_to_numbers(risk: &mut Risk, train: &Train, contents: Contents) {
 
 /// The learner that is named or, if none is, this one.
 pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task: Task) -> Result<Learner> {
-    let name = named(train)?.unwrap_or(default);
-    refuse_options_of_others(train, name)?;
+    let named = named(train)?;
+    let name = named.unwrap_or(default);
+    Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
     let shared = shared(train)?;
     Ok(match name.learner() {
         Learner::Perceptron(own) => perceptron(train, own, shared)?.into(),
@@ -61,25 +61,13 @@ pub fn depends_on_labels(train: &Train) -> bool {
     train.task.is_none() && is_open && train.loss.is_none()
 }
 
-/// The default: what serves best on the most data sets, or on documents, or for numbers, or, where an option
-/// speaks of passes over the rows, what makes best use of them.
+/// The default: what serves best on the most rows of this kind, or on streams. No other option changes it.
 fn default_learner(train: &Train, contents: Contents, task: Task) -> LearnerName {
-    let of_perceptrons = [
-        train.online,
-        train.normalise,
-        train.kernel != "linear",
-        train.own_feature.is_some(),
-        train.order == Order::Given,
-        train.tie != Tie::Mistake,
-    ];
-    let of_classes = [train.validation.is_some(), train.epochs.is_some(), train.step.is_some()];
-    let asks_for_passes =
-        of_perceptrons.contains(&true) || task == Task::Classes && of_classes.contains(&true);
-    match () {
+    match (train.online, train.kernel == "linear") {
+        (false, _) => LearnerName::usual(contents, task),
+        (true, true) => LearnerName::Averaged,
         // A budget of rows leaves no average.
-        _ if train.online && train.kernel != "linear" => LearnerName::Perceptron,
-        _ if given(&batch_options(train)).is_none() && asks_for_passes => LearnerName::Averaged,
-        _ => LearnerName::usual(contents, task),
+        (true, false) => LearnerName::Perceptron,
     }
 }
 
@@ -97,181 +85,6 @@ fn named(train: &Train) -> Result<Option<LearnerName>> {
     }
 }
 
-/// An option, and whether it was given.
-type Given = (&'static str, bool);
-
-fn given(options: &[Given]) -> Option<&'static str> {
-    options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
-}
-
-/// Options of learners that minimise a loss.
-fn batch_options(train: &Train) -> [Given; 7] {
-    [
-        ("--lambda", train.lambda.is_some()),
-        ("--cost", train.cost.is_some()),
-        ("--l1", train.l1 != 0.0),
-        ("--penalty", train.penalty.is_some()),
-        ("--solver", train.solver != SolverName::Auto),
-        ("--schedule", train.schedule.is_some()),
-        ("--scale", train.scale.is_some()),
-    ]
-}
-
-/// Options of naive Bayes.
-fn bayes_options(train: &Train) -> [Given; 3] {
-    [
-        ("--likelihood", train.likelihood.is_some()),
-        ("--smoothing", train.smoothing.is_some()),
-        ("--priors", train.priors.is_some()),
-    ]
-}
-
-/// Options of networks.
-fn network_options(train: &Train) -> [Given; 2] {
-    [("--hidden", train.hidden.is_some()), ("--activation", train.activation.is_some())]
-}
-
-/// Options that naive Bayes has no use for: it counts every row once and minimises nothing.
-fn options_not_for_bayes(train: &Train) -> [Given; 14] {
-    [
-        ("--epochs", train.epochs.is_some()),
-        ("--order", train.order != Order::Shuffled),
-        ("--bias", train.bias != Bias::Free),
-        ("--tolerance", train.tolerance != 1e-4),
-        ("--kernel", train.kernel != "linear"),
-        ("--batch", train.batch.is_some()),
-        ("--normalise", train.normalise),
-        ("--own-feature", train.own_feature.is_some()),
-        ("--tie", train.tie != Tie::Mistake),
-        ("--step", train.step.is_some()),
-        ("--variant", !matches!(train.variant, VariantName::PaI)),
-        ("--aggressiveness", train.aggressiveness != 1.0),
-        ("--certificate", train.certificate.is_some()),
-        ("--trace", train.trace.is_some()),
-    ]
-}
-
-/// Options that networks have no use for: their loss is not convex in the weights.
-fn options_not_for_networks(train: &Train) -> [Given; 6] {
-    [
-        ("--l1", train.l1 != 0.0),
-        ("--penalty", train.penalty.is_some()),
-        ("--solver", train.solver != SolverName::Auto),
-        ("--schedule", train.schedule.is_some()),
-        ("--tolerance", train.tolerance != 1e-4),
-        ("--certificate", train.certificate.is_some()),
-    ]
-}
-
-/// Options of perceptrons. Of the passive-aggressive rule some are refused for reasons of its own.
-fn perceptron_options(train: &Train) -> [Given; 3] {
-    [
-        ("--tie", train.tie != Tie::Mistake),
-        ("--normalise", train.normalise),
-        ("--own-feature", train.own_feature.is_some()),
-    ]
-}
-
-/// Options of the passive-aggressive rule.
-fn passive_aggressive_options(train: &Train) -> [Given; 2] {
-    [
-        ("--variant", !matches!(train.variant, VariantName::PaI)),
-        ("--aggressiveness", train.aggressiveness != 1.0),
-    ]
-}
-
-/// Options that an online learner has no use for.
-fn options_not_for_passes(train: &Train, learner: LearnerName) -> [Given; 3] {
-    [
-        ("--tolerance", train.tolerance != 1e-4),
-        ("--batch", train.batch.is_some()),
-        ("--step", train.step.is_some() && learner == LearnerName::PassiveAggressive),
-    ]
-}
-
-/// Options that only some solvers of a minimised loss have a use for.
-fn options_not_for_solver(train: &Train) -> [Given; 4] {
-    let has_steps = matches!(train.solver, SolverName::Gradient | SolverName::Stochastic);
-    [
-        ("--schedule", train.schedule.is_some() && !has_steps),
-        ("--step", train.step.is_some() && !has_steps),
-        ("--batch", train.batch.is_some() && train.solver != SolverName::Stochastic),
-        ("--order", train.order != Order::Shuffled),
-    ]
-}
-
-/// Refuses options of other learners that would have no effect.
-fn refuse_idle_options(train: &Train, learner: LearnerName) -> Result<()> {
-    let is_online = LearnerName::ONLINE.contains(&learner);
-    let is_pa = learner == LearnerName::PassiveAggressive;
-    let refuse = |option: &str, what: &str, instead: &str| {
-        let error = Error::usage(format!("{option} {what}, and this is {}", learner.name()));
-        Err(error.hint(format!("leave out {option}, or use {instead}")))
-    };
-    let is_perceptron = is_online && !is_pa;
-    if let (false, Some(option)) =
-        (is_perceptron, given(&perceptron_options(train)[..if is_pa { 1 } else { 3 }]))
-    {
-        return refuse(option, "is for perceptrons", "--learner perceptron, averaged or voted");
-    }
-    if let (false, Some(option)) = (is_pa, given(&passive_aggressive_options(train))) {
-        return refuse(option, "is for passive-aggressive learning", "--learner passive-aggressive");
-    }
-    if let (true, Some(option)) = (is_online, given(&options_not_for_passes(train, learner))) {
-        return refuse(option, "is for learners that minimise a loss", "--learner svm or logistic");
-    }
-    if let (true, Some(option)) = (learner.loss().is_some(), given(&options_not_for_solver(train))) {
-        let solver = |what: &str, instead: &str| {
-            let error =
-                Error::usage(format!("{option} is for {what}, and --solver is {}", train.solver.name()));
-            Err(error.hint(format!("leave out {option}, or use --solver {instead}")))
-        };
-        return match option {
-            "--order" => refuse(option, "is for learners that visit rows one by one", "--learner averaged"),
-            "--batch" => solver("the stochastic gradient", "stochastic"),
-            _ => solver("gradient descent", "gradient or stochastic"),
-        };
-    }
-    Ok(())
-}
-
-fn refuse_options_of_others(train: &Train, learner: LearnerName) -> Result<()> {
-    let (is_bayes, is_network) = (learner == LearnerName::Bayes, learner == LearnerName::Network);
-    let minimises = learner.loss().is_some() || is_network;
-    if let (false, Some(option)) = (is_network, given(&network_options(train))) {
-        let what = format!("{option} is for networks, and this is {}", learner.name());
-        return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner network")));
-    }
-    if let (true, Some(option)) = (is_network, given(&options_not_for_networks(train))) {
-        let what = format!("{option} is for convex problems, and a network's is not convex");
-        return Err(Error::usage(what)
-            .hint(format!("leave out {option}; --lambda, --step, --batch and --epochs are for networks")));
-    }
-    if let (false, Some(option)) = (minimises, given(&batch_options(train))) {
-        let what = format!("{option} is for learners that minimise a loss; {} does not", learner.name());
-        return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner svm or logistic")));
-    }
-    if let (false, Some(option)) = (is_bayes, given(&bayes_options(train))) {
-        let what = format!("{option} is for bayes, and this is {}", learner.name());
-        return Err(Error::usage(what).hint(format!("leave out {option}, or use --learner bayes")));
-    }
-    if let (true, Some(option)) = (is_bayes, given(&options_not_for_bayes(train))) {
-        let what = format!("{option} is not for bayes, which counts every row once and minimises nothing");
-        return Err(Error::usage(what).hint(format!("leave out {option}")));
-    }
-    if train.budget.is_some() && (!train.online || train.kernel == "linear") {
-        let what = "--budget is for streams with a kernel: rows in memory are all kept, and weights of \
-                    features need none";
-        return Err(Error::usage(what).hint("leave out --budget, or add --online and --kernel"));
-    }
-    if train.kernel != "linear" && !LearnerName::ONLINE.contains(&learner) {
-        let what = format!("{} learns weights of features: it has no use for a kernel", learner.name());
-        return Err(Error::usage(what)
-            .hint("leave out --kernel, or use --learner averaged, voted, perceptron or passive-aggressive"));
-    }
-    refuse_idle_options(train, learner)
-}
-
 fn shared(train: &Train) -> Result<Shared> {
     Ok(Shared {
         multiclass: train.multiclass,
@@ -286,8 +99,12 @@ fn shared(train: &Train) -> Result<Shared> {
 }
 
 fn epochs(train: &Train) -> Epochs {
-    let most = train.epochs.unwrap_or(Epochs::default().most);
-    Epochs { most, patience: train.patience, order: train.order }
+    let usual = Epochs::default();
+    Epochs {
+        most: train.epochs.unwrap_or(usual.most),
+        patience: train.patience.unwrap_or(usual.patience),
+        order: train.order,
+    }
 }
 
 fn perceptron(train: &Train, own: Perceptron, shared: Shared) -> Result<Perceptron> {
@@ -437,4 +254,80 @@ pub fn class_weight(text: Option<&str>) -> Result<ClassWeight> {
         Error::usage(format!("--class-weight {text:?} is not LABEL=WEIGHT,…"))
             .hint("for example --class-weight spam=2,ham=1, or balanced")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use clap::Parser;
+
+    /// The learner of `train rows.svm` with these options, or the error.
+    fn chosen(options: &[&str], contents: Contents, task: Task) -> Result<&'static str> {
+        let words = ["novikoff", "train", "rows.svm"].iter().chain(options);
+        let Command::Train(train) = Arguments::try_parse_from(words).unwrap().command else {
+            panic!("{options:?}")
+        };
+        Ok(learner(&train, contents, task)?.name())
+    }
+
+    #[test]
+    fn no_option_changes_the_learner_but_its_name_and_the_loss() {
+        let options: [&[&str]; 26] = [
+            &["--validation", "0.2"],
+            &["--validation", "0.2", "--patience", "2"],
+            &["--epochs", "3"],
+            &["--step", "0.5"],
+            &["--order", "given"],
+            &["--normalise"],
+            &["--kernel", "poly:2"],
+            &["--own-feature", "1"],
+            &["--tie", "positive"],
+            &["--variant", "pa"],
+            &["--aggressiveness", "2"],
+            &["--budget", "9"],
+            &["--lambda", "1"],
+            &["--cost", "2"],
+            &["--l1", "0.1"],
+            &["--penalty", "none"],
+            &["--solver", "gradient"],
+            &["--schedule", "inverse"],
+            &["--batch", "7"],
+            &["--scale", "none"],
+            &["--tolerance", "0.1"],
+            &["--bias", "none"],
+            &["--hidden", "5"],
+            &["--likelihood", "bernoulli"],
+            &["--priors", "uniform"],
+            &["--map", "poly:2"],
+        ];
+        let (rows, documents) = (Contents::Rows, Contents::Documents);
+        for (contents, task) in [(rows, Task::Classes), (documents, Task::Classes), (rows, Task::Regression)]
+        {
+            let usual = chosen(&[], contents, task).unwrap();
+            assert_eq!(usual, LearnerName::usual(contents, task).name());
+            for options in options {
+                match chosen(options, contents, task) {
+                    Ok(name) => assert_eq!(name, usual, "{options:?}"),
+                    Err(error) => assert!(error.advice().is_some(), "{options:?}: {error}"),
+                }
+            }
+        }
+        assert_eq!(chosen(&["--online"], rows, Task::Classes), Ok("averaged"));
+        assert_eq!(chosen(&["--online", "--normalise"], rows, Task::Classes), Ok("averaged"));
+        assert_eq!(chosen(&["--loss", "hinge"], rows, Task::Classes), Ok("svm"));
+    }
+
+    #[test]
+    fn an_option_of_other_learners_names_those_that_take_it() {
+        let error = |options: &[&str]| chosen(options, Contents::Rows, Task::Classes).unwrap_err();
+        let wrong = error(&["--normalise"]);
+        assert_eq!(wrong.what(), "--normalise is for perceptrons, and the default learner minimises a loss");
+        let hint = "add --learner perceptron, averaged or voted, or leave out --normalise";
+        assert_eq!(wrong.advice(), Some(hint));
+        let wrong = error(&["--normalise", "--learner", "svm"]);
+        assert_eq!(wrong.what(), "--normalise is for perceptrons, and this is svm");
+        let wrong = error(&["--online", "--cost", "1"]);
+        assert!(wrong.what().ends_with("and the default of --online is averaged"), "{wrong}");
+    }
 }

@@ -32,7 +32,7 @@ fn weighted(weighted: bool) -> &'static str {
     if weighted { ", weighted" } else { "" }
 }
 
-fn r2_text(r2: Option<f64>) -> String {
+pub fn r2_text(r2: Option<f64>) -> String {
     r2.map_or_else(|| "–".to_owned(), |r2| format!("{r2:.4}"))
 }
 

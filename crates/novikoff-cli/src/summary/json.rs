@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use novikoff::evaluate::Evaluation;
 use novikoff::model::{Scorer, Task};
 use novikoff::read::Options;
-use novikoff::train::{Details, Fit, Learner, RiskFit};
+use novikoff::train::{Details, Fit, Learner, RiskFit, Validation};
 use serde_json::{Map, Value, json};
 
 /// All that is known of a training.
@@ -93,7 +93,7 @@ fn counts(fit: &Fit) -> Value {
         Details::Risk(risk) => (risk.steps, 0),
         Details::Run(run) => (run.history.epochs.len().max(1), run.history.best),
         Details::Network(history) => (history.epochs.len().max(1), history.best),
-        Details::Stream(_) | Details::Counts(_) => (1, 1),
+        Details::Stream(_) | Details::Counts => (1, 1),
     };
     let (mistakes, updates) = match (&fit.details, &fit.learner) {
         (_, Learner::Bayes(_)) => (None, None),
@@ -155,8 +155,14 @@ fn errors(outcome: &Outcome) -> Value {
         json!({"rows": rows, "error": error, "mistakes": mistakes})
     };
     let regression = fit.risk().and_then(|risk| risk.regression.as_ref());
+    let validated = fit.validation.as_ref().and_then(Validation::regression);
     json!({
         "train_error": fit.train_error,
+        "validation_error": fit.validation_error(),
+        "validation_r2": validated.map(|measured| measured.r2),
+        "validation_mae": validated.map(|measured| measured.mae),
+        "validation_rmse": validated.map(|measured| measured.rmse),
+        "validation_rows": fit.validation.as_ref().map(Validation::rows),
         "validation_errors": curve.filter(|curve| !curve.is_empty()),
         "progressive_error": fit.stream().map(|stream| stream.progressive_error),
         "progressive": outcome.doublings.iter().map(doubling).collect::<Vec<_>>(),

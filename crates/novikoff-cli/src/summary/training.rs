@@ -1,6 +1,6 @@
 //! What a training came to, line by line.
 
-use super::evaluation::error_text;
+use super::evaluation::{error_text, r2_text};
 use super::model::{add_guessed_label, labels, map_text};
 use super::written::add_drawn;
 use crate::arguments::Train;
@@ -10,7 +10,7 @@ use crate::render::{Lines, count, counted, number, number_down, number_up, perce
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::Termination;
 use novikoff::data::Scale;
-use novikoff::evaluate::Evaluation;
+use novikoff::evaluate::{Evaluation, Regression};
 use novikoff::kernel::Kernel;
 use novikoff::model::{Scorer, Task};
 use novikoff::multiclass::Scheme;
@@ -19,7 +19,7 @@ use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
 use novikoff::train::{
     Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit,
-    RunDetails, Theorem,
+    RunDetails, Theorem, Validation,
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ pub fn summary(arguments: &Train, outcome: &Outcome) -> Lines {
         let share = percent(stream.progressive_error);
         lines.add("progressive", format!("{share} predicted wrongly before they were learned from"));
     }
-    add_errors(&mut lines, outcome);
+    add_errors(&mut lines, arguments, outcome);
     add_files(&mut lines, arguments, fit);
     lines
 }
@@ -375,7 +375,7 @@ fn lower_bound_text(found: &RiskFit, own: &Risk) -> String {
 }
 
 /// Training, validation and test errors.
-fn add_errors(lines: &mut Lines, outcome: &Outcome) {
+fn add_errors(lines: &mut Lines, arguments: &Train, outcome: &Outcome) {
     let fit = &outcome.fit;
     let separated = fit.run().is_some_and(|run| run.separation.is_some());
     match fit.train_error {
@@ -390,22 +390,44 @@ fn add_errors(lines: &mut Lines, outcome: &Outcome) {
             lines.add("train error", "not computed: that would take longer than the training; see evaluate")
         }
     }
-    match (fit.history().and_then(validation_curve), fit.validation_error()) {
-        (Some(curve), _) => lines.add("validation", curve),
-        (None, Some(error)) => lines.add("validation", percent(error)),
-        (None, None) => {}
+    if let Some(validation) = &fit.validation {
+        add_validation(lines, arguments, validation, fit);
     }
     if let Some(test) = &outcome.test {
         lines.add(if test.error().is_some() { "test error" } else { "test" }, error_text(test));
     }
 }
 
-/// The validation error of every epoch.
-fn validation_curve(history: &History) -> Option<String> {
-    let errors: Option<Vec<f64>> = history.epochs.iter().map(|epoch| epoch.validation_error).collect();
-    let errors = errors.filter(|errors| !errors.is_empty())?;
-    let curve: Vec<String> = errors.iter().map(|error| format!("{:.2}", 100.0 * error)).collect();
-    Some(format!("{} % by epoch; the model is that of epoch {}", curve.join(", "), history.best))
+/// How the model does on the validation rows and, where an epoch was chosen by that, which.
+fn add_validation(lines: &mut Lines, arguments: &Train, validation: &Validation, fit: &Fit) {
+    let measured = match validation {
+        Validation::Classes { error, .. } => percent(*error),
+        Validation::Numbers(measured) => {
+            format!("R² {}, mean absolute error {},", r2_text(measured.r2), number(measured.mae))
+        }
+    };
+    let rows = counted(validation.rows(), "row");
+    let from = match &arguments.validation {
+        Some(file) if file.parse::<f64>().is_err() => format!("of {file}"),
+        _ => "held back".to_owned(),
+    };
+    lines.add("validation", format!("{measured} of {rows} {from}"));
+    if let Some(history) = fit.history() {
+        let curve = validation_curve(history, validation);
+        lines.add("", format!("{curve} by epoch; the model is that of epoch {}", history.best));
+    }
+}
+
+/// What every epoch came to on the validation rows.
+fn validation_curve(history: &History, validation: &Validation) -> String {
+    let errors = history.epochs.iter().filter_map(|epoch| epoch.validation_error);
+    let (before, after, shown): (_, _, Vec<String>) = match validation.regression() {
+        None => ("", " %", errors.map(|error| format!("{:.2}", 100.0 * error)).collect()),
+        Some(Regression { r2: None, .. }) => ("mean squared error ", "", errors.map(number).collect()),
+        // What is watched is the share of the variance that is left.
+        Some(_) => ("R² ", "", errors.map(|error| format!("{:.4}", 1.0 - error)).collect()),
+    };
+    format!("{before}{}{after}", shown.join(", "))
 }
 
 /// What was written, and where.

@@ -3,10 +3,11 @@
 
 use super::classes::{Classes, check_size, effective_weights, listed, scheme, weightless};
 use super::describe_class_weight;
-use super::fit::{CountDetails, Details, Fit};
+use super::fit::{Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
 use super::stream::{Learned, Streaming};
 use super::tune::Place;
+use super::validation::{HeldOut, Validation};
 use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
 use crate::control::{Flow, Termination};
 use crate::data::{Dataset, Labels, Parts, Row};
@@ -25,19 +26,17 @@ const PRIORS_WITHIN: f64 = 1e-6;
 pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &NaiveBayes) -> Result<Fit> {
     check(bayes)?;
     let counted = Counted::new(data, bayes)?;
+    let held_out = HeldOut::new(validation, Some(&counted.classes))?;
     let scorer = counted.scorer(bayes.smoothing, bayes)?;
     let Counted { classes, ranked, scheme, .. } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
-    let validation_error = match validation {
-        Some(held_out) => Some(evaluate::error(&scorer, held_out, &classes.of_others(held_out)?)),
-        None => None,
-    };
+    let validation = held_out.map(|held_out| held_out.measure(&scorer));
     let mut results = BTreeMap::from([
         ("stopped".to_owned(), json!(Termination::Counted)),
         ("train_error".to_owned(), json!(train_error)),
     ]);
-    results.extend(validation_error.map(|error| ("validation_error".to_owned(), json!(error))));
+    results.extend(validation.iter().flat_map(Validation::results));
     let about = About {
         learner: LearnerName::Bayes.name().to_owned(),
         settings: describe(bayes, scheme),
@@ -54,7 +53,8 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
         scheme,
         termination: Termination::Counted,
         train_error: Some(train_error),
-        details: Details::Counts(CountDetails { validation_error }),
+        validation,
+        details: Details::Counts,
     })
 }
 

@@ -4,6 +4,7 @@ use super::geometry::Geometry;
 use super::learner::Learner;
 use super::mistakes::Promise;
 use super::risk::RiskFit;
+use super::validation::Validation;
 use crate::control::{Epoch, Termination};
 use crate::data::Report;
 use crate::model::{Model, Weights};
@@ -23,6 +24,8 @@ pub struct Fit {
     /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than
     /// the training (voted on many rows), or where the rows are gone (streams).
     pub train_error: Option<f64>,
+    /// How the model does on the validation rows, if there were any.
+    pub validation: Option<Validation>,
     /// What is known of a training of this kind.
     pub details: Details,
 }
@@ -39,7 +42,7 @@ pub enum Details {
     /// A minimised loss.
     Risk(Box<RiskFit>),
     /// Counts.
-    Counts(CountDetails),
+    Counts,
 }
 
 /// The epochs of a training.
@@ -94,13 +97,6 @@ pub struct StreamDetails {
     pub report: Report,
 }
 
-/// What is known of a model that was made by counting.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CountDetails {
-    /// Error on the validation rows.
-    pub validation_error: Option<f64>,
-}
-
 impl Fit {
     /// The minimised loss and its duality gap, of learners that minimise one.
     pub fn risk(&self) -> Option<&RiskFit> {
@@ -122,18 +118,12 @@ impl Fit {
         match &self.details {
             Details::Run(run) => Some(&run.history),
             Details::Network(history) => Some(history),
-            Details::Stream(_) | Details::Risk(_) | Details::Counts(_) => None,
+            Details::Stream(_) | Details::Risk(_) | Details::Counts => None,
         }
     }
 
-    /// Error of the model on the validation rows, if there were any.
+    /// Error of the model on the validation rows, if there were any; `None` for numbers.
     pub fn validation_error(&self) -> Option<f64> {
-        match &self.details {
-            Details::Run(run) => run.history.validation_error(),
-            Details::Network(history) => history.validation_error(),
-            Details::Risk(risk) => risk.validation_error,
-            Details::Counts(counts) => counts.validation_error,
-            Details::Stream(_) => None,
-        }
+        self.validation.as_ref()?.error()
     }
 }

@@ -6,10 +6,11 @@ use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
 use super::learner::{LearnerName, MultilayerPerceptron, Strength};
 use super::run::results;
+use super::validation::HeldOut;
 use crate::control::Observer;
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
-use crate::evaluate::{self, Regression};
+use crate::evaluate;
 use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
@@ -49,14 +50,16 @@ pub(super) fn train_network(
     };
     let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
-    let validate = validation.map(|held_out| measure(held_out, classes.as_ref())).transpose()?;
-    let trained = network::train(&plan, &data.rows, &scales, &objective, validate.as_deref(), observer);
+    let held_out = HeldOut::new(validation, classes.as_ref())?;
+    let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
+    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let trained = network::train(&plan, &data.rows, &scales, &objective, validate, observer);
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {
         return Err(overflow());
     }
-    finish(trained, data, classes, scheme, &plan, settings)
+    finish(trained, (data, held_out), classes, scheme, &plan, settings)
 }
 
 /// What cannot work, whatever the rows.
@@ -167,27 +170,9 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
     }
 }
 
-/// Tells how wrong a scorer is.
-type Measure<'a> = Box<dyn Fn(&Scorer) -> f64 + 'a>;
-
-/// How wrong a scorer is on rows: the share of classes, or of the numbers' variance.
-fn measure<'a>(held_out: &'a Dataset<'a>, classes: Option<&Classes>) -> Result<Measure<'a>> {
-    if let Some(classes) = classes {
-        let ranked = classes.of_others(held_out)?;
-        return Ok(Box::new(move |scorer| evaluate::error(scorer, held_out, &ranked)));
-    }
-    let targets = held_out.targets()?;
-    Ok(Box::new(move |scorer| unexplained(&Regression::of(&evaluate::score_all(scorer, held_out), &targets))))
-}
-
-/// The share of the variance that is left; the mean square where there is no variance to share.
-fn unexplained(measured: &Regression) -> f64 {
-    measured.r2.map_or(measured.rmse * measured.rmse, |r2| 1.0 - r2)
-}
-
 fn finish(
     trained: Trained,
-    data: &Dataset,
+    (data, held_out): (&Dataset, Option<HeldOut<'_>>),
     classes: Option<Classes>,
     scheme: Scheme,
     plan: &Plan,
@@ -199,7 +184,8 @@ fn finish(
     let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
     let updates = trace.iter().map(|epoch| epoch.updates).sum();
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let results = results(&history, termination, train_error);
+    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let results = results(&history, termination, train_error, validation.as_ref());
     let about = About {
         learner: LearnerName::Network.name().to_owned(),
         settings: describe(settings, plan, classes.as_ref().map(|_| scheme)),
@@ -218,6 +204,7 @@ fn finish(
         scheme,
         termination,
         train_error,
+        validation,
         details: Details::Network(history),
     })
 }

@@ -14,6 +14,7 @@ use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
 use super::learner::{Criterion, Risk};
 use super::tune::Place;
+use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
 use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
@@ -51,6 +52,7 @@ fn train_named<L: Named>(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let goal = Goal::new(data, settings)?;
+    let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
     let scaling = Scaling::new(data, settings);
@@ -77,7 +79,7 @@ fn train_named<L: Named>(
         false => None,
     };
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
-    finish(Training { minimised, solved, goal, scores, termination, data_hash }, data, validation, settings)
+    finish(Training { minimised, solved, goal, held_out, scores, termination, data_hash }, data, settings)
 }
 
 /// Minimises a named loss with the penalty of the settings.
@@ -109,10 +111,11 @@ fn solve_named<L: Named>(
 }
 
 /// What is known when the weights are found.
-struct Training {
+struct Training<'a> {
     minimised: Minimised,
     solved: Solved,
     goal: Goal,
+    held_out: Option<HeldOut<'a>>,
     /// The rows' scores, where they are at hand.
     scores: Option<Vec<f64>>,
     /// Why training ended, if not by the solver.
@@ -121,8 +124,8 @@ struct Training {
 }
 
 /// Measures the model and describes it.
-fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, settings: &Risk) -> Result<Fit> {
-    let Training { minimised, solved, goal, scores, termination, data_hash } = training;
+fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit> {
+    let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
     let Solved { weights, results, starts } = solved;
     let scorer = Scorer::Linear(weights);
     let train_error = goal.classes.as_ref().map(|_| match scores {
@@ -131,12 +134,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
     });
     let library_loss = minimised.library_loss;
     let mut risk = report(minimised, results, data, settings);
-    risk.validation_error = match (&goal.classes, validation) {
-        (Some(classes), Some(held_out)) => {
-            Some(evaluate::error(&scorer, held_out, &classes.of_others(held_out)?))
-        }
-        _ => None,
-    };
+    let validation = held_out.map(|held_out| held_out.measure(&scorer));
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
     let termination = match (termination, &risk.obstacle) {
         (Some(termination), _) => termination,
@@ -150,7 +148,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
         data_hash,
-        results: about_results(&risk, termination, train_error),
+        results: about_results(&risk, termination, train_error, validation.as_ref()),
     };
     let probabilities = probabilities(library_loss, goal.scheme);
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
@@ -166,6 +164,7 @@ fn finish(training: Training, data: &Dataset, validation: Option<&Dataset>, sett
         scheme: goal.scheme,
         termination,
         train_error,
+        validation,
         details: Details::Risk(Box::new(risk)),
     })
 }
@@ -175,6 +174,7 @@ fn about_results(
     risk: &RiskFit,
     termination: Termination,
     train_error: Option<f64>,
+    validation: Option<&Validation>,
 ) -> BTreeMap<String, Value> {
     let mut results = BTreeMap::from([
         ("steps".to_owned(), json!(risk.steps)),
@@ -186,10 +186,10 @@ fn about_results(
         ("relative_gap", risk.relative_gap),
         ("gradient", risk.gradient),
         ("train_error", train_error),
-        ("validation_error", risk.validation_error),
     ];
     let known = optional.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
     results.extend(known);
+    results.extend(validation.into_iter().flat_map(Validation::results));
     results
 }
 

@@ -4,6 +4,7 @@ use super::classes::{Classes, check_size, effective_weights, scheme, weightless}
 use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::account;
+use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
 use crate::control::Termination;
@@ -154,14 +155,17 @@ pub(super) fn train_run<R: Rule>(
     }
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
-    let (mut trained, comparisons) =
-        epochs(&plan, corrections, data, batch, validated(validation, &classes)?, observer)?;
+    let held_out = HeldOut::new(validation, Some(&classes))?;
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
     let account = account(&mut trained, batch, scheme, corrections, learner)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let mut results = results(&history, termination, train_error);
+    // The error of the model returned is the least of all epochs.
+    let validation =
+        held_out.zip(history.validation_error()).map(|(held_out, error)| held_out.of_error(error));
+    let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
     let about = About {
         learner: learner.name().to_owned(),
@@ -179,6 +183,7 @@ pub(super) fn train_run<R: Rule>(
         scheme,
         termination,
         train_error,
+        validation,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
     })
 }
@@ -198,27 +203,17 @@ fn plan<R>(rule: R, corrections: &Corrections, scheme: Scheme, classes: usize, s
     }
 }
 
-/// Rows to watch the error on, with classes numbered as the model will number them.
-type Validation<'a> = Option<(&'a Dataset<'a>, Vec<u32>)>;
-
-fn validated<'a>(validation: Option<&'a Dataset<'a>>, classes: &Classes) -> Result<Validation<'a>> {
-    validation.map(|data| Ok((data, classes.of_others(data)?))).transpose()
-}
-
 /// All epochs; with a kernel, and how many kernels of two rows that took.
 fn epochs<R: Rule>(
     plan: &Plan<R>,
     corrections: &Corrections,
     data: &Dataset,
     batch: TrainingRows<'_>,
-    validation: Validation<'_>,
+    held_out: Option<&HeldOut<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
-    let error = |scorer: &Scorer| match &validation {
-        Some((data, classes)) => evaluate::error(scorer, data, classes),
-        None => f64::NAN,
-    };
-    let validate = validation.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
+    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     if corrections.kernel == Kernel::Linear {
         return Ok((online::train(plan, batch, validate, observer), None));
     }
@@ -238,6 +233,7 @@ pub(super) fn results(
     history: &History,
     termination: Termination,
     train_error: Option<f64>,
+    validation: Option<&Validation>,
 ) -> BTreeMap<String, Value> {
     let mut results = BTreeMap::from([
         ("epochs".to_owned(), json!(history.epochs.len())),
@@ -247,6 +243,6 @@ pub(super) fn results(
         ("stopped".to_owned(), json!(termination)),
     ]);
     results.extend(train_error.map(|error| ("train_error".to_owned(), json!(error))));
-    results.extend(history.validation_error().map(|error| ("validation_error".to_owned(), json!(error))));
+    results.extend(validation.into_iter().flat_map(Validation::results));
     results
 }

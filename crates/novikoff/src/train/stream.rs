@@ -256,6 +256,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
             scheme,
             termination,
             train_error: None,
+            validation: None,
             details: Details::Stream(Box::new(details)),
         })
     }

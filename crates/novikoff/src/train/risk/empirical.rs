@@ -3,6 +3,7 @@
 use super::super::fit::Fit;
 use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
 use super::super::tune::Tried;
+use super::super::validation::HeldOut;
 use super::super::{check_memory, check_task};
 use super::goal::Goal;
 use super::report::Minimised;
@@ -121,6 +122,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         check_task(data, &settings.clone().into())?;
         check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
+        let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);
         refuse_overflow(&solved)?;
@@ -136,9 +138,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         };
         let data_hash = data.fingerprint();
         finish(
-            Training { minimised, solved, goal, scores, termination, data_hash },
+            Training { minimised, solved, goal, held_out, scores, termination, data_hash },
             data,
-            validation,
             &settings,
         )
     }

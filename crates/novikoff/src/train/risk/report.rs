@@ -52,8 +52,6 @@ pub struct RiskFit {
     pub obstacle: Option<String>,
     /// The duals that the solver ended with, of each weight vector; empty where it has none.
     pub duals: Vec<Vec<f64>>,
-    /// Error of the model on the validation rows.
-    pub validation_error: Option<f64>,
 }
 
 /// What was minimised, and by which solver.
@@ -110,7 +108,6 @@ pub(super) fn report(
         regression: None,
         margin,
         duals: Vec::new(),
-        validation_error: None,
     }
 }
 

@@ -69,6 +69,16 @@ impl Conforming {
         train(data, None, &self.settings, observer)
     }
 
+    /// The same with rows that are held back.
+    pub fn validated(
+        &self,
+        data: &Dataset,
+        held_out: &Dataset,
+        observer: &mut dyn Observer,
+    ) -> novikoff::Result<Fit> {
+        train(data, Some(held_out), &self.settings, observer)
+    }
+
     pub fn fit(&self, data: &Dataset) -> Fit {
         self.attempt(data, &mut Unwatched).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }

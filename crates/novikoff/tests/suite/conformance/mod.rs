@@ -15,3 +15,4 @@ mod learning;
 mod same_bytes;
 mod stopping;
 mod streams;
+mod validation;

@@ -1,7 +1,6 @@
 //! What happens while the user waits: a bar on a terminal, and Ctrl-C.
 
 use crate::messages;
-use crate::render::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use novikoff::control::{Flow, Observer, Progress};
 use std::io::{IsTerminal, Write};
@@ -206,7 +205,7 @@ fn text(progress: Progress) -> String {
         }
         Progress::Testing { rows, of } => format!("{rows} of {of} rows"),
         Progress::Fold { fold, folds, symbol, value, done, of } => {
-            let value = value.map_or(String::new(), |value| format!(", {symbol} {}", number(value)));
+            let value = value.map_or(String::new(), |value| format!(", {symbol} {value:.2e}"));
             format!("fold {fold} of {folds}{value}, {done} of {of} fits done")
         }
     }

@@ -63,8 +63,8 @@ impl Metric {
     ///
     /// ```
     /// use novikoff::evaluate::{Evaluation, Metric, Regression};
-    /// let measured = Evaluation::Numbers(Regression::of(&[1.0, 2.0], &[1.0, 4.0]));
-    /// assert_eq!((Metric::Mae.of(&measured), Metric::Mse.of(&measured)), (Some(1.0), Some(2.0)));
+    /// let measured = Evaluation::Numbers(Regression::of(&[1.0, 5.0], &[3.0, 3.0]));
+    /// assert_eq!((Metric::Mae.of(&measured), Metric::Mse.of(&measured)), (Some(2.0), Some(4.0)));
     /// assert_eq!(Metric::Auc.of(&measured), None);
     /// ```
     pub fn of(self, measured: &Evaluation) -> Option<f64> {

@@ -319,12 +319,12 @@ pub struct Tune {
     /// Folds of cross-validation, each held out once.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
     pub folds: usize,
-    /// What λ is chosen by: the mean of this figure over folds, on held-out rows, which count as much as their
-    /// weights say [default: error for classes, mse for numbers, mae for least-absolute].
+    /// What λ is chosen by: the mean of this figure over folds, on held-out rows, which count as much as
+    /// their weights say [default: error for classes, mse for numbers, mae for least-absolute].
     #[arg(long, value_name = "FIGURE", value_enum, help_heading = "Tuning")]
     pub by: Option<Metric>,
-    /// The values of λ to try; 0 is no penalty, where the learner can do without [default: those of costs from
-    /// 0.001 to 1000, two a decade, up to three decades more where the best is at an end; for numbers also
+    /// The values of λ to try; 0 is no penalty, where the learner can do without [default: those of costs
+    /// from 0.001 to 1000, two a decade, up to three decades more where the best is at an end; for numbers also
     /// 0].
     #[arg(
         long,
@@ -651,8 +651,8 @@ pub struct Pictures {
     /// Write a page with every picture that applies: one file, which fetches nothing.
     #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
     pub report: Option<PathBuf>,
-    /// Write one picture as a file of its own; may be given several times. NAME is one of tuning, points, losses,
-    /// errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
+    /// Write one picture as a file of its own; may be given several times. NAME is one of tuning, points,
+    /// losses, errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
     #[arg(
         long,
         value_name = "NAME=FILE.svg",

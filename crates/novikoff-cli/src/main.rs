@@ -80,9 +80,8 @@ fn run(command: &Command) -> Result<Ending> {
 
 /// Whether an option is there that needs --folds.
 fn lacks_folds(error: &clap::Error) -> bool {
-    let missing = error.get(ContextKind::InvalidArg);
-    error.kind() == MissingRequiredArgument
-        && matches!(missing, Some(ContextValue::Strings(all)) if all.iter().any(|one| one.starts_with("--folds")))
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else { return false };
+    error.kind() == MissingRequiredArgument && missing.iter().any(|one| one.starts_with("--folds"))
 }
 
 /// Says what is wrong with the command line, or shows the help or the version that is asked for.

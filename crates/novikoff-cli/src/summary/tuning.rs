@@ -86,7 +86,8 @@ pub fn remarks(tuned: &Tuned) -> Vec<String> {
         let (end, beyond) =
             if edge == End::Strongest { ("largest", "larger") } else { ("smallest", "smaller") };
         remarks.push(format!(
-            "The best {symbol} is the {end} of those tried: a {beyond} one may be better still ({option} X,Y)."
+            "The best {symbol} is the {end} of those tried: a {beyond} one may be better still \
+             ({option} X,Y)."
         ));
     }
     if tuned.undefined > 0 && tuned.fit.is_some() {

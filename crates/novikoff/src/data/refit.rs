@@ -421,14 +421,17 @@ mod tests {
 
         #[test]
         fn named_and_numbered_features_are_split_as_if_their_parts_were_files(
-            rows in prop::collection::vec((prop::collection::btree_set(1u32..12, 1..5), any::<bool>()), 6..20),
+            rows in prop::collection::vec(
+                (prop::collection::btree_set(1u32..12, 1..5), any::<bool>()),
+                6..20,
+            ),
             seed in prop::collection::vec(any::<bool>(), 8),
             named in any::<bool>(),
         ) {
             let line = |(features, label): &(std::collections::BTreeSet<u32>, bool)| {
                 let sign = if *label { "1" } else { "-1" };
                 let own: Vec<String> = features.iter().map(|j| format!("{j}:{}", j * 2)).collect();
-                if named { format!("{sign} |x {}", own.join(" ")) } else { format!("{sign} {}", own.join(" ")) }
+                format!("{sign} {}{}", if named { "|x " } else { "" }, own.join(" "))
             };
             let lines: Vec<String> = rows.iter().map(line).collect();
             let held = held(&seed, lines.len());

@@ -1,4 +1,4 @@
-//! The folds of a search: each with its own recipe, its own warm starts, and the figures of its held-out rows.
+//! The folds of a search: each with its own recipe and warm starts, and the figures of its held-out rows.
 
 use super::Metric;
 use super::path::From;

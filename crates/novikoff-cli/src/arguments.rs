@@ -875,6 +875,11 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub hash_bits: Option<u8>,
+    /// Multiply features: vw: of namespaces, by the first letters of their names (ab: every feature of a… with
+    /// every one of b…; a space is the namespace without a name, a colon any, so :: is every two); tables:
+    /// of columns, by name or number (A*B: the combinations of their categories, times their numbers).
+    #[arg(long, value_name = "AB|A*B", value_delimiter = ',', help_heading = "Reading")]
+    pub interactions: Vec<String>,
     /// idx: the labels' file [default: found beside the images].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,

@@ -37,7 +37,7 @@ const ALL: [Foreign; 37] = [
         &["-n", "-j", "--n-jobs", "--n_jobs", "--num_threads"],
         "the number of threads is --threads N",
     ),
-    foreign(READING, &["-q"], "LIBLINEAR's -q is --quiet; Vowpal Wabbit's -q ab is --map poly:2 of train"),
+    foreign(READING, &["-q"], "LIBLINEAR's -q is --quiet; Vowpal Wabbit's -q ab is --interactions ab"),
     foreign(APPLYING, &["-b"], "LIBLINEAR's -b 1 is --probabilities of predict"),
     foreign(
         LEARNING,
@@ -68,7 +68,11 @@ const ALL: [Foreign; 37] = [
         "the loss comes with the learner: --learner logistic, svm or least-squares, or --loss",
     ),
     foreign(LEARNING, &["--l2", "--alpha"], "the strength of the ℓ2 penalty is --lambda X, or --cost C"),
-    foreign(LEARNING, &["--quadratic", "--interactions", "--cubic"], "products of features are --map poly:2"),
+    foreign(
+        LEARNING,
+        &["--quadratic", "--cubic"],
+        "products of namespaces are --interactions ab or abc; --map poly:2 is all products of features",
+    ),
     foreign(LEARNING, &["--noconstant"], "no bias is --bias none"),
     foreign(LEARNING, &["--oaa", "--ect"], "the number of classes is seen from the labels: leave it out"),
     foreign(LEARNING, &["--nn"], "a hidden layer of N units is --learner network --hidden N"),

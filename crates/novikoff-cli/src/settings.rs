@@ -31,6 +31,7 @@ pub fn options(reading: &Reading) -> Result<Options> {
     options.base = reading.zero_based.then_some(0);
     options.max_index = reading.max_index.unwrap_or(options.max_index);
     options.hash_bits = reading.hash_bits;
+    options.interactions = reading.interactions.clone();
     options.labels = reading.labels.clone();
     options.skip_bad_rows = reading.skip_bad_rows;
     options.memory = reading.memory;

@@ -5,6 +5,7 @@ use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, table};
 use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
 use novikoff::features::Schema;
+use novikoff::features::namespaces::{FeatureNumbering, NamespaceSchema};
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
 use novikoff::kernel::Kernel;
 use novikoff::model::{self, Calibration, Model, Network, Scorer, Task, Weights};
@@ -73,11 +74,32 @@ fn schema_text(schema: &Schema) -> String {
         Schema::Indexed { base } => format!("by index, from {base}"),
         Schema::Named(dictionary) => format!("{} by name", count(dictionary.len() as u64)),
         Schema::Hashed { bits } => format!("hashed to {bits} bits"),
+        Schema::Namespaces(namespaces) => of_namespaces(namespaces),
         Schema::Table(table) => {
-            format!("columns of a table: {}", counted(table.columns.len() as u64, "column"))
+            let crosses: Vec<String> = table.crosses.iter().map(|cross| cross.columns.join("*")).collect();
+            let columns = counted(table.columns.len() as u64, "column");
+            format!("columns of a table: {columns}{}", interactions_text(&crosses))
         }
         Schema::Text(text) => text_schema(text),
     }
+}
+
+fn of_namespaces(namespaces: &NamespaceSchema) -> String {
+    let how = match &namespaces.numbering {
+        FeatureNumbering::Named(dictionary) => format!("{} by name", count(dictionary.len() as u64)),
+        FeatureNumbering::Hashed { bits } => format!("hashed to {bits} bits"),
+        FeatureNumbering::Murmur(murmur) => {
+            format!("hashed to {} bits by Vowpal Wabbit's hash", murmur.bits)
+        }
+    };
+    how + &interactions_text(namespaces.interactions.letters())
+}
+
+fn interactions_text(interactions: &[String]) -> String {
+    if interactions.is_empty() {
+        return String::new();
+    }
+    format!(", interactions {}", interactions.join(", "))
 }
 
 fn text_schema(text: &TextSchema) -> String {

@@ -73,6 +73,7 @@ fn check_features(reading: &Reading, schema: &Schema) -> Result<()> {
     let own_bits = match schema {
         Schema::Hashed { bits } => Some(*bits),
         Schema::Named(_) => Some(0),
+        Schema::Namespaces(namespaces) => Some(namespaces.bits().unwrap_or(0)),
         Schema::Text(text) => match text.vocabulary() {
             Vocabulary::Hashed { bits, .. } => Some(*bits),
             Vocabulary::Named(_) => Some(0),
@@ -86,6 +87,10 @@ fn check_features(reading: &Reading, schema: &Schema) -> Result<()> {
             Some(bits) => format!("the model was trained with --hash-bits {bits}"),
         };
         return Err(Error::usage(what).hint("leave out --hash-bits"));
+    }
+    if !reading.interactions.is_empty() {
+        let what = "--interactions has no effect: the model knows which features it multiplies";
+        return Err(Error::usage(what).hint("leave out --interactions"));
     }
     if reading.max_index.is_some() && !matches!(schema, Schema::Indexed { .. }) {
         let error = Error::usage("--max-index has no effect: the model knows its features by their names");

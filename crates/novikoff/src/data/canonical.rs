@@ -6,6 +6,7 @@
 use super::{Dataset, Labels, Row, fits_f32};
 use crate::features::Schema;
 use crate::features::map::Map;
+use crate::features::namespaces::{FeatureNumbering, NamespaceSchema};
 use crate::features::table::{Role, TableSchema};
 use crate::features::text::{TextSchema, Vocabulary};
 use rayon::prelude::*;
@@ -120,6 +121,13 @@ fn end(rows: u64, columns: usize, labels: &[&str], origin: Origin<'_>, to: &mut 
         }
         Schema::Hashed { bits } => to.extend_from_slice(&[2, *bits]),
         Schema::Named(dictionary) => names(dictionary.names().iter().map(String::as_str), origin.columns, to),
+        Schema::Namespaces(namespaces) => match &namespaces.numbering {
+            FeatureNumbering::Named(names) => {
+                self::names(names.names().iter().map(String::as_str), origin.columns, to)
+            }
+            FeatureNumbering::Hashed { bits } => to.extend_from_slice(&[2, *bits]),
+            FeatureNumbering::Murmur(murmur) => to.extend_from_slice(&[2, murmur.bits]),
+        },
         Schema::Table(table) => names(table.feature_names().iter().map(String::as_str), origin.columns, to),
         Schema::Text(text) => match text.vocabulary() {
             Vocabulary::Hashed { bits, .. } => to.extend_from_slice(&[2, *bits]),
@@ -150,8 +158,23 @@ fn reading(schema: &Schema) -> String {
         Schema::Indexed { .. } => String::new(),
         Schema::Named(_) => json!({"kind": "named"}).to_string(),
         Schema::Hashed { bits } => sorted(json!({"kind": "hashed", "bits": bits})),
+        Schema::Namespaces(namespaces) => sorted(of_namespaces(namespaces)),
         Schema::Table(table) => sorted(of_table(table)),
         Schema::Text(text) => sorted(of_text(text)),
+    }
+}
+
+fn of_namespaces(namespaces: &NamespaceSchema) -> Value {
+    let interactions = &namespaces.interactions;
+    match &namespaces.numbering {
+        FeatureNumbering::Named(_) => json!({"kind": "named", "interactions": interactions}),
+        FeatureNumbering::Hashed { bits } => {
+            json!({"kind": "hashed", "bits": bits, "interactions": interactions})
+        }
+        FeatureNumbering::Murmur(murmur) => json!({
+            "kind": "hashed", "bits": murmur.bits, "interactions": interactions,
+            "murmur": {"numbers": murmur.numbers, "seed": murmur.seed, "stride": murmur.stride},
+        }),
     }
 }
 
@@ -160,9 +183,14 @@ fn of_table(table: &TableSchema) -> Value {
         table.columns.iter().map(|column| [role(&column.role), column.name.as_str()]).collect();
     let delimiter = char::from(table.delimiter).to_string();
     let TableSchema { header, missing, .. } = table;
-    json!({
+    let mut reading = json!({
         "kind": "table", "columns": columns, "delimiter": delimiter, "header": header, "missing": missing
-    })
+    });
+    if !table.crosses.is_empty() {
+        let columns: Vec<&Vec<String>> = table.crosses.iter().map(|cross| &cross.columns).collect();
+        reading["interactions"] = json!(columns);
+    }
+    reading
 }
 
 fn role(role: &Role) -> &'static str {

@@ -8,6 +8,7 @@ use super::matrix::{Builder, Layout};
 use super::{Dataset, Matrix, documents};
 use crate::error::Result;
 use crate::features::Schema;
+use crate::features::namespaces::FeatureNumbering;
 use crate::features::table::{Role, TableSchema};
 use crate::features::text::TextSchema;
 use std::sync::Arc;
@@ -197,6 +198,7 @@ impl Selection<'_> {
         match schema {
             Schema::Named(names) => Schema::Named(Arc::new(names.as_ref().clone().select(&kept))),
             Schema::Table(table) => Schema::Table(Arc::new(table.of_features(&kept))),
+            Schema::Namespaces(namespaces) => Schema::Namespaces(Arc::new(namespaces.of_features(&kept))),
             schema => schema.clone(),
         }
     }
@@ -235,6 +237,10 @@ fn means(rows: &Matrix, filled: &[Filled], training: &[usize]) -> Vec<f64> {
 fn columns(rows: &Matrix, schema: &Schema, training: &[usize]) -> Option<Vec<Option<u32>>> {
     let always: Vec<bool> = match schema {
         Schema::Named(_) => vec![false; rows.columns()],
+        Schema::Namespaces(namespaces) => match namespaces.numbering {
+            FeatureNumbering::Named(_) => vec![false; rows.columns()],
+            FeatureNumbering::Hashed { .. } | FeatureNumbering::Murmur(_) => return None,
+        },
         Schema::Table(table) => table.always_there(),
         Schema::Indexed { .. } if !rows.is_dense() => vec![false; rows.columns()],
         Schema::Indexed { .. } | Schema::Hashed { .. } | Schema::Text(_) => return None,
@@ -269,6 +275,9 @@ impl TableSchema {
                 always[feature as usize] = true;
             }
         }
+        for cross in self.crosses.iter().filter(|cross| cross.is_numeric()) {
+            always[cross.feature as usize] = true;
+        }
         always
     }
 
@@ -293,6 +302,10 @@ impl TableSchema {
                 }
                 Role::Label | Role::Dropped | Role::RowWeight | Role::Text => {}
             }
+        }
+        for cross in &mut schema.crosses {
+            cross.of_features(is_kept, next);
+            next += cross.cells.len() as u32;
         }
         schema
     }

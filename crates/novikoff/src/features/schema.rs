@@ -1,6 +1,7 @@
 //! The recipe by which raw input becomes rows. It is part of every model, so that `predict` reads what
 //! `train` read.
 
+use super::namespaces::NamespaceSchema;
 use super::table::TableSchema;
 use super::text::{TextSchema, Vocabulary};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub enum Schema {
         /// There are `2^bits` features.
         bits: u8,
     },
+    /// As Vowpal Wabbit's format with products of features, or with Vowpal Wabbit's own hash.
+    Namespaces(Arc<NamespaceSchema>),
     /// By column of a table.
     Table(Arc<TableSchema>),
     /// By the terms of documents, and the columns of a table beside them.
@@ -41,6 +44,7 @@ impl Schema {
                 dictionary.names().get(j as usize).cloned().unwrap_or_else(|| format!("#{j}"))
             }
             Schema::Hashed { .. } => format!("hash {j}"),
+            Schema::Namespaces(namespaces) => namespaces.name(j),
             Schema::Table(table) => table.feature_name(j),
             Schema::Text(text) => text.name(j),
         }
@@ -51,7 +55,7 @@ impl Schema {
         let table = match self {
             Schema::Table(table) => table,
             Schema::Text(text) => text.table()?,
-            Schema::Indexed { .. } | Schema::Named(_) | Schema::Hashed { .. } => return None,
+            _ => return None,
         };
         table.label().map(|column| column.name.as_str())
     }
@@ -60,6 +64,7 @@ impl Schema {
     pub(crate) fn is_hashed(&self) -> bool {
         match self {
             Schema::Hashed { .. } => true,
+            Schema::Namespaces(namespaces) => namespaces.bits().is_some(),
             Schema::Text(text) => matches!(text.vocabulary(), Vocabulary::Hashed { .. }),
             Schema::Indexed { .. } | Schema::Named(_) | Schema::Table(_) => false,
         }
@@ -71,6 +76,7 @@ impl Schema {
             Schema::Indexed { .. } => None,
             Schema::Named(dictionary) => Some(dictionary.len()),
             Schema::Hashed { bits } => Some(1 << bits),
+            Schema::Namespaces(namespaces) => Some(namespaces.features()),
             Schema::Table(table) => Some(table.features()),
             Schema::Text(text) => Some(text.features()),
         }
@@ -307,16 +313,28 @@ pub(crate) fn hash_namespace(name: &[u8]) -> u64 {
 /// hash, added to the seed: features that are numbered already do not collide, and stay in order.
 #[inline]
 pub(crate) fn hash_feature(namespace: u64, name: &[u8], bits: u8) -> u32 {
+    fold(whole_hash(namespace, name), bits)
+}
+
+/// The same before it is folded.
+#[inline]
+pub(crate) fn whole_hash(namespace: u64, name: &[u8]) -> u64 {
     match number_of(name) {
-        Some(number) => hash_number(namespace, number, bits),
-        None => (xxhash_rust::xxh3::xxh3_64_with_seed(name, namespace) & ((1u64 << bits) - 1)) as u32,
+        Some(number) => namespace.wrapping_add(u64::from(number)),
+        None => xxhash_rust::xxh3::xxh3_64_with_seed(name, namespace),
     }
+}
+
+/// The lowest bits of a hash.
+#[inline]
+pub(crate) fn fold(hash: u64, bits: u8) -> u32 {
+    (hash & ((1u64 << bits) - 1)) as u32
 }
 
 /// The feature that a number hashes to.
 #[inline]
 pub(crate) fn hash_number(namespace: u64, number: u32, bits: u8) -> u32 {
-    (namespace.wrapping_add(u64::from(number)) & ((1u64 << bits) - 1)) as u32
+    fold(namespace.wrapping_add(u64::from(number)), bits)
 }
 
 fn number_of(name: &[u8]) -> Option<u32> {

@@ -1,5 +1,7 @@
 //! The columns of a table and the features that they become.
 
+pub use super::cross::Cross;
+
 use super::Missing;
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,9 @@ pub struct TableSchema {
     pub missing: Missing,
     /// The columns, in the order of the training file.
     pub columns: Vec<Column>,
+    /// Columns that are multiplied. These features come behind those of the columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crosses: Vec<Cross>,
 }
 
 /// A column of a table.
@@ -115,7 +120,14 @@ impl TableSchema {
             let offset = u64::from(j.checked_sub(first)?);
             (offset < count).then(|| column.feature_name(offset as usize))
         });
-        found.unwrap_or_else(|| format!("#{j}"))
+        found.or_else(|| self.cross_name(j)).unwrap_or_else(|| format!("#{j}"))
+    }
+
+    fn cross_name(&self, j: u32) -> Option<String> {
+        self.crosses.iter().find_map(|cross| {
+            let offset = j.checked_sub(cross.feature)? as usize;
+            (offset < cross.cells.len()).then(|| cross.feature_name(offset))
+        })
     }
 
     /// The names of all features.
@@ -124,12 +136,17 @@ impl TableSchema {
             let count = column.role.span().map_or(0, |(_, count)| count as usize);
             (0..count).map(|offset| column.feature_name(offset)).collect()
         };
-        self.columns.iter().flat_map(names).collect()
+        let of_cross = |cross: &Cross| -> Vec<String> {
+            (0..cross.cells.len()).map(|offset| cross.feature_name(offset)).collect()
+        };
+        self.columns.iter().flat_map(names).chain(self.crosses.iter().flat_map(of_cross)).collect()
     }
 
     /// Number of features.
     pub fn features(&self) -> usize {
-        self.columns.iter().filter_map(|column| column.role.span()).map(|(_, count)| count as usize).sum()
+        let spans = self.columns.iter().filter_map(|column| column.role.span());
+        let crosses = self.crosses.iter().map(|cross| cross.cells.len());
+        spans.map(|(_, count)| count as usize).chain(crosses).sum()
     }
 
     /// The column that holds the labels, if there is one.
@@ -159,6 +176,7 @@ impl TableSchema {
             }
         }
         self.columns.iter().try_for_each(|column| column.check(self.missing))?;
+        self.crosses.iter().try_for_each(|cross| cross.check(self))?;
         self.check_numbering()
     }
 
@@ -173,6 +191,15 @@ impl TableSchema {
                 ));
             }
             next += count;
+        }
+        for cross in &self.crosses {
+            if u64::from(cross.feature) != next {
+                let (name, first) = (cross.columns.join("*"), cross.feature);
+                return Err(format!(
+                    "the features of the interaction {name} start at {first}, not at {next}"
+                ));
+            }
+            next += cross.cells.len() as u64;
         }
         if next > u64::from(u32::MAX) { Err(format!("{next} features are too many")) } else { Ok(()) }
     }
@@ -211,6 +238,7 @@ mod tests {
                 ),
                 column("w", Role::RowWeight),
             ],
+            crosses: Vec::new(),
         }
     }
 

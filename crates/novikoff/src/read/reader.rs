@@ -16,6 +16,7 @@ use crate::data::assembly::{Assembler, Store};
 use crate::data::matrix::Layout;
 use crate::data::{Dataset, Filled, Labels, Refittable, Report, documents};
 use crate::error::{Error, Result};
+use crate::features::namespaces::{FeatureNumbering, Interactions, NamespaceSchema};
 use crate::features::table::TableSchema;
 use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
@@ -35,6 +36,9 @@ pub struct Options {
     /// Number named features by so many bits of their names' hashes; 0: by a dictionary. `None`: by a
     /// dictionary, but for a stream by 22 bits, as a dictionary would grow with every new name.
     pub hash_bits: Option<u8>,
+    /// Whose features are multiplied: namespaces of Vowpal Wabbit's format by their first letters (`ab`), or
+    /// columns of a table by their names (`a*b`).
+    pub interactions: Vec<String>,
     /// The labels of IDX images; `None`: the file beside them.
     pub labels: Option<PathBuf>,
     /// How tables are read.
@@ -62,6 +66,7 @@ impl Default for Options {
             base: None,
             max_index: MAX_INDEX,
             hash_bits: None,
+            interactions: Vec::new(),
             labels: None,
             table: TableOptions::default(),
             recipe: TextRecipe::default(),
@@ -178,6 +183,8 @@ pub struct Reader {
     documents: Option<Documents>,
     /// Columns, where every row has them all.
     columns: Option<usize>,
+    /// Whose features are multiplied, of namespaces.
+    interactions: Arc<Interactions>,
     /// The names of the columns that are kept beside the rows.
     kept: Vec<String>,
     /// Most bytes that the rows may take.
@@ -264,7 +271,7 @@ impl Reader {
         }
         match format {
             Format::Svmlight => reader.set_svmlight(options, purpose),
-            Format::Vw => reader.set_vw(options, purpose, access),
+            Format::Vw => reader.set_vw(options, purpose, access)?,
             Format::Idx => reader.set_idx(input, options, purpose)?,
             Format::Csv => reader.set_table(input, options, purpose, access)?,
             Format::Tsv => {
@@ -296,6 +303,7 @@ impl Reader {
             schema: Schema::one_based(),
             documents: None,
             columns: None,
+            interactions: Arc::default(),
             kept: Vec::new(),
             memory: options.memory,
         }
@@ -341,20 +349,37 @@ impl Reader {
         });
     }
 
-    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) {
+    fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<()> {
+        let hint = "for example `interactions = ab`, or `interactions = ::` for every two namespaces";
+        let interactions = match purpose.schema() {
+            Some((Schema::Namespaces(schema), _)) => schema.interactions.clone(),
+            Some(_) => Interactions::default(),
+            None => Interactions::new(&options.interactions).map_err(|what| Error::usage(what).hint(hint))?,
+        };
         let features = match (purpose.schema(), options.hash_bits) {
             (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
+            (Some((Schema::Namespaces(schema), _)), _) => Features::of(schema),
             (_, None) if access == Access::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
             (_, None | Some(0)) => Features::Grow,
             (_, Some(bits)) => Features::Hashed { bits },
         };
         match &features {
-            Features::Fixed(dictionary) => self.schema = Schema::Named(dictionary.clone()),
-            Features::Hashed { bits } => self.schema = Schema::Hashed { bits: *bits },
             Features::Grow => self.numbering.new_names = Some(NewNames::default()),
+            Features::Hashed { bits } => {
+                self.schema = of_namespaces(FeatureNumbering::Hashed { bits: *bits }, &interactions);
+            }
+            Features::Fixed(names) => {
+                self.schema = of_namespaces(FeatureNumbering::Named(names.clone()), &interactions);
+            }
+            Features::Murmur(murmur) => {
+                self.schema = of_namespaces(FeatureNumbering::Murmur(murmur.clone()), &interactions);
+            }
         }
-        self.input.parser = Arc::new(Vw { features, labelling: purpose.labelling() });
+        let interactions = Arc::new(interactions);
+        self.interactions = interactions.clone();
+        self.input.parser = Arc::new(Vw { features, interactions, labelling: purpose.labelling() });
+        Ok(())
     }
 
     fn set_idx(&mut self, input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<()> {
@@ -398,7 +423,7 @@ impl Reader {
             check_terms(Format::Csv, true, options)?;
             return self.set_known_table(schema, options, purpose, access);
         }
-        let schema = Arc::new(self.infer_columns(input, &options.table, &labelling, access)?);
+        let schema = Arc::new(self.infer_columns(input, options, &labelling, access)?);
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         check_terms(Format::Csv, schema.has_text(), options)?;
         let bag =
@@ -533,15 +558,19 @@ impl Reader {
     fn infer_columns(
         &mut self,
         input: &Input,
-        options: &TableOptions,
+        options: &Options,
         labelling: &Labelling,
         access: Access,
     ) -> Result<TableSchema> {
+        let crosses = &options.interactions;
+        let options = &options.table;
         let inferred = if access == Access::Stream {
             let delimiter = options.delimiter_for(self.input.source.peek()?)?;
             let options = TableOptions { delimiter: Some(delimiter), ..options.clone() };
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
-            table::infer_start(self.input.source.name(), &start, &options, labelling, self.input.setup)?
+            let name = self.input.source.name();
+            let inferred = table::infer_start(name, &start, &options, labelling, self.input.setup)?;
+            table::cross_start(inferred, crosses, labelling, name, &start)?
         } else {
             let held;
             let again = if self.input.source.total().is_some() && !matches!(input, Input::Stdin) {
@@ -555,7 +584,9 @@ impl Reader {
                 self.input.source = Source::open(&held)?;
                 &held
             };
-            table::infer(again, options, labelling, self.input.setup, &mut crate::control::Unwatched)?
+            let observer = &mut crate::control::Unwatched;
+            let inferred = table::infer(again, options, labelling, self.input.setup, observer)?;
+            table::cross(inferred, crosses, labelling, again, self.input.setup)?
         };
         let report = &mut self.input.report;
         report.remarks.extend(inferred.remarks);
@@ -588,7 +619,7 @@ impl Reader {
 
     /// What was learned about the input by the end of it.
     fn summarize(self, flow: Flow, numbering: Numbering) -> Result<Summary> {
-        let Self { input, documents, columns, mut schema, .. } = self;
+        let Self { input, documents, columns, mut schema, interactions, .. } = self;
         if input.report.rows == 0 && flow == Flow::Continue {
             return Err(no_rows(&numbering.file, &input.report));
         }
@@ -596,7 +627,9 @@ impl Reader {
             (Some(documents), new_names) => {
                 schema = Schema::Text(Arc::new(documents.schema(new_names.unwrap_or_default().names)));
             }
-            (None, Some(new_names)) => schema = Schema::Named(Arc::new(new_names.names)),
+            (None, Some(new_names)) => {
+                schema = of_namespaces(FeatureNumbering::Named(Arc::new(new_names.names)), &interactions);
+            }
             (None, None) => {}
         }
         let features = columns.or(schema.features());
@@ -832,7 +865,7 @@ fn format_of_file(name: &str, start: &[u8], options: &Options, purpose: &Purpose
             (None, Ok(Format::Jsonl)) => Format::Jsonl,
             (None, _) => Format::Text,
         },
-        (None, Some((Schema::Named(_) | Schema::Hashed { .. }, _))) => Format::Vw,
+        (None, Some((Schema::Named(_) | Schema::Hashed { .. } | Schema::Namespaces(_), _))) => Format::Vw,
         (None, Some((Schema::Table(_), _))) => Format::Csv,
         // A file that is detected as something else must not pass for rows of labels without features.
         (None, Some((Schema::Indexed { .. }, _))) => detect(name, start).unwrap_or(Format::Svmlight),
@@ -842,6 +875,18 @@ fn format_of_file(name: &str, start: &[u8], options: &Options, purpose: &Purpose
             format => format,
         },
     })
+}
+
+/// The schema of features of namespaces; the plain one, where nothing is multiplied.
+fn of_namespaces(numbering: FeatureNumbering, interactions: &Interactions) -> Schema {
+    match numbering {
+        FeatureNumbering::Named(names) if interactions.is_empty() => Schema::Named(names),
+        FeatureNumbering::Hashed { bits } if interactions.is_empty() => Schema::Hashed { bits },
+        numbering => {
+            let interactions = interactions.clone();
+            Schema::Namespaces(Arc::new(NamespaceSchema { numbering, interactions }))
+        }
+    }
 }
 
 /// The schema of numbered features, and how many of them a model knows.
@@ -869,6 +914,10 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     // Whether a table has documents, its columns will show.
     if !is_table {
         check_terms(format, is_text, options)?;
+    }
+    if !options.interactions.is_empty() && !is_table && format != Format::Vw {
+        let what = "`interactions` multiplies features of namespaces (vw) or columns of a table";
+        return Err(Error::usage(what).hint("leave it out; `map = poly:2` makes all products of features"));
     }
     let keyed = is_table || format == Format::Jsonl;
     if (options.table.label.is_some() && !keyed) || (options.table.row_weights.is_some() && !is_table) {
@@ -911,7 +960,7 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
 fn check_schema(name: &str, format: Format, schema: &Schema) -> Result<()> {
     let (formats, trained): (&[Format], _) = match schema {
         Schema::Indexed { .. } => (&[Format::Svmlight, Format::Idx], "svmlight or idx"),
-        Schema::Named(_) | Schema::Hashed { .. } => (&[Format::Vw], "vw"),
+        Schema::Named(_) | Schema::Hashed { .. } | Schema::Namespaces(_) => (&[Format::Vw], "vw"),
         Schema::Table(_) => (&[Format::Csv, Format::Tsv], "csv or tsv"),
         Schema::Text(text) if text.table().is_some() => (&[Format::Csv, Format::Tsv], "csv or tsv"),
         Schema::Text(_) => (&[Format::Text, Format::Jsonl], "text or jsonl"),

@@ -9,12 +9,14 @@
 mod applied;
 mod choose;
 mod column;
+mod cross;
 mod infer;
 mod left_out;
 mod rows;
 mod spelling;
 
 pub(super) use applied::{Columns, Keeping, applied};
+pub(super) use cross::{cross, cross_start};
 pub(super) use infer::{infer, infer_start};
 pub(super) use rows::Table;
 pub(super) use spelling::Spelling;

@@ -11,7 +11,11 @@ use super::source::Cut;
 use super::svmlight::{Fault, bad_value};
 use super::svmlight::{Shape, common_entry};
 use crate::error::Error;
-use crate::features::{Dictionary, hash_feature, hash_namespace, hash_number};
+use crate::features::namespaces::{
+    Factor, FeatureNumbering, Interactions, Murmur, NAMELESS, NamespaceSchema, Products, hash_product,
+};
+use crate::features::{Dictionary, fold, hash_namespace, hash_number, whole_hash};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A parser of Vowpal Wabbit's text.
@@ -19,6 +23,8 @@ use std::sync::Arc;
 pub(super) struct Vw {
     /// How features are numbered.
     pub features: Features,
+    /// Whose features are multiplied.
+    pub interactions: Arc<Interactions>,
     /// What to do about labels.
     pub labelling: Labelling,
 }
@@ -37,6 +43,19 @@ pub(super) enum Features {
         /// There are `2^bits` features; at most 32.
         bits: u8,
     },
+    /// By Vowpal Wabbit's hash.
+    Murmur(Arc<Murmur>),
+}
+
+impl Features {
+    /// As a model's schema numbers them.
+    pub(super) fn of(schema: &NamespaceSchema) -> Self {
+        match &schema.numbering {
+            FeatureNumbering::Named(dictionary) => Features::Fixed(dictionary.clone()),
+            FeatureNumbering::Hashed { bits } => Features::Hashed { bits: *bits },
+            FeatureNumbering::Murmur(murmur) => Features::Murmur(murmur.clone()),
+        }
+    }
 }
 
 /// Gives the features of a block their numbers in a dictionary that grows with the file, in the order of
@@ -70,7 +89,7 @@ impl Parser for Vw {
     }
 
     fn parse(&self, block: &[u8], _: u64, rows: &mut ParsedRows, _: &mut Scratch) {
-        let mut row = CurrentRow::new(&self.features);
+        let mut row = CurrentRow::new(&self.features, &self.interactions);
         let (mut at, mut number) = (0, 0);
         while at < block.len() {
             let end = memchr::memchr(b'\n', &block[at..]).map_or(block.len(), |newline| at + newline);
@@ -89,6 +108,20 @@ impl Parser for Vw {
             number += 1;
         }
     }
+}
+
+/// Most entries, and names, of the rows of one block: some gigabyte.
+const MOST_ENTRIES: usize = 1 << 26;
+const MOST_NAMES: usize = 1 << 24;
+
+const FEWER: &str = "name fewer `interactions`, or namespaces with fewer features";
+
+#[cold]
+fn too_many_products(count: u64) -> (String, &'static str) {
+    let most = Interactions::MOST_PRODUCTS;
+    let what = format!("the features of this row have {count} products, and {most} are allowed");
+    let more = format!("the features of this row have more products than the {most} that are allowed");
+    (if count == u64::MAX { more } else { what }, FEWER)
 }
 
 const SMALLER: &str = "give it in smaller units, or leave the row out with `skip_bad_rows`";
@@ -114,6 +147,7 @@ impl Vw {
             at = row.namespace(text, at + 1)?;
             at = row.features(text, at, rows)?;
         }
+        row.multiply(bar, rows)?;
         if !row.sorted {
             rows.merge_row().map_err(|_| {
                 (
@@ -195,6 +229,15 @@ fn head_number(words: &[u8], at: usize, role: &str) -> Result<Option<f64>, Fault
 /// The entries of a row as they are read.
 struct CurrentRow<'a> {
     numbering: &'a Features,
+    interactions: &'a Interactions,
+    /// What may be multiplied; nothing without interactions.
+    factors: Vec<Factor>,
+    /// The names of the factors, where features are numbered by name.
+    factor_names: String,
+    factor_spans: Vec<Range<usize>>,
+    products: Products,
+    /// The first letter of the namespace.
+    letter: char,
     /// The name of a feature; its first `prefix` bytes are those of the namespace.
     name: String,
     prefix: usize,
@@ -214,9 +257,15 @@ struct CurrentRow<'a> {
 }
 
 impl<'a> CurrentRow<'a> {
-    fn new(numbering: &'a Features) -> Self {
+    fn new(numbering: &'a Features, interactions: &'a Interactions) -> Self {
         Self {
             numbering,
+            interactions,
+            factors: Vec::new(),
+            factor_names: String::new(),
+            factor_spans: Vec::new(),
+            products: Products::default(),
+            letter: NAMELESS,
             name: String::new(),
             prefix: 0,
             seed: 0,
@@ -231,6 +280,9 @@ impl<'a> CurrentRow<'a> {
 
     fn start(&mut self) {
         (self.sorted, self.previous, self.unseen) = (true, None, 0);
+        self.factors.clear();
+        self.factor_names.clear();
+        self.factor_spans.clear();
     }
 
     /// Enters the namespace whose name, if it has one, starts at `at`; returns the position after it.
@@ -250,8 +302,14 @@ impl<'a> CurrentRow<'a> {
         }
         let name = &line[at..name_end];
         self.scale = weight;
+        self.letter = match self.numbering {
+            // Vowpal Wabbit knows bytes, not letters.
+            Features::Murmur(_) => name.bytes().next().map_or(NAMELESS, char::from),
+            _ => name.chars().next().unwrap_or(NAMELESS),
+        };
         match self.numbering {
             Features::Hashed { .. } => self.seed = hash_namespace(name.as_bytes()),
+            Features::Murmur(murmur) => self.seed = murmur.namespace(name.as_bytes()),
             Features::Grow | Features::Fixed(_) => {
                 self.name.clear();
                 if !name.is_empty() {
@@ -269,7 +327,7 @@ impl<'a> CurrentRow<'a> {
     fn features(&mut self, line: &str, mut at: usize, rows: &mut ParsedRows) -> Result<usize, Fault> {
         let bytes = line.as_bytes();
         loop {
-            if let Features::Hashed { bits } = self.numbering {
+            if let (Features::Hashed { bits }, true) = (self.numbering, self.interactions.is_empty()) {
                 at = self.numbered_features(at, *bits, rows);
             }
             at = skip_blanks(bytes, at);
@@ -324,14 +382,136 @@ impl<'a> CurrentRow<'a> {
     #[inline(always)]
     fn entry(&mut self, feature: &str, value: f64, rows: &mut ParsedRows) {
         let index = match self.numbering {
-            Features::Hashed { bits } => hash_feature(self.seed, feature.as_bytes(), *bits),
-            Features::Grow => rows.local_features.intern(self.full_name(feature)),
+            Features::Hashed { bits } => {
+                let hash = whole_hash(self.seed, feature.as_bytes());
+                self.factor(hash, value);
+                fold(hash, *bits)
+            }
+            Features::Murmur(murmur) => {
+                let hash = murmur.feature(self.seed, feature.as_bytes());
+                self.factor(hash, value);
+                murmur.fold(hash)
+            }
+            Features::Grow => {
+                let index = rows.local_features.intern(self.full_name(feature));
+                self.named_factor(feature, value);
+                index
+            }
             Features::Fixed(dictionary) => match dictionary.find(self.full_name(feature)) {
-                Some(index) => index,
+                Some(index) => {
+                    self.named_factor(feature, value);
+                    index
+                }
                 None => return self.unseen += 1,
             },
         };
         self.number(index, value, rows);
+    }
+
+    #[inline(always)]
+    fn factor(&mut self, id: u64, value: f64) {
+        if !self.interactions.is_empty() {
+            self.factors.push(Factor { namespace: self.letter, id, value });
+        }
+    }
+
+    #[inline(always)]
+    fn named_factor(&mut self, feature: &str, value: f64) {
+        if self.interactions.is_empty() {
+            return;
+        }
+        let start = self.factor_names.len();
+        self.factor_names.push_str(&self.name[..self.prefix]);
+        self.factor_names.push_str(feature);
+        self.factor(self.factor_spans.len() as u64, value);
+        self.factor_spans.push(start..self.factor_names.len());
+    }
+
+    /// Adds the products of features; `bar` is where the features begin.
+    fn multiply(&mut self, bar: usize, rows: &mut ParsedRows) -> Result<(), Fault> {
+        if self.factors.is_empty() {
+            return Ok(());
+        }
+        self.order_factors();
+        // What is needed of the row while the products change it.
+        let (factors, mut products) = (std::mem::take(&mut self.factors), std::mem::take(&mut self.products));
+        let mut fault = None;
+        let made = products.for_each(self.interactions, &factors, &mut |chosen| {
+            if fault.is_none() {
+                fault = self.product(chosen, &factors, rows).err();
+            }
+        });
+        (self.factors, self.products) = (factors, products);
+        let fault = made.map_err(too_many_products).err().or(fault);
+        fault.map_or(Ok(()), |(what, hint)| Err((bar, what, Some(hint.into()))))
+    }
+
+    /// Puts factors of one namespace side by side, in an order that does not depend on the row's, so that
+    /// `x·y` and `y·x` are one feature. Vowpal Wabbit's own products depend on the order.
+    fn order_factors(&mut self) {
+        let name = |factor: &Factor| &self.factor_names[self.factor_spans[factor.id as usize].clone()];
+        match self.numbering {
+            Features::Murmur(_) => return self.factors.sort_by_key(|factor| factor.namespace),
+            Features::Hashed { .. } => self.factors.sort_by_key(|factor| (factor.namespace, factor.id)),
+            Features::Grow | Features::Fixed(_) => {
+                self.factors.sort_by(|a, b| a.namespace.cmp(&b.namespace).then_with(|| name(a).cmp(name(b))))
+            }
+        }
+        let is_named = !self.factor_spans.is_empty();
+        self.factors.dedup_by(|later, first| {
+            let same = if is_named { name(later) == name(first) } else { later.id == first.id };
+            let is_again = same && later.namespace == first.namespace;
+            first.value += if is_again { later.value } else { 0.0 };
+            is_again
+        });
+    }
+
+    /// Adds a product of these factors.
+    fn product(
+        &mut self,
+        chosen: &[usize],
+        factors: &[Factor],
+        rows: &mut ParsedRows,
+    ) -> Result<(), (String, &'static str)> {
+        let value: f64 = chosen.iter().map(|&at| factors[at].value).product();
+        if !value.is_finite() {
+            return Err(("a product of features is not a finite number".into(), SMALLER));
+        }
+        if value == 0.0 {
+            return Ok(());
+        }
+        if rows.indices.len() >= MOST_ENTRIES || rows.local_features.len() >= MOST_NAMES {
+            return Err(("the products of these and earlier features take too much memory".into(), FEWER));
+        }
+        let hashes = chosen.iter().map(|&at| factors[at].id);
+        let index = match self.numbering {
+            Features::Hashed { bits } => fold(hash_product(hashes), *bits),
+            Features::Murmur(murmur) => murmur.fold(Murmur::product(hashes)),
+            Features::Grow => {
+                self.name_product(chosen, factors);
+                rows.local_features.intern(&self.name)
+            }
+            Features::Fixed(dictionary) => {
+                self.name_product(chosen, factors);
+                // Most pairs are rare: that one of two known features is new says little.
+                match dictionary.find(&self.name) {
+                    Some(index) => index,
+                    None => return Ok(()),
+                }
+            }
+        };
+        self.number(index, value, rows);
+        Ok(())
+    }
+
+    fn name_product(&mut self, chosen: &[usize], factors: &[Factor]) {
+        self.name.clear();
+        for &at in chosen {
+            if !self.name.is_empty() {
+                self.name.push('*');
+            }
+            self.name.push_str(&self.factor_names[self.factor_spans[factors[at].id as usize].clone()]);
+        }
     }
 
     #[inline(always)]
@@ -437,6 +617,7 @@ mod tests {
     use super::*;
     use crate::control::{Flow, Observer, Unwatched};
     use crate::data::{Labels, Report};
+    use crate::features::hash_feature;
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Input, Source};
     use proptest::prelude::*;
@@ -450,7 +631,7 @@ mod tests {
     }
 
     fn grow(labelling: Labelling) -> Vw {
-        Vw { features: Features::Grow, labelling }
+        Vw { features: Features::Grow, interactions: Arc::default(), labelling }
     }
 
     /// Rows by name: label, weight, and the values of the features.
@@ -575,7 +756,8 @@ mod tests {
     #[test]
     fn known_features_keep_their_numbers_and_others_are_counted() {
         let dictionary: Dictionary = ["f^b", "c", "f^a"].into_iter().collect();
-        let parser = Vw { features: Features::Fixed(Arc::new(dictionary)), labelling: Labelling::Open };
+        let features = Features::Fixed(Arc::new(dictionary));
+        let parser = Vw { features, interactions: Arc::default(), labelling: Labelling::Open };
         let rows = parse(&parser, b"1 |f a:2 x b:3 a:5 y:0 | a c\n1 |f q:x r\n");
         assert_eq!((rows.indices.as_slice(), rows.values.as_slice()), (&[0, 1, 2][..], &[3.0, 1.0, 7.0][..]));
         assert_eq!((rows.unseen_features, rows.bad_rows), (2, 1));
@@ -664,7 +846,11 @@ mod tests {
                 }
             }
             let rows = parse(
-                &Vw { features: Features::Hashed { bits }, labelling: Labelling::Open },
+                &Vw {
+                    features: Features::Hashed { bits },
+                    interactions: Arc::default(),
+                    labelling: Labelling::Open,
+                },
                 text.as_bytes(),
             );
             let found: Vec<(u32, f64)> =
@@ -693,7 +879,8 @@ mod tests {
         let known = Features::Fixed(Arc::new(["a", "x^a"].into_iter().collect()));
         for features in [Features::Grow, known, Features::Hashed { bits: 3 }] {
             let labelling = if ignored { Labelling::Ignored } else { Labelling::Open };
-            let mut rows = parse(&Vw { features, labelling }, bytes);
+            let interactions = Arc::new(Interactions::new(["a ", "::"]).unwrap());
+            let mut rows = parse(&Vw { features, interactions, labelling }, bytes);
             number_globally(&mut rows, &mut Dictionary::default(), 0, 1000).unwrap();
             rows.sort_rows();
             for r in 0..rows.len() {

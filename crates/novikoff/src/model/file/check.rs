@@ -139,6 +139,9 @@ fn schema(schema: &Schema) -> Check {
         Schema::Indexed { base: 0 | 1 } | Schema::Named(_) | Schema::Hashed { bits: ..=32 } => Ok(()),
         Schema::Indexed { base } => Err(format!("indices count from 0 or 1, not from {base}")),
         Schema::Hashed { bits } => Err(format!("a hash of {bits} bits is longer than 32")),
+        Schema::Namespaces(namespaces) => {
+            namespaces.validate().map_err(|what| format!("the namespaces' schema is wrong: {what}"))
+        }
         Schema::Table(table) if table.has_text() => {
             Err("the table's schema has documents and no terms".into())
         }

@@ -3,6 +3,9 @@
 use super::check;
 use super::tensors::{Numbers, Tensor, Tensors};
 use crate::error::{Error, Result};
+use crate::features::namespaces::{
+    FeatureNumbering, Interactions, Murmur, NamespaceSchema, Numbers as HashedNumbers,
+};
 use crate::features::table::TableSchema;
 use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Schema};
@@ -20,8 +23,21 @@ pub(super) struct Entry {
     bits: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     table: Option<TableSchema>,
+    #[serde(default, skip_serializing_if = "Interactions::is_empty")]
+    interactions: Interactions,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    murmur: Option<MurmurEntry>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<TextEntry>,
+}
+
+/// Vowpal Wabbit's hash; names that are known are tensors.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MurmurEntry {
+    numbers: HashedNumbers,
+    seed: u32,
+    stride: u32,
 }
 
 /// What documents go through; their terms are tensors.
@@ -40,6 +56,7 @@ pub(super) fn entry(schema: &Schema) -> Entry {
         Schema::Indexed { base } => ("indexed", Entry { base: Some(*base), ..Entry::default() }),
         Schema::Named(_) => ("named", Entry::default()),
         Schema::Hashed { bits } => ("hashed", Entry { bits: Some(*bits), ..Entry::default() }),
+        Schema::Namespaces(namespaces) => of_namespaces(namespaces),
         Schema::Table(table) => ("table", Entry { table: Some((**table).clone()), ..Entry::default() }),
         Schema::Text(text) => {
             let (bits, names_kept) = match text.vocabulary() {
@@ -56,20 +73,39 @@ pub(super) fn entry(schema: &Schema) -> Entry {
     entry
 }
 
+fn of_namespaces(namespaces: &NamespaceSchema) -> (&'static str, Entry) {
+    let entry =
+        Entry { bits: namespaces.bits(), interactions: namespaces.interactions.clone(), ..Entry::default() };
+    match &namespaces.numbering {
+        FeatureNumbering::Named(_) => ("named", entry),
+        FeatureNumbering::Hashed { .. } => ("hashed", entry),
+        FeatureNumbering::Murmur(murmur) => {
+            let Murmur { numbers, seed, stride, .. } = **murmur;
+            ("hashed", Entry { murmur: Some(MurmurEntry { numbers, seed, stride }), ..entry })
+        }
+    }
+}
+
 pub(super) fn tensors(schema: &Schema) -> Vec<Tensor<'static>> {
     match schema {
-        Schema::Named(dictionary) => names(dictionary),
+        Schema::Named(dictionary) => names(dictionary.names().iter()),
+        Schema::Namespaces(namespaces) => match &namespaces.numbering {
+            FeatureNumbering::Named(dictionary) => names(dictionary.names().iter()),
+            FeatureNumbering::Hashed { .. } => Vec::new(),
+            FeatureNumbering::Murmur(murmur) => murmur_names(murmur),
+        },
         Schema::Text(text) => {
             let (_, frequencies) = text.frequencies();
             let list = |numbers| Tensor::list(FREQUENCIES, Numbers::U32(numbers));
             match text.vocabulary() {
                 Vocabulary::Named(dictionary) => {
-                    let mut tensors = names(dictionary);
+                    let mut tensors = names(dictionary.names().iter());
                     tensors.extend(text.recipe().idf.then(|| list(frequencies.to_vec())));
                     tensors
                 }
                 Vocabulary::Hashed { names: kept, .. } => {
-                    let mut tensors = kept.as_ref().map_or(Vec::new(), |kept| names(kept.dictionary()));
+                    let mut tensors =
+                        kept.as_ref().map_or(Vec::new(), |kept| names(kept.dictionary().names().iter()));
                     if text.recipe().idf {
                         // Of millions of numbers most stand for no term.
                         let met = || frequencies.iter().zip(0u32..).filter(|(with, _)| **with > 0);
@@ -92,20 +128,23 @@ const FREQUENCY_FEATURES: &str = "document_frequency_features";
 
 /// The schema of a file of `file_bytes` bytes.
 pub(super) fn read(entry: Entry, tensors: &mut Tensors<'_>, file_bytes: usize) -> Result<Schema> {
+    let is_of_namespaces = entry.murmur.is_some() || !entry.interactions.is_empty();
     match entry {
-        Entry { kind, base: Some(base), bits: None, table: None, text: None } if kind == "indexed" => {
+        Entry { base: None, table: None, text: None, .. } if is_of_namespaces => namespaces(entry, tensors),
+        Entry { kind, .. } if is_of_namespaces => Err(no_schema(&kind)),
+        Entry { kind, base: Some(base), bits: None, table: None, text: None, .. } if kind == "indexed" => {
             Ok(Schema::Indexed { base })
         }
-        Entry { kind, base: None, bits: Some(bits), table: None, text: None } if kind == "hashed" => {
+        Entry { kind, base: None, bits: Some(bits), table: None, text: None, .. } if kind == "hashed" => {
             Ok(Schema::Hashed { bits })
         }
-        Entry { kind, base: None, bits: None, table: Some(table), text: None } if kind == "table" => {
+        Entry { kind, base: None, bits: None, table: Some(table), text: None, .. } if kind == "table" => {
             Ok(Schema::Table(Arc::new(table)))
         }
-        Entry { kind, base: None, bits: None, table: None, text: None } if kind == "named" => {
+        Entry { kind, base: None, bits: None, table: None, text: None, .. } if kind == "named" => {
             Ok(Schema::Named(Arc::new(dictionary(tensors)?)))
         }
-        Entry { kind, base: None, bits, table, text: Some(text) } if kind == "text" => {
+        Entry { kind, base: None, bits, table, text: Some(text), .. } if kind == "text" => {
             let vocabulary = vocabulary(bits, text.names_kept, tensors, file_bytes)?;
             let frequencies = match text.recipe.idf {
                 true => frequencies(&vocabulary, tensors)?,
@@ -120,9 +159,7 @@ pub(super) fn read(entry: Entry, tensors: &mut Tensors<'_>, file_bytes: usize) -
                 frequencies,
             ))))
         }
-        Entry { kind, .. } => {
-            Err(Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}")))
-        }
+        Entry { kind, .. } => Err(no_schema(&kind)),
     }
 }
 
@@ -163,9 +200,9 @@ fn frequencies(vocabulary: &Vocabulary, tensors: &mut Tensors<'_>) -> Result<Vec
 }
 
 /// The names one behind the other, and where each ends.
-fn names(dictionary: &Dictionary) -> Vec<Tensor<'static>> {
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Tensor<'static>> {
     let (mut text, mut ends) = (Vec::new(), Vec::new());
-    for name in dictionary.names() {
+    for name in names {
         text.extend_from_slice(name.as_bytes());
         ends.push(text.len() as u64);
     }
@@ -173,6 +210,40 @@ fn names(dictionary: &Dictionary) -> Vec<Tensor<'static>> {
         Tensor::list("feature_names", Numbers::U8(text)),
         Tensor::list("feature_name_ends", Numbers::U64(ends)),
     ]
+}
+
+/// The names of some of many hashed features, and which they are.
+fn murmur_names(murmur: &Murmur) -> Vec<Tensor<'static>> {
+    let mut tensors = names(murmur.names.iter().map(|(_, name)| name));
+    let features = murmur.names.iter().map(|(feature, _)| *feature).collect();
+    tensors.push(Tensor::list(NAMED_FEATURES, Numbers::U32(features)));
+    tensors
+}
+
+const NAMED_FEATURES: &str = "named_features";
+
+fn murmur(entry: &MurmurEntry, bits: u8, tensors: &mut Tensors<'_>) -> Result<Murmur> {
+    let names = dictionary(tensors)?;
+    let features = tensors.shaped::<u32>(NAMED_FEATURES, &[names.len()])?;
+    let names = features.into_iter().zip(names.names().iter().cloned()).collect();
+    Ok(Murmur { bits, numbers: entry.numbers, seed: entry.seed, stride: entry.stride, names })
+}
+
+/// Features of namespaces, of which some are multiplied, or by the hash of Vowpal Wabbit.
+fn namespaces(entry: Entry, tensors: &mut Tensors<'_>) -> Result<Schema> {
+    let numbering = match (entry.kind.as_str(), entry.bits, entry.murmur) {
+        ("named", None, None) => FeatureNumbering::Named(Arc::new(dictionary(tensors)?)),
+        ("hashed", Some(bits), None) => FeatureNumbering::Hashed { bits },
+        ("hashed", Some(bits), Some(entry)) => {
+            FeatureNumbering::Murmur(Arc::new(murmur(&entry, bits, tensors)?))
+        }
+        (kind, ..) => return Err(no_schema(kind)),
+    };
+    Ok(Schema::Namespaces(Arc::new(NamespaceSchema { numbering, interactions: entry.interactions })))
+}
+
+fn no_schema(kind: &str) -> Error {
+    Error::input(format!("the metadata `schema` is no schema of the kind {kind:?}"))
 }
 
 fn dictionary(tensors: &mut Tensors<'_>) -> Result<Dictionary> {

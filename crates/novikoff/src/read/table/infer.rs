@@ -293,7 +293,13 @@ impl<'a> Inference<'a> {
         let guessed_label = choice.label.filter(|_| choice.is_label_guessed).map(|j| names[j].clone());
         let columns = self.roles(names, &choice, &meanings)?;
         let (delimiter, missing) = (self.delimiter, self.options.missing);
-        let schema = TableSchema { delimiter, header: verdict == Verdict::Header, missing, columns };
+        let schema = TableSchema {
+            delimiter,
+            header: verdict == Verdict::Header,
+            missing,
+            columns,
+            crosses: Vec::new(),
+        };
         Ok(Finished::Whole(Inferred { schema, remarks, warnings, guessed_label }))
     }
 

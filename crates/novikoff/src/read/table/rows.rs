@@ -1,5 +1,6 @@
 //! The rows of a table, encoded by a schema that is fixed.
 
+use super::cross::Crosses;
 use super::{FirstRecord, is_missing, is_surely_missing, listed, shown, wrong_width};
 use crate::data::Filled;
 use crate::error::{Error, Result};
@@ -31,6 +32,8 @@ pub(crate) struct Table {
     texts: Vec<(usize, String)>,
     /// What becomes of those.
     bag: Option<Bag>,
+    /// The columns that are multiplied.
+    crosses: Crosses,
     remarks: Vec<String>,
 }
 
@@ -88,11 +91,14 @@ impl Table {
             encoders: Vec::new(),
             texts: Vec::new(),
             bag,
+            crosses: Crosses::default(),
             remarks: Vec::new(),
         };
         for (j, field) in fields.into_iter().enumerate() {
             table.bind_column(j, field).map_err(|error| error.at(file, 1, 1))?;
         }
+        let columns: Vec<usize> = table.encoders.iter().map(|encoder| encoder.column).collect();
+        table.crosses = Crosses::of(&schema, &columns);
         // Several texts may have a word in common, and mean different things by it.
         if let [(_, only)] = &mut table.texts[..] {
             only.clear();
@@ -146,6 +152,12 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// The same, but the rows' combinations of categories are put into [`ParsedRows::local_features`].
+    pub(super) fn collecting_combinations(mut self) -> Self {
+        self.crosses.collect();
+        self
     }
 
     /// What to tell the user about how the columns were matched.
@@ -233,14 +245,17 @@ impl Parser for Table {
         let mut fields = Vec::with_capacity(self.width);
         let mut header_ahead = self.schema.header && offset == 0;
         let mut bag = self.bag.as_ref().map(|bag| bag.open(scratch));
+        let mut factors = Vec::new();
         while let Some(outcome) = records.next_into(&mut fields) {
+            let names_before = rows.local_features.len();
             let outcome = match outcome {
                 Ok(()) if std::mem::take(&mut header_ahead) => continue,
-                Ok(()) => self.row(block, &fields, bag.as_mut(), rows),
+                Ok(()) => self.row(block, &fields, bag.as_mut(), &mut factors, rows),
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = outcome {
                 let (line, column) = records.locate(fault.at);
+                self.crosses.forget(rows, names_before);
                 if !rows.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
                     return;
                 }
@@ -269,6 +284,7 @@ impl Table {
         block: &[u8],
         fields: &[Field],
         bag: Option<&mut BagBuilder<'_>>,
+        factors: &mut Vec<Option<(u32, f64)>>,
         rows: &mut ParsedRows,
     ) -> std::result::Result<(), Fault> {
         if fields.len() != self.width {
@@ -276,11 +292,18 @@ impl Table {
         }
         let weight = self.weight.map(|weight| self.weight(block, &fields[weight])).transpose()?;
         let mut counts = RowCounts::default();
+        factors.clear();
         for encoder in &self.encoders {
             let field = &fields[encoder.field];
-            self.encode(encoder, &field.text(block), rows, &mut counts)
+            let factor = self
+                .encode(encoder, &field.text(block), rows, &mut counts)
                 .map_err(|(what, hint)| fault(field, what, hint))?;
+            if !self.crosses.is_empty() {
+                factors.push(factor);
+            }
         }
+        let crossed = self.crosses.products(factors, rows);
+        crossed.map_err(|(at, what)| fault(&fields[self.encoders[at].field], what, Some(SKIP.into())))?;
         let texts =
             self.texts.iter().map(|(field, prefix)| (&fields[*field], fields[*field].text(block), prefix));
         let texts: Vec<_> = if bag.is_some() { texts.collect() } else { Vec::new() };
@@ -334,6 +357,7 @@ impl Table {
         }
     }
 
+    /// Adds the features of a field; returns the one that may be multiplied, with its value.
     #[inline]
     fn encode(
         &self,
@@ -341,16 +365,22 @@ impl Table {
         text: &[u8],
         rows: &mut ParsedRows,
         counts: &mut RowCounts,
-    ) -> std::result::Result<(), Complaint> {
+    ) -> std::result::Result<Option<(u32, f64)>, Complaint> {
         match &encoder.kind {
             Kind::Number { feature, fill } => match whole(text) {
-                Number::Finite(value, _) => keep(rows, *feature, value),
+                Number::Finite(value, _) => {
+                    keep(rows, *feature, value);
+                    return Ok(Some((*feature, value)));
+                }
                 _ if is_missing(text) => self.fill(encoder, text, rows, counts, Some((*feature, *fill)))?,
                 Number::NotFinite => return Err(self.bad_value(encoder, text, "is not a finite number")),
                 Number::None => return Err(self.bad_value(encoder, text, "is not a number")),
             },
             Kind::Category { features } => match features.get(text) {
-                Some(&feature) => rows.entry(feature, 1.0),
+                Some(&feature) => {
+                    rows.entry(feature, 1.0);
+                    return Ok(Some((feature, 1.0)));
+                }
                 None if is_missing(text) => self.fill(encoder, text, rows, counts, None)?,
                 None if std::str::from_utf8(text).is_err() => {
                     return Err(self.bad_value(encoder, text, "is not UTF-8"));
@@ -358,7 +388,7 @@ impl Table {
                 None => counts.unseen += 1,
             },
         }
-        Ok(())
+        Ok(None)
     }
 
     #[cold]

@@ -66,6 +66,10 @@ pub enum Command {
     Verify(Verify),
     /// Write the rows as they are read, in the form that certificates are about.
     Rows(Rows),
+    /// Write a model for another program: LIBLINEAR, or a runtime of ONNX.
+    Export(Export),
+    /// Make a model of one that LIBLINEAR or Vowpal Wabbit has learned.
+    Import(Import),
     /// Print bounds of learning theory: VC dimension, sample size, error.
     Bounds(Bounds),
     /// Print a script by which a shell completes commands and options.
@@ -87,6 +91,8 @@ impl Command {
             Command::Margin(it) => it.output_form.json,
             Command::Verify(it) => it.output_form.json,
             Command::Rows(it) => it.output_form.json,
+            Command::Export(it) => it.output_form.json,
+            Command::Import(it) => it.output_form.json,
             Command::Bounds(it) => it.output_form.json,
             Command::Completions(_) | Command::Man(_) => false,
         }
@@ -766,6 +772,51 @@ pub struct Rows {
     pub reading: Reading,
     #[command(flatten)]
     pub documents: Documents,
+    #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  novikoff export a9a.model a9a.liblinear && predict a9a.t.svm a9a.liblinear labels.txt
+  novikoff export iris.model iris.onnx
+
+ONNX: the input `features` has a column for each feature, in single precision; the outputs are `label`, \
+`scores` and, where the model has them, `probabilities`, or of numbers `prediction`. Linear models, kernels \
+and networks can be exported.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub struct Export {
+    /// The model.
+    pub model: PathBuf,
+    /// Where to write it (replaced as a whole, or not at all): FILE.liblinear or FILE.onnx.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub writing: Writing,
+    #[command(flatten)]
+    pub output_form: OutputForm,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  novikoff import heart_scale.model heart.model       by LIBLINEAR's train
+  vw rows.vw --invert_hash rows.txt && novikoff import rows.txt rows.model";
+
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub struct Import {
+    /// The model of LIBLINEAR, or a readable one of Vowpal Wabbit (--readable_model, --invert_hash); - for
+    /// standard input.
+    pub file: PathBuf,
+    /// Where to write the model (replaced as a whole, or not at all).
+    pub model: PathBuf,
+    /// What a model of Vowpal Wabbit predicts: labels -1 and 1, or numbers [default: labels with --link
+    /// logistic, --binary or scores from -50 to 50, as logistic and hinge loss have; else numbers].
+    #[arg(long, value_enum)]
+    pub task: Option<Task>,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]

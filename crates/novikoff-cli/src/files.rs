@@ -122,6 +122,14 @@ impl Files {
                 .reads_some("--stop-words", &it.documents.stop_words_file())
                 .writes("FILE", Kind::Rows, &Some(it.file.clone()))
                 .forced(it.writing.force),
+            Command::Export(it) => none
+                .reads("MODEL", &it.model)
+                .writes("FILE", Kind::exported(&it.file), &Some(it.file.clone()))
+                .forced(it.writing.force),
+            Command::Import(it) => none
+                .reads("FILE", &it.file)
+                .writes("MODEL", Kind::Model, &Some(it.model.clone()))
+                .forced(it.writing.force),
             Command::Bounds(_) | Command::Completions(_) | Command::Man(_) => none,
         }
     }

@@ -72,6 +72,8 @@ fn run(command: &Command) -> Result<Ending> {
         Command::Margin(margin) => commands::margin::run(margin),
         Command::Verify(verify) => commands::verify::run(verify),
         Command::Rows(rows) => commands::rows::run(rows),
+        Command::Export(export) => commands::export::run(export),
+        Command::Import(import) => commands::import::run(import),
         Command::Bounds(bounds) => commands::bounds::run(bounds),
         Command::Completions(completions) => commands::completions::run(completions),
         Command::Man(man) => commands::man::run(man),

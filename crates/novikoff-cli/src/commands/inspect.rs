@@ -146,6 +146,12 @@ fn as_text(model: &Model, top: usize) -> String {
             lines.add("weights", nonzero_text(weights));
             lines.text() + &heaviest_text(model, weights, top)
         }
+        Scorer::Clipped(clipped) => {
+            let range = format!("from {} to {}", number(clipped.least), number(clipped.most));
+            lines.add("range", format!("{range}: a number beyond it is moved to its end"));
+            lines.add("weights", nonzero_text(&clipped.weights));
+            lines.text() + &heaviest_text(model, &clipped.weights, top)
+        }
         Scorer::Kernel(expansion) => {
             let rows = counted(expansion.rows.rows() as u64, "support row");
             lines.add("kernel", format!("{}, with {rows}", expansion.kernel));
@@ -183,7 +189,13 @@ fn summary(model: &Model) -> Lines {
         lines.add("probabilities", calibration_text(calibration));
     }
     lines.add("features", format!("{} ({})", count(about.features), schema_text(&model.schema)));
-    lines.add("trained on", format!("{}, {}", counted(about.rows, "row"), about.data_hash));
+    lines.add(
+        "trained on",
+        match (about.rows, about.data_hash.as_str()) {
+            (0, "") => format!("rows that only {} has seen", about.learner),
+            (rows, hash) => format!("{}, {hash}", counted(rows, "row")),
+        },
+    );
     for (name, value) in &about.results {
         lines.add(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }

@@ -4,6 +4,8 @@ pub mod bounds;
 pub mod compare;
 pub mod completions;
 pub mod evaluate;
+pub mod export;
+pub mod import;
 pub mod inspect;
 pub mod man;
 pub mod margin;

@@ -2,6 +2,7 @@
 
 use novikoff::certificate::FORMAT as CERTIFICATE;
 use novikoff::compare::ComparisonState;
+use novikoff::model::Target;
 use novikoff::{Error, Result, model};
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +22,10 @@ pub enum Kind {
     State,
     /// Rows in canonical form.
     Rows,
+    /// A text model of LIBLINEAR.
+    Liblinear,
+    /// A model as ONNX.
+    Onnx,
 }
 
 /// As many bytes as it takes to know a file of any kind.
@@ -33,6 +38,14 @@ const TRACES: [&str; 2] = ["epoch,mistakes,updates,", "output,step,objective,"];
 const ROWS: &str = "novikoff rows ";
 
 impl Kind {
+    /// What a model is exported as, by the name of the file. Other endings are refused later.
+    pub fn exported(path: &Path) -> Self {
+        match Target::of(path) {
+            Ok(Target::Liblinear) => Kind::Liblinear,
+            _ => Kind::Onnx,
+        }
+    }
+
     /// What a message calls a file of this kind.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,6 +56,8 @@ impl Kind {
             Kind::Report => "report of this program",
             Kind::State => "state of a comparison",
             Kind::Rows => "file of rows",
+            Kind::Liblinear => "model of LIBLINEAR",
+            Kind::Onnx => "ONNX model of this program",
         }
     }
 
@@ -71,6 +86,8 @@ impl Kind {
             Kind::Report => text.starts_with("<!doctype html>") && text.contains("<title>novikoff: "),
             Kind::State => is_json_of(text, ComparisonState::FORMAT),
             Kind::Rows => text.starts_with(ROWS),
+            Kind::Liblinear => model::is_liblinear(start),
+            Kind::Onnx => model::is_onnx(start),
         }
     }
 }
@@ -89,8 +106,17 @@ mod tests {
     use super::*;
     use novikoff::data::canonical::MAGIC;
 
-    const ALL: [Kind; 7] =
-        [Kind::Model, Kind::Certificate, Kind::Trace, Kind::Picture, Kind::Report, Kind::State, Kind::Rows];
+    const ALL: [Kind; 9] = [
+        Kind::Model,
+        Kind::Certificate,
+        Kind::Trace,
+        Kind::Picture,
+        Kind::Report,
+        Kind::State,
+        Kind::Rows,
+        Kind::Liblinear,
+        Kind::Onnx,
+    ];
 
     fn example(kind: Kind) -> Vec<u8> {
         match kind {
@@ -105,6 +131,8 @@ mod tests {
             Kind::Report => b"<!doctype html>\n<html><title>novikoff: averaged on iris</title>".to_vec(),
             Kind::State => ComparisonState::default().to_text().into_bytes(),
             Kind::Rows => MAGIC.to_vec(),
+            Kind::Liblinear => b"solver_type L2R_LR\nnr_class 2\n".to_vec(),
+            Kind::Onnx => b"\x08\x07\x12\x08novikoff\x1a".to_vec(),
         }
     }
 

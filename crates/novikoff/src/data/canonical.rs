@@ -173,7 +173,7 @@ fn of_namespaces(namespaces: &NamespaceSchema) -> Value {
         }
         FeatureNumbering::Murmur(murmur) => json!({
             "kind": "hashed", "bits": murmur.bits, "interactions": interactions,
-            "murmur": {"numbers": murmur.numbers, "seed": murmur.seed, "stride": murmur.stride},
+            "murmur": {"numbers": murmur.numbers, "seed": murmur.seed},
         }),
     }
 }

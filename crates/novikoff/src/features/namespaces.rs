@@ -38,14 +38,12 @@ pub enum FeatureNumbering {
 /// Vowpal Wabbit's hash: MurmurHash3 of a name, seeded by that of its namespace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Murmur {
-    /// There are `2^bits` weights.
+    /// There are `2^bits` features.
     pub bits: u8,
     /// What becomes of names that are numbers.
     pub numbers: Numbers,
     /// The seed of the namespaces' hashes.
     pub seed: u32,
-    /// How many weights lie side by side: those of several outputs.
-    pub stride: u32,
     /// Names of features that are known, by their number.
     pub names: Vec<(u32, String)>,
 }
@@ -118,9 +116,6 @@ impl NamespaceSchema {
         if murmur.bits > Murmur::MOST_BITS {
             return Err(format!("a hash of {} bits is longer than {}", murmur.bits, Murmur::MOST_BITS));
         }
-        if murmur.stride == 0 {
-            return Err("there is no weight for a feature".into());
-        }
         let is_known = |name: &(u32, String)| u64::from(name.0) < 1 << murmur.bits;
         if !murmur.names.is_sorted_by_key(|name| name.0) || !murmur.names.iter().all(is_known) {
             return Err("the names of features are not in the order of the features".into());
@@ -150,7 +145,7 @@ impl Murmur {
 
     /// The hash of a feature.
     pub(crate) fn feature(&self, namespace: u64, name: &[u8]) -> u64 {
-        u64::from(fold(self.hash(name, namespace), self.bits)).wrapping_mul(u64::from(self.stride))
+        self.hash(name, namespace)
     }
 
     fn hash(&self, name: &[u8], seed: u64) -> u64 {
@@ -173,7 +168,7 @@ impl Murmur {
 
     /// The number of the feature that every row has.
     pub(crate) fn constant(&self) -> u32 {
-        self.fold(Self::CONSTANT.wrapping_mul(u64::from(self.stride)))
+        self.fold(Self::CONSTANT)
     }
 
     /// The names of a feature, up to three of them.
@@ -441,7 +436,7 @@ mod tests {
     /// Numbers of `vw --invert_hash` 9.11 for `1 |a x y:2 |b z:3 w | d:2 5` and others.
     #[test]
     fn hashes_are_those_of_vowpal_wabbit() {
-        let murmur = Murmur { bits: 18, numbers: Numbers::AsTheyAre, seed: 0, stride: 1, names: Vec::new() };
+        let murmur = Murmur { bits: 18, numbers: Numbers::AsTheyAre, seed: 0, names: Vec::new() };
         let hash =
             |space: &str, name: &str| murmur.feature(murmur.namespace(space.as_bytes()), name.as_bytes());
         for (space, name, expected) in [
@@ -455,7 +450,7 @@ mod tests {
             ("b", "z", 124_687),
             ("b", "w", 114_093),
         ] {
-            assert_eq!(hash(space, name), expected, "{space}^{name}");
+            assert_eq!(murmur.fold(hash(space, name)), expected, "{space}^{name}");
         }
         let product = |factors: &[(&str, &str)]| {
             let hashes = factors.iter().map(|(space, name)| hash(space, name));

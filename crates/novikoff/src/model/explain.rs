@@ -11,7 +11,7 @@ pub struct Explanation {
     /// The label that comes second; none where a number is predicted.
     pub against: Option<usize>,
     /// How far the label is ahead of the second one: its score less the other's, or the number that is
-    /// predicted. It is the sum of the bias and of all parts.
+    /// predicted. It is the sum of the bias and of all parts, moved into the range of a model that has one.
     pub difference: f64,
     /// The contribution of the bias.
     pub bias: f64,

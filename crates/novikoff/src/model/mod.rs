@@ -2,6 +2,7 @@
 
 pub mod atomic;
 mod calibration;
+mod exchange;
 mod expansion;
 mod explain;
 mod file;
@@ -15,6 +16,7 @@ mod voted;
 mod weights;
 
 pub use calibration::{Calibration, Isotonic, Platt};
+pub use exchange::{Target, import_text, is_liblinear, is_onnx};
 pub use expansion::Expansion;
 pub use explain::{Explanation, Part, explain};
 pub use file::{
@@ -73,6 +75,8 @@ pub enum Scorer {
     Linear(Weights),
     /// Weights of what a row has, however much of it: every value above 0 counts as 1, every other as 0.
     Presence(Weights),
+    /// Weights and a bias, and a range that scores do not leave: of some models of numbers.
+    Clipped(Clipped),
     /// Weights in a kernel's space.
     Kernel(Expansion),
     /// The votes of all weight vectors of a run.
@@ -81,6 +85,17 @@ pub enum Scorer {
     Network(Network),
     /// What scores rows that a map has made of the rows.
     Mapped(Mapped),
+}
+
+/// Scores that are moved to the nearest number of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clipped {
+    /// The weights of the scores.
+    pub weights: Weights,
+    /// The least score.
+    pub least: f64,
+    /// The largest score.
+    pub most: f64,
 }
 
 /// What a model says of itself. Everything here is the same for the same data, seed and settings.
@@ -120,6 +135,7 @@ impl Scorer {
     pub fn outputs(&self) -> usize {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
+            Scorer::Clipped(clipped) => clipped.weights.outputs(),
             Scorer::Kernel(expansion) => expansion.outputs,
             Scorer::Voted(voted) => voted.outputs(),
             Scorer::Network(network) => network.outputs(),
@@ -131,6 +147,7 @@ impl Scorer {
     pub fn cost(&self) -> usize {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => weights.outputs(),
+            Scorer::Clipped(clipped) => clipped.weights.outputs(),
             Scorer::Kernel(expansion) => expansion.cost(),
             Scorer::Voted(voted) => voted.cost(),
             Scorer::Network(network) => network.hidden() * network.outputs(),
@@ -142,6 +159,7 @@ impl Scorer {
     pub fn weights(&self) -> Option<&Weights> {
         match self {
             Scorer::Linear(weights) | Scorer::Presence(weights) => Some(weights),
+            Scorer::Clipped(clipped) => Some(&clipped.weights),
             Scorer::Mapped(mapped) => mapped.scorer.weights(),
             Scorer::Kernel(_) | Scorer::Voted(_) | Scorer::Network(_) => None,
         }
@@ -166,6 +184,12 @@ impl Scorer {
             Scorer::Linear(weights) => {
                 for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
                     weights.score(*row, scores);
+                }
+            }
+            Scorer::Clipped(Clipped { weights, least, most }) => {
+                for (row, scores) in rows.iter().zip(scores.chunks_exact_mut(outputs)) {
+                    weights.score(*row, scores);
+                    scores.iter_mut().for_each(|score| *score = score.max(*least).min(*most));
                 }
             }
             Scorer::Presence(weights) => {

@@ -11,7 +11,7 @@ pub(crate) const LANES: usize = 32;
 pub(crate) type Lanes = [f32; LANES];
 
 /// Scaled values are clipped to this, so that products with weights are finite.
-const MOST: f64 = 1e15;
+pub(super) const MOST: f64 = 1e15;
 
 /// The activation function of hidden units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

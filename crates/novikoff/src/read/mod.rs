@@ -24,4 +24,5 @@ pub use parsed_rows::ParsedRows;
 pub(crate) use reader::{Chunk, Summary};
 pub use reader::{Contents, Options, Purpose, Reader};
 pub use source::Input;
+pub(crate) use source::read_text;
 pub use table::{Header, TableOptions};

@@ -244,6 +244,17 @@ impl Source {
     }
 }
 
+/// The whole text of an input, decompressed where it is compressed.
+pub(crate) fn read_text(input: &Input) -> Result<String> {
+    let text = String::from_utf8(Source::open(input)?.read_all()?);
+    text.map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = memchr::memchr_iter(b'\n', valid).count() as u64 + 1;
+        let column = valid.len() - memchr::memrchr(b'\n', valid).map_or(0, |newline| newline + 1);
+        Error::input("this is no text: it is not UTF-8").at(input.name(), line, column as u64 + 1)
+    })
+}
+
 /// Whether the input is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {

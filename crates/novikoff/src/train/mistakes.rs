@@ -73,7 +73,7 @@ pub(super) fn account(
         Scorer::Linear(weights) => Some(margins(weights)?),
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
         Scorer::Kernel(expansion) if expansion.largest_score().is_finite() => None,
-        Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => None,
+        Scorer::Presence(_) | Scorer::Clipped(_) | Scorer::Network(_) | Scorer::Mapped(_) => None,
         Scorer::Voted(_) | Scorer::Kernel(_) => return Err(overflow()),
     };
     let last = trained.last.as_ref().map(margins).transpose()?;

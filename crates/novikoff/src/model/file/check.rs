@@ -1,7 +1,7 @@
 //! What every model must fulfil, whether it is to be written or was read.
 
 use super::super::{
-    Calibration, Expansion, Lanes, Model, NOBODY, Network, Scorer, Task, Voted, Weights, panels,
+    Calibration, Clipped, Expansion, Lanes, Model, NOBODY, Network, Scorer, Task, Voted, Weights, panels,
 };
 use crate::data::{Matrix, Row};
 use crate::features::Schema;
@@ -59,9 +59,9 @@ pub(super) fn features(count: u64) -> Check {
 /// What scoring takes besides the model: room for every feature of a voted model's rows.
 pub(super) fn room(model: &Model, file_bytes: usize) -> Check {
     match model.scorer.behind_map() {
-        Scorer::Linear(_) | Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => Ok(()),
         Scorer::Kernel(expansion) => scoring_room(expansion.rows.columns(), file_bytes),
         Scorer::Voted(voted) => scoring_room(voted.rows.columns(), file_bytes),
+        _ => Ok(()),
     }
 }
 
@@ -93,6 +93,10 @@ pub(super) fn model(model: &Model) -> Check {
 fn scorer(scorer: &Scorer, features: u64, model: &Model) -> Check {
     match scorer {
         Scorer::Linear(weights) | Scorer::Presence(weights) => linear(weights, features, model),
+        Scorer::Clipped(clipped) => {
+            range(clipped, model)?;
+            linear(&clipped.weights, features, model)
+        }
         Scorer::Kernel(expansion) => expansion_of_rows(expansion, features, model),
         Scorer::Voted(voted) => self::voted(voted, features, model),
         Scorer::Network(network) => self::network(network, features, model),
@@ -103,6 +107,18 @@ fn scorer(scorer: &Scorer, features: u64, model: &Model) -> Check {
                 _ => self::scorer(&mapped.scorer, mapped.mapper.features() as u64, model),
             }
         }
+    }
+}
+
+fn range(clipped: &Clipped, model: &Model) -> Check {
+    if model.task() != Task::Regression {
+        return Err("a range of scores is for numbers, not for labels".to_owned());
+    }
+    finite("an end of the range of scores,", &[clipped.least, clipped.most])?;
+    if clipped.least > clipped.most {
+        Err("the range of scores has no number in it".to_owned())
+    } else {
+        Ok(())
     }
 }
 

@@ -47,6 +47,11 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
         Scorer::Mapped(_) => return Err("a map stands behind a map".to_owned()),
         Scorer::Linear(_) => drop(metadata.insert("scorer", "linear".to_owned())),
         Scorer::Presence(_) => drop(metadata.insert("scorer", "presence".to_owned())),
+        Scorer::Clipped(clipped) => metadata.extend([
+            ("scorer", "clipped".to_owned()),
+            ("least", exact_json("least", &clipped.least)?),
+            ("most", exact_json("most", &clipped.most)?),
+        ]),
         Scorer::Kernel(expansion) => {
             metadata.extend([
                 ("scorer", "kernel".to_owned()),

@@ -37,7 +37,6 @@ pub(super) struct Entry {
 struct MurmurEntry {
     numbers: HashedNumbers,
     seed: u32,
-    stride: u32,
 }
 
 /// What documents go through; their terms are tensors.
@@ -80,8 +79,8 @@ fn of_namespaces(namespaces: &NamespaceSchema) -> (&'static str, Entry) {
         FeatureNumbering::Named(_) => ("named", entry),
         FeatureNumbering::Hashed { .. } => ("hashed", entry),
         FeatureNumbering::Murmur(murmur) => {
-            let Murmur { numbers, seed, stride, .. } = **murmur;
-            ("hashed", Entry { murmur: Some(MurmurEntry { numbers, seed, stride }), ..entry })
+            let Murmur { numbers, seed, .. } = **murmur;
+            ("hashed", Entry { murmur: Some(MurmurEntry { numbers, seed }), ..entry })
         }
     }
 }
@@ -226,7 +225,7 @@ fn murmur(entry: &MurmurEntry, bits: u8, tensors: &mut Tensors<'_>) -> Result<Mu
     let names = dictionary(tensors)?;
     let features = tensors.shaped::<u32>(NAMED_FEATURES, &[names.len()])?;
     let names = features.into_iter().zip(names.names().iter().cloned()).collect();
-    Ok(Murmur { bits, numbers: entry.numbers, seed: entry.seed, stride: entry.stride, names })
+    Ok(Murmur { bits, numbers: entry.numbers, seed: entry.seed, names })
 }
 
 /// Features of namespaces, of which some are multiplied, or by the hash of Vowpal Wabbit.

@@ -1,6 +1,6 @@
 //! Scorers as tensors.
 
-use super::super::{About, Expansion, Mapped, Mistake, Scorer, Voted, Weights};
+use super::super::{About, Clipped, Expansion, Mapped, Mistake, Scorer, Voted, Weights};
 use super::check;
 use super::metadata::{Layout, Metadata};
 use super::network;
@@ -20,6 +20,7 @@ use std::borrow::Cow;
 enum Kind {
     Linear,
     Presence,
+    Clipped,
     Kernel,
     Voted,
     Network,
@@ -29,6 +30,7 @@ enum Kind {
 pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
     match scorer {
         Scorer::Linear(weights) | Scorer::Presence(weights) => linear_tensors(weights),
+        Scorer::Clipped(clipped) => linear_tensors(&clipped.weights),
         Scorer::Kernel(expansion) => kernel_tensors(expansion),
         Scorer::Voted(voted) => voted_tensors(voted),
         Scorer::Network(network) => network::tensors(network),
@@ -40,6 +42,7 @@ pub(super) fn tensors(scorer: &Scorer) -> Vec<Tensor<'_>> {
 pub(super) fn weights_of(scorer: &mut Scorer) -> Option<&mut Weights> {
     match scorer {
         Scorer::Linear(weights) | Scorer::Presence(weights) => Some(weights),
+        Scorer::Clipped(clipped) => Some(&mut clipped.weights),
         Scorer::Mapped(mapped) => weights_of(&mut mapped.scorer),
         Scorer::Kernel(_) | Scorer::Voted(_) | Scorer::Network(_) => None,
     }
@@ -78,6 +81,11 @@ fn read_as_given(
     match metadata.take_word("scorer")? {
         Kind::Linear => read_linear(tensors, features, classes, file_bytes).map(Scorer::Linear),
         Kind::Presence => read_linear(tensors, features, classes, file_bytes).map(Scorer::Presence),
+        Kind::Clipped => {
+            let (least, most) = (metadata.take_number("least")?, metadata.take_number("most")?);
+            let weights = read_linear(tensors, features, classes, file_bytes)?;
+            Ok(Scorer::Clipped(Clipped { weights, least, most }))
+        }
         Kind::Kernel => read_kernel(metadata, tensors, features, classes, file_bytes).map(Scorer::Kernel),
         Kind::Voted if classes == 0 => Err(Error::input(check::VOTES_FOR_NUMBERS)),
         Kind::Voted => read_voted(metadata, tensors, features, classes, file_bytes).map(Scorer::Voted),

@@ -240,6 +240,7 @@ pub fn numbers(scorer: &Scorer) -> Vec<f64> {
             let mistakes = voted.mistakes.iter().flat_map(|mistake| [mistake.step, mistake.round]);
             mistakes.chain([voted.rounds]).collect()
         }
+        Scorer::Clipped(clipped) => clipped.weights.values.clone(),
         Scorer::Network(network) => network.numbers().collect(),
         Scorer::Mapped(mapped) => numbers(&mapped.scorer),
     }

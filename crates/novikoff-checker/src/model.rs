@@ -294,9 +294,9 @@ fn table_names(table: &Value) -> Vec<String> {
             names.push(format!("{name}=missing"));
         }
     }
-    for cross in table["crosses"].as_array().into_iter().flatten() {
-        let columns: Vec<&Value> = cross["columns"].as_array().into_iter().flatten().collect();
-        for cell in cross["cells"].as_array().into_iter().flatten() {
+    for interaction in table["interactions"].as_array().into_iter().flatten() {
+        let columns: Vec<&Value> = interaction["columns"].as_array().into_iter().flatten().collect();
+        for cell in interaction["cells"].as_array().into_iter().flatten() {
             let parts = columns.iter().enumerate().map(|(k, column)| {
                 let column = column.as_str().unwrap_or_default();
                 cell[k].as_str().map_or_else(|| column.to_owned(), |category| format!("{column}={category}"))

@@ -76,9 +76,10 @@ fn schema_text(schema: &Schema) -> String {
         Schema::Hashed { bits } => format!("hashed to {bits} bits"),
         Schema::Namespaces(namespaces) => of_namespaces(namespaces),
         Schema::Table(table) => {
-            let crosses: Vec<String> = table.crosses.iter().map(|cross| cross.columns.join("*")).collect();
+            let interactions: Vec<String> =
+                table.interactions.iter().map(|interaction| interaction.columns.join("*")).collect();
             let columns = counted(table.columns.len() as u64, "column");
-            format!("columns of a table: {columns}{}", interactions_text(&crosses))
+            format!("columns of a table: {columns}{}", interactions_text(&interactions))
         }
         Schema::Text(text) => text_schema(text),
     }

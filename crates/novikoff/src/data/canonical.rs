@@ -186,8 +186,9 @@ fn of_table(table: &TableSchema) -> Value {
     let mut reading = json!({
         "kind": "table", "columns": columns, "delimiter": delimiter, "header": header, "missing": missing
     });
-    if !table.crosses.is_empty() {
-        let columns: Vec<&Vec<String>> = table.crosses.iter().map(|cross| &cross.columns).collect();
+    if !table.interactions.is_empty() {
+        let columns: Vec<&Vec<String>> =
+            table.interactions.iter().map(|interaction| &interaction.columns).collect();
         reading["interactions"] = json!(columns);
     }
     reading

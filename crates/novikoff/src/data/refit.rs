@@ -275,8 +275,8 @@ impl TableSchema {
                 always[feature as usize] = true;
             }
         }
-        for cross in self.crosses.iter().filter(|cross| cross.is_numeric()) {
-            always[cross.feature as usize] = true;
+        for interaction in self.interactions.iter().filter(|interaction| interaction.is_numeric()) {
+            always[interaction.feature as usize] = true;
         }
         always
     }
@@ -303,9 +303,9 @@ impl TableSchema {
                 Role::Label | Role::Dropped | Role::RowWeight | Role::Text => {}
             }
         }
-        for cross in &mut schema.crosses {
-            cross.of_features(is_kept, next);
-            next += cross.cells.len() as u32;
+        for interaction in &mut schema.interactions {
+            interaction.of_features(is_kept, next);
+            next += interaction.cells.len() as u32;
         }
         schema
     }

@@ -1,6 +1,6 @@
 //! How input becomes numbered features: by index, by name, by hash, by column, by word.
 
-mod cross;
+mod interaction;
 pub mod map;
 pub mod namespaces;
 mod schema;

@@ -209,8 +209,8 @@ impl Interactions {
     pub(crate) const MOST_PRODUCTS: u64 = 1 << 22;
     const MOST: usize = 1000;
 
-    /// These interactions, each as the letters of its namespaces. Of two that multiply the same namespaces the
-    /// first is kept.
+    /// These interactions, each as the letters of its namespaces. Of two that multiply the same namespaces
+    /// the first is kept.
     ///
     /// ```
     /// use novikoff::features::namespaces::Interactions;

@@ -1,6 +1,6 @@
 //! The columns of a table and the features that they become.
 
-pub use super::cross::Cross;
+pub use super::interaction::Interaction;
 
 use super::Missing;
 use rustc_hash::FxHashSet;
@@ -24,7 +24,7 @@ pub struct TableSchema {
     pub columns: Vec<Column>,
     /// Columns that are multiplied. These features come behind those of the columns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub crosses: Vec<Cross>,
+    pub interactions: Vec<Interaction>,
 }
 
 /// A column of a table.
@@ -120,13 +120,13 @@ impl TableSchema {
             let offset = u64::from(j.checked_sub(first)?);
             (offset < count).then(|| column.feature_name(offset as usize))
         });
-        found.or_else(|| self.cross_name(j)).unwrap_or_else(|| format!("#{j}"))
+        found.or_else(|| self.product_name(j)).unwrap_or_else(|| format!("#{j}"))
     }
 
-    fn cross_name(&self, j: u32) -> Option<String> {
-        self.crosses.iter().find_map(|cross| {
-            let offset = j.checked_sub(cross.feature)? as usize;
-            (offset < cross.cells.len()).then(|| cross.feature_name(offset))
+    fn product_name(&self, j: u32) -> Option<String> {
+        self.interactions.iter().find_map(|interaction| {
+            let offset = j.checked_sub(interaction.feature)? as usize;
+            (offset < interaction.cells.len()).then(|| interaction.feature_name(offset))
         })
     }
 
@@ -136,17 +136,17 @@ impl TableSchema {
             let count = column.role.span().map_or(0, |(_, count)| count as usize);
             (0..count).map(|offset| column.feature_name(offset)).collect()
         };
-        let of_cross = |cross: &Cross| -> Vec<String> {
-            (0..cross.cells.len()).map(|offset| cross.feature_name(offset)).collect()
+        let of_interaction = |interaction: &Interaction| -> Vec<String> {
+            (0..interaction.cells.len()).map(|offset| interaction.feature_name(offset)).collect()
         };
-        self.columns.iter().flat_map(names).chain(self.crosses.iter().flat_map(of_cross)).collect()
+        self.columns.iter().flat_map(names).chain(self.interactions.iter().flat_map(of_interaction)).collect()
     }
 
     /// Number of features.
     pub fn features(&self) -> usize {
         let spans = self.columns.iter().filter_map(|column| column.role.span());
-        let crosses = self.crosses.iter().map(|cross| cross.cells.len());
-        spans.map(|(_, count)| count as usize).chain(crosses).sum()
+        let interactions = self.interactions.iter().map(|interaction| interaction.cells.len());
+        spans.map(|(_, count)| count as usize).chain(interactions).sum()
     }
 
     /// The column that holds the labels, if there is one.
@@ -176,7 +176,7 @@ impl TableSchema {
             }
         }
         self.columns.iter().try_for_each(|column| column.check(self.missing))?;
-        self.crosses.iter().try_for_each(|cross| cross.check(self))?;
+        self.interactions.iter().try_for_each(|interaction| interaction.check(self))?;
         self.check_numbering()
     }
 
@@ -192,14 +192,14 @@ impl TableSchema {
             }
             next += count;
         }
-        for cross in &self.crosses {
-            if u64::from(cross.feature) != next {
-                let (name, first) = (cross.columns.join("*"), cross.feature);
+        for interaction in &self.interactions {
+            if u64::from(interaction.feature) != next {
+                let (name, first) = (interaction.columns.join("*"), interaction.feature);
                 return Err(format!(
                     "the features of the interaction {name} start at {first}, not at {next}"
                 ));
             }
-            next += cross.cells.len() as u64;
+            next += interaction.cells.len() as u64;
         }
         if next > u64::from(u32::MAX) { Err(format!("{next} features are too many")) } else { Ok(()) }
     }
@@ -238,7 +238,7 @@ mod tests {
                 ),
                 column("w", Role::RowWeight),
             ],
-            crosses: Vec::new(),
+            interactions: Vec::new(),
         }
     }
 

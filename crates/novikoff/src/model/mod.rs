@@ -75,7 +75,7 @@ pub enum Scorer {
     Linear(Weights),
     /// Weights of what a row has, however much of it: every value above 0 counts as 1, every other as 0.
     Presence(Weights),
-    /// Weights and a bias, and a range that scores do not leave: of some models of numbers.
+    /// Weights and a bias, and a range that scores do not leave.
     Clipped(Clipped),
     /// Weights in a kernel's space.
     Kernel(Expansion),

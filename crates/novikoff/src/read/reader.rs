@@ -562,7 +562,7 @@ impl Reader {
         labelling: &Labelling,
         access: Access,
     ) -> Result<TableSchema> {
-        let crosses = &options.interactions;
+        let interactions = &options.interactions;
         let options = &options.table;
         let inferred = if access == Access::Stream {
             let delimiter = options.delimiter_for(self.input.source.peek()?)?;
@@ -570,7 +570,7 @@ impl Reader {
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
             let name = self.input.source.name();
             let inferred = table::infer_start(name, &start, &options, labelling, self.input.setup)?;
-            table::cross_start(inferred, crosses, labelling, name, &start)?
+            table::with_products_at_start(inferred, interactions, labelling, name, &start)?
         } else {
             let held;
             let again = if self.input.source.total().is_some() && !matches!(input, Input::Stdin) {
@@ -586,7 +586,7 @@ impl Reader {
             };
             let observer = &mut crate::control::Unwatched;
             let inferred = table::infer(again, options, labelling, self.input.setup, observer)?;
-            table::cross(inferred, crosses, labelling, again, self.input.setup)?
+            table::with_products(inferred, interactions, labelling, again, self.input.setup)?
         };
         let report = &mut self.input.report;
         report.remarks.extend(inferred.remarks);

@@ -9,15 +9,15 @@
 mod applied;
 mod choose;
 mod column;
-mod cross;
 mod infer;
+mod interaction;
 mod left_out;
 mod rows;
 mod spelling;
 
 pub(super) use applied::{Columns, Keeping, applied};
-pub(super) use cross::{cross, cross_start};
 pub(super) use infer::{infer, infer_start};
+pub(super) use interaction::{with_products, with_products_at_start};
 pub(super) use rows::Table;
 pub(super) use spelling::Spelling;
 

@@ -96,8 +96,8 @@ proptest! {
             let data = open("t.vw", &text, &with(interactions), &Purpose::Training).unwrap();
             prop_assert_eq!(all_named(&data), &expected[..]);
             // Read for a model, the same features have the same numbers.
-            let purpose =
-                Purpose::Prediction { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
+            let features = data.rows.columns();
+            let purpose = Purpose::Prediction { labels: &data.names, schema: &data.schema, features };
             let again = open("t.vw", &text, &Options::default(), &purpose).unwrap();
             prop_assert_eq!(all_named(&again), &expected[..]);
             // By hash there are as many features, and their values.
@@ -182,10 +182,14 @@ proptest! {
 const TABLE: &str =
     "sex,class,age,label\nm,1,20,no\nf,2,30,yes\nm,2,40,no\nf,1,,yes\nm,1,35,yes\nf,2,25,no\n";
 
+fn labelled() -> TableOptions {
+    TableOptions { label: Some("label".into()), ..TableOptions::default() }
+}
+
 #[test]
 fn certificates_of_products_hold_by_both_checkers() {
     let categories = vec!["class".to_owned()];
-    let table = TableOptions { categories, missing: Missing::Indicator, ..TableOptions::default() };
+    let table = TableOptions { categories, missing: Missing::Indicator, ..labelled() };
     let of_table = Options {
         table,
         interactions: vec!["sex*class".into(), "sex*age".into()],
@@ -216,7 +220,7 @@ fn certificates_of_products_hold_by_both_checkers() {
 fn a_part_of_the_rows_makes_the_features_of_that_part() {
     use novikoff::data::Refit;
     let categories = vec!["class".to_owned()];
-    let table = TableOptions { categories, missing: Missing::Mean, ..TableOptions::default() };
+    let table = TableOptions { categories, missing: Missing::Mean, ..labelled() };
     let options = Options {
         table,
         interactions: vec!["sex*class".into(), "sex*age".into()],
@@ -256,7 +260,7 @@ fn faults_of_interactions_are_told_with_a_hint() {
         ("t.csv", TABLE, csv("sex*sex"), "by itself"),
         ("t.csv", TABLE, csv("sex"), "2 to 8 columns"),
     ] {
-        let table = TableOptions { missing: Missing::Zero, ..TableOptions::default() };
+        let table = TableOptions { missing: Missing::Zero, ..labelled() };
         let options = if name == "t.csv" { Options { table, ..options } } else { options };
         let error = open(name, text, &options, &Purpose::Training).unwrap_err();
         assert!(error.what().contains(what) && error.advice().is_some(), "{error}");
@@ -266,7 +270,7 @@ fn faults_of_interactions_are_told_with_a_hint() {
 /// A stream's combinations are those of its first part, here all of them.
 #[test]
 fn a_stream_has_the_products_of_a_file() {
-    let table = TableOptions { missing: Missing::Zero, ..TableOptions::default() };
+    let table = TableOptions { missing: Missing::Zero, ..labelled() };
     let options = Options {
         table,
         interactions: vec!["sex*class".into()],

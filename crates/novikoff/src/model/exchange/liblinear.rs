@@ -3,8 +3,8 @@
 //! A header of keys and values ends with a line `w`; then comes a line for each feature with its weight for
 //! every output, and a line for the bias if there is one.
 //!
-//! Of two labels LIBLINEAR predicts the first where `<w, x> > 0`, and here it is the second where the score is
-//! at least 0: with the labels in the same order and weights of the opposite sign, both decide alike, also
+//! Of two labels LIBLINEAR predicts the first where `<w, x> > 0`, and here it is the second where the score
+//! is at least 0: with the labels in the same order and weights of the opposite sign, both decide alike, also
 //! where the score is 0. Of more labels LIBLINEAR predicts the first of the best, and here it is the last:
 //! they come in the reverse order.
 
@@ -282,7 +282,7 @@ fn solver_for(model: &Model) -> &'static str {
     let outputs = model.scorer.outputs();
     match (&model.probabilities, model.task()) {
         (_, Task::Regression) => "L2R_L2LOSS_SVR",
-        // A sigmoid of each score; of two labels with a score each, only the softmax is one of the difference.
+        // A sigmoid of each score; of two labels with a score each, the softmax is one of the difference.
         (Some(Calibration::Logistic), _) if outputs != 2 => "L2R_LR",
         (Some(Calibration::Softmax), _) if outputs == 2 => "L2R_LR",
         _ => "L2R_L2LOSS_SVC",

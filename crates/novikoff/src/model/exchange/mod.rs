@@ -60,8 +60,8 @@ impl Model {
     /// # let folder = std::env::temp_dir().join("novikoff-doc-import");
     /// # std::fs::create_dir_all(&folder).unwrap();
     /// # let path = folder.join("two.model");
-    /// # let text = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n0.5 \n-0.25 \n0.125 \n";
-    /// # std::fs::write(&path, text).unwrap();
+    /// # let head = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias 1\nw\n";
+    /// # std::fs::write(&path, format!("{head}0.5 \n-0.25 \n0.125 \n")).unwrap();
     /// let model = Model::import(&path, None)?;
     /// assert_eq!(model.labels.names(), ["1", "-1"]);
     /// assert_eq!(model.predict_row(&[1.0, 0.0])?, "1");
@@ -119,7 +119,7 @@ pub fn import_text(text: &str, name: &str, task: Option<Task>) -> Result<Model> 
         return vowpal_wabbit::read(lines, task);
     }
     let error = Error::input("this is neither a text model of LIBLINEAR nor a readable one of Vowpal Wabbit");
-    let hint = "LIBLINEAR's start with solver_type; Vowpal Wabbit writes one by its options readable_model or \
-                invert_hash";
+    let hint = "LIBLINEAR's start with solver_type; Vowpal Wabbit writes one by its options readable_model \
+                or invert_hash";
     Err(error.at(name, 1, 1).hint(hint))
 }

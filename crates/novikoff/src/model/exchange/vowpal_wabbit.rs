@@ -100,8 +100,8 @@ impl Options {
                 "noconstant" => self.no_constant = true,
                 _ => {
                     let what = format!("models with the option {} cannot be imported", shown(option));
-                    let hint = "models can be imported that are linear in features and their products, for two \
-                                labels, for more (oaa) or for numbers";
+                    let hint = "models can be imported that are linear in features and their products, for \
+                                two labels, for more (oaa) or for numbers";
                     return Err(line.error(word, what).hint(hint));
                 }
             }
@@ -233,8 +233,8 @@ pub(super) fn read(mut lines: Lines<'_>, task: Option<Task>) -> Result<Model> {
             let what = format!("weight {number} is of class {}, and there are {outputs}", class + 1);
             return Err(lines.refuse(what).hint("versions before 9 stored the weights of classes otherwise"));
         }
-        // Plus zero: there is no −0 in a model.
-        weights.values[feature as usize * outputs + class] = weight + 0.0;
+        // The labels are in reverse order. Plus zero: there is no −0 in a model.
+        weights.values[feature as usize * outputs + (outputs - 1 - class)] = weight + 0.0;
     }
     if !options.no_constant {
         // A feature may have the number of the constant, so the weight stays, too.
@@ -243,12 +243,9 @@ pub(super) fn read(mut lines: Lines<'_>, task: Option<Task>) -> Result<Model> {
     }
     murmur.names = names(entries.names, stride);
     let task_logistic = options.logistic && !labels.is_empty();
-    let range = match header.range {
-        [Some(least), Some(most)] if labels.is_empty() && least <= most => Some([least, most]),
-        [None, None] => None,
-        _ if labels.is_empty() => return Err(lines.refuse("the range from Min label to Max label is none")),
-        _ => None,
-    };
+    // The range decides no label, unless scores are compared.
+    let range = if labels.is_empty() || outputs > 1 { range(&header) } else { Ok(None) };
+    let range = range.map_err(|what| lines.refuse(what))?;
     let numbering = FeatureNumbering::Murmur(Arc::new(murmur));
     let imported = Imported {
         learner: "Vowpal Wabbit",
@@ -280,6 +277,15 @@ fn settings(header: &Header) -> BTreeMap<String, Value> {
     ])
 }
 
+/// The range that predictions do not leave.
+fn range(header: &Header) -> std::result::Result<Option<[f64; 2]>, &'static str> {
+    match header.range {
+        [Some(least), Some(most)] if least <= most => Ok(Some([least, most])),
+        [None, None] => Ok(None),
+        _ => Err("the range from Min label to Max label is none"),
+    }
+}
+
 /// The labels, and how many scores tell them apart; no labels for regression.
 fn labels(header: &Header, task: Option<Task>) -> std::result::Result<(Labels, usize), String> {
     let options = &header.options;
@@ -292,7 +298,8 @@ fn labels(header: &Header, task: Option<Task>) -> std::result::Result<(Labels, u
         }
         return match classes {
             2.. if classes <= 1 << 20 => {
-                Ok((Labels::new((1..=classes).map(|class| class.to_string())), classes as usize))
+                // Of the best scores the first wins there, and the last here.
+                Ok((Labels::new((1..=classes).rev().map(|class| class.to_string())), classes as usize))
             }
             _ => Err(format!("a model of {classes} classes cannot be imported")),
         };

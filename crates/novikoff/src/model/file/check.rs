@@ -111,8 +111,8 @@ fn scorer(scorer: &Scorer, features: u64, model: &Model) -> Check {
 }
 
 fn range(clipped: &Clipped, model: &Model) -> Check {
-    if model.task() != Task::Regression {
-        return Err("a range of scores is for numbers, not for labels".to_owned());
+    if model.probabilities.is_some() {
+        return Err("scores that are moved into a range are no probabilities".to_owned());
     }
     finite("an end of the range of scores,", &[clipped.least, clipped.most])?;
     if clipped.least > clipped.most {

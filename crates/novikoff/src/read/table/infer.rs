@@ -298,7 +298,7 @@ impl<'a> Inference<'a> {
             header: verdict == Verdict::Header,
             missing,
             columns,
-            crosses: Vec::new(),
+            interactions: Vec::new(),
         };
         Ok(Finished::Whole(Inferred { schema, remarks, warnings, guessed_label }))
     }

@@ -1,6 +1,6 @@
 //! The rows of a table, encoded by a schema that is fixed.
 
-use super::cross::Crosses;
+use super::interaction::BoundInteractions;
 use super::{FirstRecord, is_missing, is_surely_missing, listed, shown, wrong_width};
 use crate::data::Filled;
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub(crate) struct Table {
     /// What becomes of those.
     bag: Option<Bag>,
     /// The columns that are multiplied.
-    crosses: Crosses,
+    interactions: BoundInteractions,
     remarks: Vec<String>,
 }
 
@@ -91,14 +91,14 @@ impl Table {
             encoders: Vec::new(),
             texts: Vec::new(),
             bag,
-            crosses: Crosses::default(),
+            interactions: BoundInteractions::default(),
             remarks: Vec::new(),
         };
         for (j, field) in fields.into_iter().enumerate() {
             table.bind_column(j, field).map_err(|error| error.at(file, 1, 1))?;
         }
         let columns: Vec<usize> = table.encoders.iter().map(|encoder| encoder.column).collect();
-        table.crosses = Crosses::of(&schema, &columns);
+        table.interactions = BoundInteractions::of(&schema, &columns);
         // Several texts may have a word in common, and mean different things by it.
         if let [(_, only)] = &mut table.texts[..] {
             only.clear();
@@ -156,7 +156,7 @@ impl Table {
 
     /// The same, but the rows' combinations of categories are put into [`ParsedRows::local_features`].
     pub(super) fn collecting_combinations(mut self) -> Self {
-        self.crosses.collect();
+        self.interactions.collect();
         self
     }
 
@@ -255,7 +255,7 @@ impl Parser for Table {
             };
             if let Err(fault) = outcome {
                 let (line, column) = records.locate(fault.at);
-                self.crosses.forget(rows, names_before);
+                self.interactions.forget(rows, names_before);
                 if !rows.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
                     return;
                 }
@@ -298,12 +298,12 @@ impl Table {
             let factor = self
                 .encode(encoder, &field.text(block), rows, &mut counts)
                 .map_err(|(what, hint)| fault(field, what, hint))?;
-            if !self.crosses.is_empty() {
+            if !self.interactions.is_empty() {
                 factors.push(factor);
             }
         }
-        let crossed = self.crosses.products(factors, rows);
-        crossed.map_err(|(at, what)| fault(&fields[self.encoders[at].field], what, Some(SKIP.into())))?;
+        let numbered = self.interactions.products(factors, rows);
+        numbered.map_err(|(at, what)| fault(&fields[self.encoders[at].field], what, Some(SKIP.into())))?;
         let texts =
             self.texts.iter().map(|(field, prefix)| (&fields[*field], fields[*field].text(block), prefix));
         let texts: Vec<_> = if bag.is_some() { texts.collect() } else { Vec::new() };

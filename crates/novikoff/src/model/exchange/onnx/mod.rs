@@ -1,8 +1,8 @@
 //! Models as ONNX: a graph of common operators (operator set 13), which every runtime has.
 //!
-//! The input `features` is a matrix of numbers in single precision with a column for each feature. Of models of
-//! classes, the outputs are `label`, `scores` and, where the model has them, `probabilities` of all labels; of
-//! models of numbers, `prediction`. Weights are rounded to single precision.
+//! The input `features` is a matrix of numbers in single precision with a column for each feature. Of models
+//! of classes, the outputs are `label`, `scores` and, where the model has them, `probabilities` of all
+//! labels; of models of numbers, `prediction`. Weights are rounded to single precision.
 
 mod graph;
 mod proto;

@@ -7,7 +7,7 @@ use crate::control::{Flow, Observer, Unwatched};
 use crate::data::Report;
 use crate::error::{Error, Result};
 use crate::features::Dictionary;
-use crate::features::table::{Column, Cross, Role, TableSchema, first_repeated};
+use crate::features::table::{Column, Interaction, Role, TableSchema, first_repeated};
 use crate::read::parsed_rows::{Labelling, ParsedRows};
 use crate::read::pipeline::{self, Parser, Scratch, Setup};
 use crate::read::source::{Cut, Input, Source};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MOST_FEATURES: usize = 1 << 22;
 
 /// Adds interactions of columns to a schema, with the combinations that the rows of a whole table have.
-pub(crate) fn cross(
+pub(crate) fn with_products(
     inferred: Inferred,
     interactions: &[String],
     labelling: &Labelling,
@@ -38,11 +38,11 @@ pub(crate) fn cross(
         Ok(Flow::Continue)
     };
     pipeline::run(source, Arc::new(table), setup, &mut Report::default(), &mut Unwatched, &mut collect)?;
-    crossed(inferred, schema, &found, &file)
+    numbered(inferred, schema, &found, &file)
 }
 
 /// The same with the combinations of a stream's first part.
-pub(crate) fn cross_start(
+pub(crate) fn with_products_at_start(
     inferred: Inferred,
     interactions: &[String],
     labelling: &Labelling,
@@ -55,7 +55,7 @@ pub(crate) fn cross_start(
     collector(&schema, labelling, file, start)?.parse(start, 0, &mut rows, &mut Scratch::default());
     let mut found = Dictionary::default();
     add(&mut found, &rows).map_err(|error| error.at(file, 1, 1))?;
-    crossed(inferred, schema, &found, file)
+    numbered(inferred, schema, &found, file)
 }
 
 fn collector(schema: &TableSchema, labelling: &Labelling, file: &str, start: &[u8]) -> Result<Table> {
@@ -88,13 +88,13 @@ fn with_interactions(
         let columns = columns(&schema, text).map_err(|error| error.at(file, 1, 1))?;
         let mut sorted = columns.clone();
         sorted.sort_unstable();
-        let is_same = |other: &Cross| {
+        let is_same = |other: &Interaction| {
             let mut other = other.columns.clone();
             other.sort_unstable();
             other == sorted
         };
-        if !schema.crosses.iter().any(is_same) {
-            schema.crosses.push(Cross { columns, feature: 0, cells: Vec::new() });
+        if !schema.interactions.iter().any(is_same) {
+            schema.interactions.push(Interaction { columns, feature: 0, cells: Vec::new() });
         }
     }
     Ok(Some(schema))
@@ -121,8 +121,8 @@ fn columns(schema: &TableSchema, text: &str) -> Result<Vec<String>> {
         let error = refuse(format!("multiplies column {name:?} by itself"));
         return Err(error.hint("powers of numbers are made by `map = poly:2`"));
     }
-    if !(2..=Cross::MOST_COLUMNS).contains(&found.len()) {
-        let error = refuse(format!("has not 2 to {} columns", Cross::MOST_COLUMNS));
+    if !(2..=Interaction::MOST_COLUMNS).contains(&found.len()) {
+        let error = refuse(format!("has not 2 to {} columns", Interaction::MOST_COLUMNS));
         return Err(error.hint("columns are multiplied like this: `interactions = A*B`"));
     }
     Ok(found)
@@ -139,36 +139,36 @@ fn is_no_feature(role: &Role) -> Option<&'static str> {
 }
 
 /// Numbers the combinations that were found, in the order in which they were.
-fn crossed(inferred: Inferred, mut schema: TableSchema, found: &Dictionary, file: &str) -> Result<Inferred> {
+fn numbered(inferred: Inferred, mut schema: TableSchema, found: &Dictionary, file: &str) -> Result<Inferred> {
     let first = schema.features();
     for key in found.names() {
         let mut numbers = key.split(',').filter_map(|number| number.parse::<u32>().ok());
         let at = numbers.next().unwrap_or(0) as usize;
         let features: Vec<u32> = numbers.collect();
-        let cell = schema.crosses[at].columns.iter().zip(features);
+        let cell = schema.interactions[at].columns.iter().zip(features);
         let cell = cell.map(|(name, feature)| category(&schema, name, feature)).collect();
-        schema.crosses[at].cells.push(cell);
+        schema.interactions[at].cells.push(cell);
     }
     let mut next = first as u64;
-    for at in 0..schema.crosses.len() {
-        if is_of_numbers(&schema, &schema.crosses[at]) {
-            schema.crosses[at].cells = vec![vec![None; schema.crosses[at].columns.len()]];
+    for at in 0..schema.interactions.len() {
+        if is_of_numbers(&schema, &schema.interactions[at]) {
+            schema.interactions[at].cells = vec![vec![None; schema.interactions[at].columns.len()]];
         }
         let too_many = |_| Error::input("the table makes too many features").at(file, 1, 1);
-        schema.crosses[at].feature = u32::try_from(next).map_err(too_many)?;
-        next += schema.crosses[at].cells.len() as u64;
+        schema.interactions[at].feature = u32::try_from(next).map_err(too_many)?;
+        next += schema.interactions[at].cells.len() as u64;
     }
     let mut inferred = Inferred { schema, ..inferred };
     inferred.remarks.push(format!("interactions: {} features", next - first as u64));
     Ok(inferred)
 }
 
-fn is_of_numbers(schema: &TableSchema, cross: &Cross) -> bool {
+fn is_of_numbers(schema: &TableSchema, interaction: &Interaction) -> bool {
     let is_number = |name: &String| {
         let column = schema.columns.iter().find(|column| column.name == *name);
         column.is_some_and(|column| matches!(column.role, Role::Numeric { .. }))
     };
-    cross.columns.iter().all(is_number)
+    interaction.columns.iter().all(is_number)
 }
 
 /// The category of a column that a feature stands for; none of a column of numbers.
@@ -183,7 +183,7 @@ fn category(schema: &TableSchema, name: &str, feature: u32) -> Option<String> {
 
 /// How the columns of a table's rows are multiplied.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Crosses {
+pub(super) struct BoundInteractions {
     all: Vec<Bound>,
     mode: Mode,
 }
@@ -206,12 +206,12 @@ struct Bound {
     features: FxHashMap<Vec<u32>, u32>,
 }
 
-impl Crosses {
+impl BoundInteractions {
     /// Those of a schema; `columns` are its columns in the order in which a row's factors come.
     pub(super) fn of(schema: &TableSchema, columns: &[usize]) -> Self {
-        let bind = |cross: &Cross| {
+        let bind = |interaction: &Interaction| {
             let numbers: Vec<usize> =
-                cross.columns.iter().filter_map(|name| column_number(schema, name)).collect();
+                interaction.columns.iter().filter_map(|name| column_number(schema, name)).collect();
             let places = numbers.iter().filter_map(|number| columns.iter().position(|j| j == number));
             let values: Vec<Values<'_>> =
                 numbers.iter().map(|&number| Values::of(&schema.columns[number])).collect();
@@ -222,11 +222,11 @@ impl Crosses {
                     .map(|(values, category)| values.feature(category.as_deref()))
                     .collect()
             };
-            let cells = cross.cells.iter().zip(cross.feature..);
+            let cells = interaction.cells.iter().zip(interaction.feature..);
             let features = cells.filter_map(|(cell, j)| Some((combination(cell)?, j))).collect();
             Bound { places: places.collect(), features }
         };
-        Self { all: schema.crosses.iter().map(bind).collect(), mode: Mode::Known }
+        Self { all: schema.interactions.iter().map(bind).collect(), mode: Mode::Known }
     }
 
     pub(super) fn collect(&mut self) {

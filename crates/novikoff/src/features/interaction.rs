@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Columns of a table whose features are multiplied: a feature for each combination of categories that some
 /// training row has, and one for numbers alone.
 ///
-/// Its value is the product of the numbers. A row in which one of the columns is missing, or has a category or
-/// a combination that no training row had, has none of these features.
+/// Its value is the product of the numbers. A row in which one of the columns is missing, or has a category
+/// or a combination that no training row had, has none of these features.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cross {
+pub struct Interaction {
     /// The columns, by name.
     pub columns: Vec<String>,
     /// The first feature.
@@ -19,7 +19,7 @@ pub struct Cross {
     pub cells: Vec<Vec<Option<String>>>,
 }
 
-impl Cross {
+impl Interaction {
     /// Most columns of one product.
     pub const MOST_COLUMNS: usize = 8;
 

@@ -2,7 +2,8 @@
 
 use super::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
 use super::models::{
-    fourier, isotonic, kernel, named, network, platt, products, regression, three_classes, two_classes, voted,
+    fourier, imported, isotonic, kernel, multiplied_columns, multiplied_namespaces, named, network, platt,
+    products, regression, three_classes, two_classes, voted,
 };
 use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;
@@ -11,9 +12,60 @@ use serde_json::json;
 fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
     let simple =
         [two_classes(), three_classes(), voted(), kernel(), named(), regression(), platt(), isotonic()];
-    for model in simple.into_iter().chain([network(), products(), fourier()]) {
+    for model in simple.into_iter().chain([
+        network(),
+        products(),
+        fourier(),
+        imported(),
+        multiplied_columns(),
+        multiplied_namespaces(),
+    ]) {
         assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
     }
+}
+
+#[test]
+fn products_of_features_that_could_not_have_been_made_are_refused() {
+    let schema = |entry: serde_json::Value| {
+        Forged::of(&multiplied_namespaces()).metadata("schema", &entry.to_string())
+    };
+    schema(json!({"kind": "named", "interactions": ["a"]})).refused("2 to 8 namespaces");
+    schema(json!({"kind": "named", "interactions": ["ab", "ba"]})).refused("there twice");
+    schema(json!({"kind": "indexed", "base": 1, "interactions": ["ab"]})).refused("no schema of the kind");
+    let murmur = |entry: serde_json::Value| Forged::of(&imported()).metadata("schema", &entry.to_string());
+    let hash = json!({"numbers": "hashed", "seed": 7});
+    murmur(json!({"kind": "hashed", "bits": 0, "murmur": hash})).refused("schema");
+    murmur(json!({"kind": "hashed", "bits": 60, "murmur": hash})).refused("60 bits");
+    murmur(json!({"kind": "named", "murmur": hash})).refused("no schema of the kind");
+    Forged::of(&imported()).metadata("least", "4.0").refused("no number in it");
+    Forged::of(&imported()).without("most").refused("`most`");
+    let interaction = |interaction: serde_json::Value| {
+        let model = multiplied_columns();
+        let columns = json!([
+            {"name": "rooms", "role": {"numeric": {"feature": 0, "mean": 2.0, "indicator": false}}},
+            {"name": "town",
+             "role": {"categorical": {"feature": 1, "categories": ["Oslo", "Bergen"], "indicator": false}}},
+        ]);
+        let table = json!({
+            "delimiter": 44, "header": true, "missing": "error", "columns": columns,
+            "interactions": [interaction],
+        });
+        Forged::of(&model).metadata("schema", &json!({"kind": "table", "table": table}).to_string())
+    };
+    for (columns, cell, what) in [
+        (json!(["rooms"]), json!([null]), "has not 2 to 8 columns"),
+        (json!(["rooms", "rooms"]), json!([null, null]), "twice"),
+        (json!(["rooms", "street"]), json!([null, "Bergen"]), "which is no feature"),
+        (json!(["rooms", "town"]), json!(["2", "Bergen"]), "has a category of no column"),
+        (json!(["rooms", "town"]), json!([null]), "has a category of no column"),
+    ] {
+        interaction(json!({"columns": columns, "feature": 3, "cells": [cell]})).refused(what);
+    }
+    let far = json!({"columns": ["rooms", "town"], "feature": 4, "cells": [[null, "Oslo"]]});
+    interaction(far).refused("start at 4, not at 3");
+    let twice =
+        json!({"columns": ["rooms", "town"], "feature": 3, "cells": [[null, "Oslo"], [null, "Oslo"]]});
+    interaction(twice).refused("twice");
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use novikoff::data::matrix::{Builder, Layout, Matrix};
 use novikoff::data::{Labels, Row};
 use novikoff::features::map::{Map, Mapper};
+use novikoff::features::namespaces::{FeatureNumbering, Interactions, Murmur, NamespaceSchema, Numbers};
 use novikoff::features::table::TableSchema;
 use novikoff::features::{Dictionary, Schema};
 use novikoff::kernel::{Kernel, Precision};
 use novikoff::model::{
-    About, Activation, Calibration, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network, Platt,
-    Scorer, Scratch, Voted, Weights,
+    About, Activation, Calibration, Clipped, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network,
+    Platt, Scorer, Scratch, Voted, Weights,
 };
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
@@ -110,6 +111,42 @@ pub fn regression() -> Model {
     let mut model = linear(&[], Schema::Table(Arc::new(table)), weights(1, &[100.0], &[50.5, 20.0, -12.25]));
     model.about.learner = "least-squares".into();
     model
+}
+
+/// Columns of a table, and products of them.
+pub fn multiplied_columns() -> Model {
+    let town = json!({"feature": 1, "categories": ["Oslo", "Bergen"], "indicator": false});
+    let table: TableSchema = serde_json::from_value(json!({
+        "delimiter": 44, "header": true, "missing": "error", "columns": [
+            {"name": "rooms", "role": {"numeric": {"feature": 0, "mean": 2.0, "indicator": false}}},
+            {"name": "town", "role": {"categorical": town}},
+        ],
+        "interactions": [{"columns": ["rooms", "town"], "feature": 3, "cells": [[null, "Bergen"]]}],
+    }))
+    .unwrap();
+    linear(&["no", "yes"], Schema::Table(Arc::new(table)), weights(1, &[0.5], &[1.0, 2.0, 4.0, 8.0]))
+}
+
+fn namespaces(numbering: FeatureNumbering, interactions: &[&str]) -> Schema {
+    let interactions = Interactions::new(interactions).unwrap();
+    Schema::Namespaces(Arc::new(NamespaceSchema { numbering, interactions }))
+}
+
+/// Features of namespaces, and products of them.
+pub fn multiplied_namespaces() -> Model {
+    let names: Dictionary = ["a^x", "b^y", "a^x*b^y"].into_iter().collect();
+    let schema = namespaces(FeatureNumbering::Named(Arc::new(names)), &["ab", " :"]);
+    linear(&["-1", "1"], schema, weights(1, &[0.25], &[1.0, 2.0, 4.0]))
+}
+
+/// As Vowpal Wabbit numbers features, with a range.
+pub fn imported() -> Model {
+    let names = vec![(1, "a^x".to_owned()), (1, "u".to_owned()), (3, "b^y".to_owned())];
+    let murmur = Murmur { bits: 2, numbers: Numbers::Hashed, seed: 7, names };
+    let schema = namespaces(FeatureNumbering::Murmur(Arc::new(murmur)), &[]);
+    let model = linear(&[], schema, weights(1, &[0.25], &[0.0, 2.0, 4.0, 8.0]));
+    let Scorer::Linear(weights) = model.scorer else { panic!("linear") };
+    Model { scorer: Scorer::Clipped(Clipped { weights, least: -1.0, most: 3.0 }), ..model }
 }
 
 /// Two classes with Platt's sigmoid.
@@ -304,9 +341,16 @@ pub fn random_weights(random: &mut Random, classes: usize, features: usize) -> W
 }
 
 pub fn random_schema(random: &mut Random, features: usize) -> Schema {
-    match random.below(3) {
+    match random.below(5) {
         0 => Schema::Indexed { base: random.below(2) as u32 },
         1 => Schema::Hashed { bits: 6 },
+        2 => namespaces(FeatureNumbering::Hashed { bits: 6 }, &["ab", "::", "aab"]),
+        3 => {
+            let names = (0..random.below(9) as u32).map(|j| (j / 2, format!("ü{j}"))).collect();
+            let murmur = Murmur { bits: 6, numbers: Numbers::AsTheyAre, seed: 0, names };
+            let interactions: &[&str] = if random.below(2) == 0 { &["xy"] } else { &[] };
+            namespaces(FeatureNumbering::Murmur(Arc::new(murmur)), interactions)
+        }
         _ => {
             let odd = |j: usize, random: &mut Random| -> String {
                 let characters =
@@ -374,4 +418,9 @@ pub fn voted_of(model: &mut Model) -> &mut Voted {
 pub fn kernel_of(model: &mut Model) -> &mut Expansion {
     let Scorer::Kernel(expansion) = &mut model.scorer else { panic!("kernel") };
     expansion
+}
+
+pub fn clipped_of(model: &mut Model) -> &mut Clipped {
+    let Scorer::Clipped(clipped) = &mut model.scorer else { panic!("clipped") };
+    clipped
 }

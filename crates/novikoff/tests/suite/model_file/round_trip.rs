@@ -162,6 +162,9 @@ fn a_model_that_could_not_be_read_again_is_not_written() {
     refused(|m| kernel_of(m).coefficients.push(1.0), kernel(), "coefficients");
     refused(|m| kernel_of(m).kernel = Kernel::Rbf(f64::NAN), kernel(), "rbf");
     refused(|m| kernel_of(m).bias = f64::NAN, kernel(), "bias");
+    refused(|m| clipped_of(m).most = -2.0, imported(), "no number in it");
+    refused(|m| clipped_of(m).least = f64::NAN, imported(), "range of scores, 0 is not finite");
+    refused(|m| clipped_of(m).weights.values[0] = f64::NAN, imported(), "weight 0");
     let deep = |m: &mut Model| {
         let nested = (0..200).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
         m.about.settings.insert("deep".into(), nested);

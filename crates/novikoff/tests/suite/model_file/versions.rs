@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 12] {
+fn fixtures() -> [(&'static str, Model); 15] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
@@ -24,6 +24,9 @@ fn fixtures() -> [(&'static str, Model); 12] {
         ("v1-products.safetensors", products()),
         ("v1-fourier.safetensors", fourier()),
         ("v1-kernel.safetensors", kernel()),
+        ("v1-multiplied-columns.safetensors", multiplied_columns()),
+        ("v1-multiplied-namespaces.safetensors", multiplied_namespaces()),
+        ("v1-imported.safetensors", imported()),
     ]
 }
 
@@ -83,6 +86,12 @@ fn models_of_version_1_score_as_they_did() {
     // (1 + 1)² + 1 of the first row, less half of (1 + 0)² + 1 of the second.
     assert_eq!(of("v1-kernel.safetensors", Row::Sparse64(&[0], &[1.0])), [4.0]);
     assert_eq!(of("v1-kernel.safetensors", Row::Dense64(&[0.0, 1.0, 0.0])), [0.0]);
+    let row = Row::Sparse64(&[0, 3], &[2.0, 1.0]);
+    assert_eq!(of("v1-multiplied-columns.safetensors", row), [10.5]);
+    assert_eq!(of("v1-multiplied-namespaces.safetensors", Row::Sparse64(&[1, 2], &[1.0, 1.0])), [6.25]);
+    assert_eq!(of("v1-imported.safetensors", Row::Sparse64(&[3], &[1.0])), [3.0]);
+    assert_eq!(of("v1-imported.safetensors", Row::Sparse64(&[1], &[-1.0])), [-1.0]);
+    assert_eq!(of("v1-imported.safetensors", Row::Sparse64(&[1], &[0.5])), [1.25]);
     let chances = |name, row| probabilities(&load(&fixture(name)).unwrap(), row);
     assert_eq!(chances("v1-platt.safetensors", Row::Sparse64(&[], &[])), [0.5, 0.5]);
     assert_eq!(

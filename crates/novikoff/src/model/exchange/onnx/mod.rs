@@ -258,3 +258,102 @@ fn probabilities(graph: &mut Graph, calibration: &Calibration, scores: &str, out
     graph.output("Where", &[&is_positive, &shares, &uniform], NAME, proto::FLOAT, Some(outputs));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::proto::TensorProto;
+    use super::*;
+    use crate::data::Labels;
+    use crate::data::matrix::{Builder, Layout};
+    use crate::features::Schema;
+    use crate::kernel::Precision;
+    use crate::model::{About, Clipped};
+    use std::collections::BTreeSet;
+
+    const FEATURES: usize = 3;
+
+    fn model(scorer: Scorer, names: &[&str], probabilities: Option<Calibration>) -> Model {
+        let about = About { features: FEATURES as u64, ..About::default() };
+        Model { about, labels: Labels::new(names), schema: Schema::one_based(), scorer, probabilities }
+    }
+
+    fn weights(outputs: usize) -> Weights {
+        let mut weights = Weights::zero(FEATURES, outputs);
+        weights.values.iter_mut().zip(1..).for_each(|(w, k)| *w = f64::from(k) / 4.0);
+        weights
+    }
+
+    fn kernel(kernel: Kernel) -> Scorer {
+        let mut rows = Builder::new(Layout::Sparse);
+        rows.push(&[0, 2], &[1.0, -0.5]);
+        rows.push(&[1], &[2.0]);
+        let mut rows = rows.finish();
+        rows.widen(FEATURES);
+        let coefficients = vec![1.0, -1.0];
+        let precision = Precision::default();
+        Scorer::Kernel(Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients })
+    }
+
+    fn models() -> Vec<Model> {
+        let (two, three) = (["no", "yes"], ["1", "2", "3"]);
+        let platt = |outputs| Some(Calibration::Platt(vec![Platt { a: 2.0, b: 0.5 }; outputs]));
+        let clipped = Clipped { weights: weights(1), least: 0.0, most: 2.0 };
+        let network = |activation| Scorer::Network(Network::zero(FEATURES, 4, 3, activation));
+        vec![
+            model(Scorer::Linear(weights(1)), &two, Some(Calibration::Logistic)),
+            model(Scorer::Linear(weights(1)), &two, platt(1)),
+            model(Scorer::Linear(weights(2)), &two, Some(Calibration::Softmax)),
+            model(Scorer::Linear(weights(3)), &three, Some(Calibration::Logistic)),
+            model(Scorer::Linear(weights(3)), &three, platt(3)),
+            model(Scorer::Linear(weights(1)), &[], None),
+            model(Scorer::Presence(weights(3)), &three, Some(Calibration::Softmax)),
+            model(Scorer::Clipped(clipped), &[], None),
+            model(network(Activation::Relu), &three, Some(Calibration::Softmax)),
+            model(network(Activation::Tanh), &three, None),
+            model(kernel(Kernel::Linear), &two, None),
+            model(kernel(Kernel::Polynomial(3)), &two, None),
+            model(kernel(Kernel::Rbf(0.5)), &two, None),
+        ]
+    }
+
+    fn is_whole(tensor: &TensorProto) -> bool {
+        let count = tensor.dims.iter().product::<i64>() as usize;
+        match tensor.data_type {
+            proto::FLOAT => tensor.raw_data.len() == 4 * count,
+            proto::INT64 => tensor.raw_data.len() == 8 * count,
+            _ => tensor.string_data.len() == count,
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_graph_is_made_once_and_before_it_is_used() {
+        for model in models() {
+            let bytes = write(&model).unwrap();
+            assert!(is_onnx(&bytes));
+            let graph = ModelProto::decode(&bytes[..]).unwrap().graph.unwrap();
+            assert!(graph.initializer.iter().all(is_whole), "{:?}", model.scorer);
+            let constants = graph.initializer.iter().map(|tensor| tensor.name.clone());
+            let mut known: BTreeSet<String> = constants.chain([Graph::INPUT.to_owned()]).collect();
+            for node in &graph.node {
+                assert!(node.input.iter().all(|name| known.contains(name)), "{node:?}");
+                assert!(node.output.iter().all(|name| known.insert(name.clone())), "{node:?}");
+            }
+            let outputs: Vec<&str> = graph.output.iter().map(|output| output.name.as_str()).collect();
+            let expected: &[&str] = match (model.task(), &model.probabilities) {
+                (Task::Regression, _) => &["prediction"],
+                (_, None) => &["label", "scores"],
+                (_, Some(_)) => &["label", "scores", "probabilities"],
+            };
+            assert_eq!(outputs, expected);
+            assert!(outputs.iter().all(|name| known.contains(*name)));
+        }
+    }
+
+    #[test]
+    fn what_single_precision_cannot_hold_is_refused() {
+        let mut large = weights(1);
+        large.values[1] = 1e39;
+        let error = write(&model(Scorer::Linear(large), &["no", "yes"], None)).unwrap_err();
+        assert!(error.what().contains("1e39"), "{error}");
+    }
+}

@@ -434,7 +434,8 @@ Examples:
   tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores
 
 A line has fields between tabs: the columns of --with, then the label, then what else is asked for. \
-Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. \
+Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash, and \
+\\u{1b} for a character that a terminal might obey. \
 With --skip-bad-rows the line of a bad row stays: ? stands in place of its prediction, and \\? is a label \
 that is called ?. With --json a bad row has \"label\": null and \"bad\": true.";
 
@@ -463,7 +464,8 @@ pub struct Predict {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
     /// After the label the N features that decided most, each with what it added to the label's score (for
-    /// more than two classes: more than to the score of the second best) [default of N: 5].
+    /// more than two classes: more than to the score of the second best), then what all others and the bias
+    /// added, and the sum [default of N: 5].
     #[arg(
         long,
         value_name = "N",

@@ -78,7 +78,9 @@ pub enum Progress {
     },
     /// The interval around a margin has closed a little.
     Margin {
-        /// Rounds over the rows so far.
+        /// The weight vector under way, from 0; several may be under way at once.
+        output: usize,
+        /// Rounds over the rows so far, for this one.
         round: usize,
         /// The largest margin is at least this; not positive as long as nothing separates the rows.
         lower: f64,

@@ -6,6 +6,7 @@ use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
+use crate::text::line;
 use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
@@ -51,11 +52,12 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
         let mut text = String::new();
         for claim in &checked {
             let mark = if claim.holds { "holds" } else { "FAILS" };
-            text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
+            text += &format!("{mark}  {}\n       {}\n", line(&claim.claim), line(&claim.detail));
         }
         if let (Some(named), None) = (&certificate.model, &arguments.model) {
             text += &format!(
-                "not checked: whether the weights are those of the model {named}; give its file to see\n"
+                "not checked: whether the weights are those of the model {}; give its file to see\n",
+                line(named)
             );
         }
         text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }

@@ -6,7 +6,7 @@ use super::written::add_drawn;
 use crate::arguments::Train;
 use crate::flags::with_options;
 use crate::outcome::Outcome;
-use crate::render::{Lines, count, counted, number, number_down, number_up, percent, seconds};
+use crate::render::{Lines, count, counted, number, number_down, number_up, overflowed, percent, seconds};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::Termination;
 use novikoff::data::Scale;
@@ -192,6 +192,9 @@ fn has_own_feature(learner: &Learner) -> bool {
 fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     lines.add("stopped", stopped_text(outcome));
     lines.add("mistakes", mistakes_text(run, &outcome.fit));
+    if let Some(letters) = run.promise.as_ref().and_then(letters) {
+        lines.add("", letters);
+    }
     let unseen = run.promise.as_ref().and_then(|promise| promise.unseen);
     if let Some(unseen) = unseen.filter(|unseen| *unseen < 0.5) {
         let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at \
@@ -204,6 +207,21 @@ fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     }
     if let Some(text) = margin_text(run) {
         lines.add("margin", text);
+    }
+}
+
+/// What the letters of a theorem stand for, where there are some that nobody would guess.
+pub fn letters(promise: &Promise) -> Option<&'static str> {
+    match promise.theorem {
+        Theorem::FreundSchapire => Some(
+            "R: the length of the longest row; D² = Σ max(0, γ − y<u, x>)² over the rows of all epochs: what \
+             they lack of a margin γ of some u, ‖u‖ = 1",
+        ),
+        Theorem::OwnFeature => Some(
+            "R: the length of the longest row; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows: \
+             what they lack of a margin γ of some u, ‖u‖ = 1",
+        ),
+        Theorem::Novikoff | Theorem::PassiveAggressive => None,
     }
 }
 
@@ -458,5 +476,5 @@ fn scientific_up(x: f64) -> String {
 }
 
 fn scientific(x: f64) -> String {
-    format!("{x:.1e}")
+    if x.is_finite() { format!("{x:.1e}") } else { overflowed(x) }
 }

@@ -188,7 +188,7 @@ impl<'r> Splitter<'r> {
         };
         let mut fold = |word: &str, each: &mut dyn FnMut(&str)| {
             made.clear();
-            made.extend(word.chars().flat_map(char::to_lowercase));
+            lower(word, made);
             each(made);
         };
         let is_folded = |ascii: bool| recipe.keep_case || ascii;
@@ -227,6 +227,16 @@ impl<'r> Splitter<'r> {
                 for_each_gram(&line[start - 1..=end], lengths, made, &mut each);
             }
         }
+    }
+}
+
+/// Adds a word in lower case, as Unicode has it for whole words: a capital sigma at the end becomes ς, so that
+/// `ΣΊΣΥΦΟΣ` and `σίσυφος` are one word. No other letter's lower case depends on its place.
+fn lower(word: &str, lowered: &mut String) {
+    if word.contains('Σ') {
+        lowered.push_str(&word.to_lowercase());
+    } else {
+        lowered.extend(word.chars().flat_map(char::to_lowercase));
     }
 }
 

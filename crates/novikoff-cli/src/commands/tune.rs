@@ -125,7 +125,7 @@ fn write_files(train: &Train, outcome: &Outcome, data: &Dataset, input: &Input) 
         files::write(path, certificate.to_text().as_bytes())?;
     }
     if let Some(path) = &train.trace {
-        files::write(path, trace(&outcome.fit).as_bytes())?;
+        files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
     Ok(())
 }

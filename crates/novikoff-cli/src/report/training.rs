@@ -1,6 +1,7 @@
 //! Which pictures apply to what was learned.
 
 use super::measured::Measured;
+use super::regions::Drawn;
 use super::rows::{Separates, View};
 use super::{Section, curves, descent, line, weights};
 use crate::arguments::Pictures;
@@ -37,13 +38,14 @@ pub fn leaves_a_path(solver: SolverName) -> bool {
 pub fn sections(evidence: &Evidence<'_>) -> Result<Vec<Section>> {
     let measured = Measured::new(evidence)?;
     let measured = measured.as_ref();
-    let points = points(evidence)?;
-    if points.is_none() && !evidence.wanted.columns.is_empty() {
-        let what = "--columns is for rows in memory and a model that is linear in their values";
+    let (points, regions) = (points(evidence)?, regions(evidence)?);
+    if points.is_none() && regions.is_none() && !evidence.wanted.columns.is_empty() {
+        let what = "--columns is for rows in memory and a model of classes";
         return Err(Error::usage(what).hint("leave out --columns"));
     }
     let sections = [
         points,
+        regions,
         losses(evidence)?,
         curves::errors(evidence),
         curves::mistakes(evidence),
@@ -72,6 +74,13 @@ pub fn scores_of(scorer: &Scorer, data: &Dataset, rows: &[usize]) -> Vec<f64> {
         true => novikoff::evaluate::score_all(scorer, data),
         false => novikoff::evaluate::score_all(scorer, &data.select(rows)),
     }
+}
+
+fn regions(evidence: &Evidence<'_>) -> Result<Option<Section>> {
+    let (fit, Some(data)) = (evidence.fit, &evidence.rows.data) else { return Ok(None) };
+    let margin = margin_line(evidence).0.filter(|margin| *margin > 0.0);
+    Drawn { model: &fit.model, data, margin, seed: fit.learner.shared().seed, wanted: evidence.wanted }
+        .section()
 }
 
 fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {

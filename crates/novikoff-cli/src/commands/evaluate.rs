@@ -4,7 +4,7 @@
 mod deciding;
 mod folds;
 
-use super::{train, warn};
+use super::{load_model, train, warn};
 use crate::arguments::{Evaluate, Inputs};
 use crate::messages::warnings;
 use crate::output::{Ending, print};
@@ -20,7 +20,7 @@ use novikoff::data::Dataset;
 use novikoff::evaluate::Predictions;
 use novikoff::model::Model;
 use novikoff::read::{Input, Reader};
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn regions(arguments: &Evaluate, model: &Model, data: &Dataset) -> Result<Option
 }
 
 fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
-    let model = model::load(path)?;
+    let model = load_model(path, rows, "evaluate")?;
     let input = Input::named(rows);
     let mut watch = Watch::new();
     let options = options_for(&arguments.train.reading, &model, Use::Evaluation)?;

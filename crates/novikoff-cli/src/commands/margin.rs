@@ -50,7 +50,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     warn(&input.name(), &data.report);
     refuse_targets(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let started = Instant::now();
-    let sides = all_sides(&data, arguments)?;
+    let sides = all_sides(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let parts = margins(&data, sides, &settings).map_err(|error| super::train::place(error, &input))?;
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
@@ -146,7 +146,8 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
     let names: Vec<String> =
         data.names.sorted().into_iter().map(|label| data.names.names()[label as usize].clone()).collect();
     if names.len() < 2 {
-        let what = "every row has the same label; a margin lies between two";
+        let label = names.first().map_or_else(String::new, |name| format!(" {name:?}"));
+        let what = format!("every row has the same label{label}; a margin lies between two");
         return Err(Error::input(what).hint("is this the right label column, and the whole file?"));
     }
     let sides = |positive: Vec<String>, negative: Vec<String>| Sides { positive, negative };

@@ -618,6 +618,18 @@ mod tests {
     }
 
     #[test]
+    fn words_are_lower_case_as_a_whole_so_that_a_last_sigma_is_one() {
+        let one = |recipe: &TextRecipe| {
+            assert_eq!(terms(recipe, "ΣΊΣΥΦΟΣ, ΟΔΟΣ'"), terms(recipe, "σίσυφος, οδος'"), "{recipe:?}");
+        };
+        one(&TextRecipe::default());
+        one(&TextRecipe { words: Some(Lengths { from: 1, to: 2 }), ..TextRecipe::default() });
+        let characters = Some(Lengths { from: 2, to: 9 });
+        one(&TextRecipe { words: None, characters, ..TextRecipe::default() });
+        assert_eq!(terms(&TextRecipe::default(), "ΣΊΣΥΦΟΣ Σ aΣb ÇA"), ["σίσυφος", "σ", "aσb", "ça"]);
+    }
+
+    #[test]
     fn terms_of_characters_stay_within_words() {
         let recipe =
             TextRecipe { words: None, characters: Some(Lengths { from: 3, to: 4 }), ..TextRecipe::default() };
@@ -632,6 +644,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn lower_case_is_that_of_whole_words(word in "[ΣΊσςÉİßa-cA-C']{0,8}") {
+            let mut lowered = String::new();
+            lower(&word, &mut lowered);
+            prop_assert_eq!(lowered, word.to_lowercase());
+        }
+
         #[test]
         fn every_way_of_splitting_agrees_with_the_plainest(
             text in "[ a-cA-Cé.'ÉΣ_0-9]{0,40}",

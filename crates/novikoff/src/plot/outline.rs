@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn a_straight_border_has_two_ends_and_closes_a_half() {
-        let half = grid(|x, _| x - 5.25);
+        let half = grid(|x, _| x - 5.5);
         assert_eq!(numbers(&half.lines(0.0)).len(), 4);
-        assert!((area(&half.areas(0.0)) - 20.0 * 14.75).abs() < 1e-9);
+        assert!((area(&half.areas(0.0)) - 20.0 * 14.5).abs() < 1e-9);
         assert!((area(&grid(|_, _| 1.0).areas(0.0)) - 400.0).abs() < 1e-9);
         assert_eq!(grid(|_, _| f64::NAN).areas(0.0), "");
     }

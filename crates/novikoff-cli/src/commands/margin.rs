@@ -363,8 +363,7 @@ fn why_wide(found: &Margin, arguments: &MarginCommand) -> Option<String> {
         Termination::OutOfSteps => {
             format!("{} were not enough: try more --rounds", counted(found.rounds as u64, "round"))
         }
-        _ => "nothing made it narrower: this is as far as double precision goes for columns as they are"
-            .to_owned(),
+        _ => "the solver got no further, as happens where columns differ much in size".to_owned(),
     };
     let (width, tolerance) = (number_up(width), number(arguments.tolerance));
     Some(format!("the interval is {width} of its upper end wide, and {tolerance} was asked for; {why}"))

@@ -32,10 +32,15 @@ pub fn load_model(path: &Path, rows: &Path, command: &str) -> Result<Model> {
 }
 
 fn begins_like_a_model(path: &Path) -> bool {
+    start_of(path).is_some_and(|start| model::is_model(&start))
+}
+
+/// The first bytes of a file; none of what is no file, or cannot be read.
+pub fn start_of(path: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();
     let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
-    let mut read = || File::open(path)?.take(START).read_to_end(&mut start);
-    is_file && read().is_ok() && model::is_model(&start)
+    File::open(path).ok().filter(|_| is_file)?.take(START).read_to_end(&mut start).ok()?;
+    Some(start)
 }
 
 /// As much of a file as tells whether it is a model.

@@ -1,19 +1,19 @@
 //! `novikoff verify`: does a certificate hold? Nothing in it is believed.
 
-use super::warn;
+use super::{start_of, warn};
 use crate::arguments::Verify;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
 use crate::text::line;
+use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose};
-use novikoff::{ErrorKind, Result};
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,11 +69,12 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
 fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
-    let certificate = Certificate::load(&arguments.certificate).map_err(|error| match error.advice() {
-        None if error.kind() == ErrorKind::Input => {
-            error.hint("the certificate stands first: verify CERTIFICATE DATA [MODEL]")
+    let is_object = |start: Vec<u8>| start.trim_ascii_start().starts_with(b"{");
+    let certificate = Certificate::load(&arguments.certificate).map_err(|error| {
+        match start_of(&arguments.certificate).is_some_and(|start| !is_object(start)) {
+            true => error.hint("the certificate stands first: verify CERTIFICATE DATA [MODEL]"),
+            false => error,
         }
-        _ => error,
     })?;
     let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
     Ok((certificate, model))

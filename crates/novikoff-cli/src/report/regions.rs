@@ -32,6 +32,9 @@ const COARSE: f64 = 24.0;
 /// Numbers of a batch of places.
 const BATCH: usize = 1 << 20;
 
+/// What becomes of columns that are not drawn.
+const HELD: &str = " Every other column is held, numbers at their mean, categories and columns of 0 and 1 at their most frequent value.";
+
 impl Drawn<'_> {
     /// The picture, if two columns are asked for or there are no others.
     pub fn section(&self) -> Result<Option<Section>> {
@@ -40,11 +43,15 @@ impl Drawn<'_> {
         }
         let Some([a, b]) = columns(self.data, self.wanted)? else { return Ok(None) };
         let rows = self.rows([a, b]);
-        let axes = [a, b].map(|j| self.data.schema.name(j));
-        let (title, names) = ("Decision regions", self.model.labels.names());
+        let axes = [a, b].map(|j| self.axis(j));
+        let names = self.model.labels.names();
+        let (title, held_at) = match self.data.rows.columns() {
+            2 => ("Decision regions", ""),
+            _ => ("Decision regions, other columns held", HELD),
+        };
         let mistakes = rows.iter().filter(|dot| dot.mistake).count() as u64;
         let description = format!(
-            "What is predicted over {} and {}: {}. Of {} drawn, {} mistaken.",
+            "What is predicted over {} and {}: {}. Of {} drawn, {} mistaken.{held_at}",
             tidy(&axes[0], 60),
             tidy(&axes[1], 60),
             named(names),
@@ -66,7 +73,19 @@ impl Drawn<'_> {
         }
         .draw();
         let table = self.table(&rows);
-        Ok(Some(Section { name: PictureName::Regions, heading: title.into(), text, picture, table }))
+        Ok(Some(Section {
+            name: PictureName::Regions,
+            heading: "Decision regions".into(),
+            text,
+            picture,
+            table,
+        }))
+    }
+
+    /// The name of a column; a number alone would be taken for one of the axis.
+    fn axis(&self, column: u32) -> String {
+        let name = self.data.schema.name(column);
+        if name.parse::<f64>().is_ok() { format!("feature {name}") } else { name }
     }
 
     /// Rows by their two columns, with their classes; those of classes that the model does not know are left
@@ -143,10 +162,10 @@ impl Drawn<'_> {
             text.push_str(&format!(" The dashed lines: {}.", levels.name));
         }
         if self.data.rows.columns() > 2 {
+            text.push_str(HELD);
             text.push_str(
-                " Every other column is held, numbers at their mean, categories and columns of 0 and 1 at their most \
-                 frequent value: a row that differs in those may stand in the region of another class and still be \
-                 predicted rightly. Mistakes are of the rows as they are.",
+                " A row that differs in those may stand in the region of another class and still be predicted \
+                 rightly. Mistakes are of the rows as they are.",
             );
         }
         if rows.len() < self.data.len() {

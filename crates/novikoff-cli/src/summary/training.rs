@@ -191,8 +191,11 @@ fn has_own_feature(learner: &Learner) -> bool {
 /// Mistakes, their bound and the margins of a perceptron's run.
 fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     lines.add("stopped", stopped_text(outcome));
-    lines.add("mistakes", mistakes_text(run, &outcome.fit));
-    if let Some(letters) = run.promise.as_ref().and_then(letters) {
+    let mistakes = mistakes_text(run, &outcome.fit);
+    let is_shown = |promise: &&Promise| mistakes.contains(promise.theorem.formula());
+    let letters = run.promise.as_ref().filter(is_shown).and_then(letters);
+    lines.add("mistakes", &mistakes);
+    if let Some(letters) = letters {
         lines.add("", letters);
     }
     let unseen = run.promise.as_ref().and_then(|promise| promise.unseen);
@@ -214,12 +217,11 @@ fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
 pub fn letters(promise: &Promise) -> Option<&'static str> {
     match promise.theorem {
         Theorem::FreundSchapire => Some(
-            "R: the length of the longest row; D² = Σ max(0, γ − y<u, x>)² over the rows of all epochs: what \
-             they lack of a margin γ of some u, ‖u‖ = 1",
+            "R: the longest row's length; D² = Σ max(0, γ − y<u, x>)² over all epochs, for a unit vector u",
         ),
         Theorem::OwnFeature => Some(
-            "R: the length of the longest row; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows: \
-             what they lack of a margin γ of some u, ‖u‖ = 1",
+            "R: the longest row's length; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows, for a \
+             unit vector u",
         ),
         Theorem::Novikoff | Theorem::PassiveAggressive => None,
     }

@@ -74,6 +74,10 @@ fn refuse_what_is_no_text(name: &str, start: &[u8]) -> Result<()> {
             if kind.contains("spreadsheet") { "save the sheet as CSV" } else { "is this the right file?" };
         return fail(&format!("this is {kind}, not rows"), hint);
     }
+    // With its mark, UTF-16 is refused where marks are read.
+    if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+        return Ok(());
+    }
     let head = &start[..start.len().min(512)];
     let count = |is: fn(&u8) -> bool| head.iter().filter(|byte| is(byte)).count();
     let zeros = count(|byte| *byte == 0);

@@ -283,7 +283,7 @@ impl<'a> Inference<'a> {
             return Some("there is one column alone: are fields separated by tabs? `format = tsv`".into());
         }
         let found = char::from(found?);
-        Some(format!("there is one column alone: does {found:?} separate fields? `delimiter = '{found}'`"))
+        Some(format!("there is one column alone: does {found:?} separate fields? `delimiter = {found}`"))
     }
 
     /// What the first record is, once all others have been read: a header stands over a column of numbers, or

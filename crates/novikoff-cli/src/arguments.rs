@@ -298,14 +298,14 @@ pub struct Train {
     /// Write how training went, as CSV: a row per epoch, or per step of a solver.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Perceptrons and passive-aggressive, also with --online: what a row of the trace is [default: epoch]. The
-    /// trace of mistakes is written as they are made: the epoch, the row's number among the rows learned from, its
-    /// label, what was predicted, the margin y·s before, and how many times the row was added.
+    /// Perceptrons and passive-aggressive, also with --online: what a row of the trace is [default: epoch].
+    /// The trace of mistakes is written as they are made: the epoch, the row's number among the rows learned
+    /// from, its label, what was predicted, the margin y·s before, and how many times the row was added.
     #[arg(long, value_enum, value_name = "WHAT", requires = "trace")]
     pub trace_each: Option<TraceEach>,
-    /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64 at
-    /// most; if they are more, and on streams, what was added to them (to those of the class that gains, and
-    /// subtracted from those of the class that loses), as INDEX:VALUE.
+    /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64
+    /// at most; if they are more, and on streams, what was added to them (to those of the class that gains,
+    /// and subtracted from those of the class that loses), as INDEX:VALUE.
     #[arg(long, requires = "trace")]
     pub trace_weights: bool,
     #[command(flatten)]
@@ -683,7 +683,8 @@ pub struct Pictures {
     #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
     pub report: Option<PathBuf>,
     /// Write one picture as a file of its own; may be given several times. NAME is one of tuning, points,
-    /// regions, losses, errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
+    /// regions, losses, errors, mistakes, interval, descent, confusion, roc, calibration, predictions,
+    /// weights, image.
     #[arg(
         long,
         value_name = "NAME=FILE.svg",
@@ -693,8 +694,9 @@ pub struct Pictures {
     )]
     pub picture: Vec<(PictureName, PathBuf)>,
     /// Draw the rows, and the regions of the model's classes, by these two columns, names or numbers from 1:
-    /// the others are held at their means or most frequent values [default: rows along the normal vector and the
-    /// direction at right angles to it in which they differ most; regions only where there are two columns].
+    /// the others are held at their means or most frequent values [default: rows along the normal vector and
+    /// the direction at right angles to it in which they differ most; regions only where there are two
+    /// columns].
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "drawing", help_heading = "Pictures")]
     pub columns: Vec<String>,
     /// Rows are images of W by H pixels: draw the weights as such [default: as an IDX file says].

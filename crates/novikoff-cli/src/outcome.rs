@@ -34,8 +34,8 @@ pub struct Rows {
     pub test: Option<Dataset<'static>>,
 }
 
-/// How the intervals around margins closed, one for each weight vector: several are under way at once, and tell
-/// of their rounds in any order.
+/// How the intervals around margins closed, one for each weight vector: several are under way at once, and
+/// tell of their rounds in any order.
 #[derive(Clone, Debug, Default)]
 pub struct Closing {
     outputs: BTreeMap<usize, Rounds>,

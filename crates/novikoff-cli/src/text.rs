@@ -138,7 +138,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_field_moves_no_cursor_and_can_be_read_again(text in "(?s)[\\\\tnru{}\t\n\r\u{1b}\u{202e}a-c]{0,8}|.{0,8}") {
+        fn a_field_moves_no_cursor_and_can_be_read_again(
+            text in "(?s)[\\\\tnru{}\t\n\r\u{1b}\u{202e}a-c]{0,8}|.{0,8}",
+        ) {
             let field = field(&text);
             prop_assert!(!field.contains(is_unseen), "{:?}", field);
             prop_assert_eq!(unescaped(&field), text);

@@ -36,9 +36,9 @@ fn a_table_of_mistakes_is_the_one_that_is_made_by_hand() {
     let learning = "train board.csv --learner perceptron --order given --trace steps.csv --trace-weights";
     succeeds(learning, here);
     let trace = fs::read_to_string(here.join("steps.csv")).unwrap();
-    // w = 0: row 1 has the score 0, a mistake. w = (1, 1), b = 1: row 2 has the score 3. w = (−1, 1), b = 0: row 3
-    // has 2, row 4 has 0, a mistake. w = (0, 2), b = −1. Second epoch: row 1 has 1, row 2 has −1, row 3 has 3, row 4
-    // has −3: no mistake is left.
+    // w = 0: row 1 has the score 0, a mistake. w = (1, 1), b = 1: row 2 has the score 3. w = (−1, 1), b = 0:
+    // row 3 has 2, row 4 has 0, a mistake. w = (0, 2), b = −1. Second epoch: row 1 has 1, row 2 has −1, row 3
+    // has 3, row 4 has −3: no mistake is left.
     let by_hand = "mistakes,epoch,row,label,predicted,margin,step,w1,w2,bias\n\
                    1,1,1,1,1,0,1,1,1,1\n\
                    2,1,2,-1,1,-3,1,-1,1,0\n\

@@ -106,8 +106,8 @@ pub struct Epoch {
     pub seconds: f64,
 }
 
-/// One step of an online learner: after a mistake or, by the passive-aggressive rule, after a margin that was too
-/// small.
+/// One step of an online learner: after a mistake or, by the passive-aggressive rule, after a margin that was
+/// too small.
 #[derive(Clone, Copy, Debug)]
 pub struct Correction<'a> {
     /// The epoch, from 1.
@@ -116,7 +116,8 @@ pub struct Correction<'a> {
     pub row: u64,
     /// Its class, by the number that [`Observer::classes`] gives it.
     pub class: usize,
-    /// The class that was predicted. Where scores tie it may be the row's own, and the row a mistake all the same.
+    /// The class that was predicted. Where scores tie it may be the row's own, and the row a mistake all the
+    /// same.
     pub predicted: usize,
     /// The margin before: `y·s`, or for joint classes the score of the class minus the best other one.
     pub margin: f64,
@@ -186,8 +187,8 @@ pub trait Observer: Send {
         false
     }
 
-    /// The names of the classes in the order of their numbers, before the first correction and whenever there are
-    /// more.
+    /// The names of the classes in the order of their numbers, before the first correction and whenever there
+    /// are more.
     fn classes(&mut self, _names: &[String]) {}
 
     /// A row was corrected.

@@ -23,7 +23,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Loads the model of a command that then reads rows. If the rows are a model, the two stand in each other's place.
+/// Loads the model of a command that then reads rows. If the rows are a model, the two stand in each other's
+/// place.
 pub fn load_model(path: &Path, rows: &Path, command: &str) -> Result<Model> {
     model::load(path).map_err(|error| match begins_like_a_model(rows) {
         true => error.hint(format!("{} is a model, and stands first: {command} MODEL DATA", rows.display())),

@@ -33,7 +33,8 @@ const COARSE: f64 = 24.0;
 const BATCH: usize = 1 << 20;
 
 /// What becomes of columns that are not drawn.
-const HELD: &str = " Every other column is held, numbers at their mean, categories and columns of 0 and 1 at their most frequent value.";
+const HELD: &str = " Every other column is held, numbers at their mean, categories and columns of 0 and 1 at \
+                    their most frequent value.";
 
 impl Drawn<'_> {
     /// The picture, if two columns are asked for or there are no others.
@@ -129,8 +130,8 @@ impl Drawn<'_> {
         (COST / each / 0.8).sqrt().clamp(COARSE, FINE) as usize
     }
 
-    /// Lines of equal score besides the border: where the learner wants rows to be, where the probability is 10 %
-    /// and 90 %, or else at half of the largest score of a row drawn.
+    /// Lines of equal score besides the border: where the learner wants rows to be, where the probability is
+    /// 10 % and 90 %, or else at half of the largest score of a row drawn.
     fn levels(&self, rows: &[Dot], columns: [u32; 2], base: &[f64]) -> Option<Levels> {
         if self.model.scorer.outputs() != 1 || matches!(self.model.scorer.behind_map(), Scorer::Voted(_)) {
             return None;
@@ -154,8 +155,8 @@ impl Drawn<'_> {
 
     fn text(&self, axes: &[String; 2], levels: &Option<Levels>, rows: &[Dot]) -> String {
         let mut text = format!(
-            "What the model predicts at every place of the plane of {} and {}: each region has the name and the \
-             ground of its class, and a line around it.",
+            "What the model predicts at every place of the plane of {} and {}: each region has the name and \
+             the ground of its class, and a line around it.",
             axes[0], axes[1]
         );
         if let Some(levels) = levels {
@@ -164,8 +165,8 @@ impl Drawn<'_> {
         if self.data.rows.columns() > 2 {
             text.push_str(HELD);
             text.push_str(
-                " A row that differs in those may stand in the region of another class and still be predicted \
-                 rightly. Mistakes are of the rows as they are.",
+                " A row that differs in those may stand in the region of another class and still be \
+                 predicted rightly. Mistakes are of the rows as they are.",
             );
         }
         if rows.len() < self.data.len() {
@@ -217,8 +218,8 @@ fn at_probabilities(calibration: &Calibration) -> Option<[f64; 2]> {
     scores.iter().all(|score| score.is_finite()).then_some(scores)
 }
 
-/// A row between all others: the mean of every column; of categories, and of columns that are 0 or 1, the most
-/// frequent value.
+/// A row between all others: the mean of every column; of categories, and of columns that are 0 or 1, the
+/// most frequent value.
 fn held(data: &Dataset) -> Vec<f64> {
     let columns = data.rows.columns();
     let (mut base, mut is_flag) = (vec![0.0; columns], vec![true; columns]);

@@ -253,10 +253,10 @@ fn losses_text(picture: &Losses<'_>, what: &str, sampled: &str) -> String {
         format!(" The axis is even from −{end} to {end}, and logarithmic beyond.")
     });
     format!(
-        "Above: losses as functions of the margin, thick the one of this learner, {own}. The zero-one loss is \
-         what counts mistakes. All others are convex; {} lie nowhere below it, so that their mean is never less \
-         than the share of mistakes{lower}. Below: {what}. Left of zero are mistakes.{sampled}{axis} Margins \
-         beyond the ends are counted at the ends.",
+        "Above: losses as functions of the margin, thick the one of this learner, {own}. The zero-one loss \
+         is what counts mistakes. All others are convex; {} lie nowhere below it, so that their mean is \
+         never less than the share of mistakes{lower}. Below: {what}. Left of zero are \
+         mistakes.{sampled}{axis} Margins beyond the ends are counted at the ends.",
         above.join(", ")
     )
 }

@@ -181,8 +181,8 @@ impl<'a> MistakeTrace<'a> {
         head
     }
 
-    /// What is added is for the class that gains. Where that is not said, it is for the one weight vector of two
-    /// classes, which is that of the second: a row of the first is subtracted.
+    /// What is added is for the class that gains. Where that is not said, it is for the one weight vector of
+    /// two classes, which is that of the second: a row of the first is subtracted.
     fn sign(&self, correction: &Correction<'_>) -> f64 {
         if !self.names_moved && correction.gains == Some(0) { -1.0 } else { 1.0 }
     }

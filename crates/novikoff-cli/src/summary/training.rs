@@ -220,8 +220,8 @@ pub fn letters(promise: &Promise) -> Option<&'static str> {
             "R: the longest row's length; D² = Σ max(0, γ − y<u, x>)² over all epochs, for a unit vector u",
         ),
         Theorem::OwnFeature => Some(
-            "R: the longest row's length; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows, for a \
-             unit vector u",
+            "R: the longest row's length; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows, for \
+             a unit vector u",
         ),
         Theorem::Novikoff | Theorem::PassiveAggressive => None,
     }

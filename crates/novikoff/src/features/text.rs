@@ -230,8 +230,8 @@ impl<'r> Splitter<'r> {
     }
 }
 
-/// Adds a word in lower case, as Unicode has it for whole words: a capital sigma at the end becomes ς, so that
-/// `ΣΊΣΥΦΟΣ` and `σίσυφος` are one word. No other letter's lower case depends on its place.
+/// Adds a word in lower case, as Unicode has it for whole words: a capital sigma at the end becomes ς, so
+/// that `ΣΊΣΥΦΟΣ` and `σίσυφος` are one word. No other letter's lower case depends on its place.
 fn lower(word: &str, lowered: &mut String) {
     if word.contains('Σ') {
         lowered.push_str(&word.to_lowercase());

@@ -1,5 +1,5 @@
-//! Corrections as they are made, for observers that follow them: the same decisions once more, with all that is
-//! known of each.
+//! Corrections as they are made, for observers that follow them: the same decisions once more, with all that
+//! is known of each.
 
 use super::correct::{Example, Update, correct};
 use super::linear::{LinearLearner, RowOutcome};

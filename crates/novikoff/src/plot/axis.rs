@@ -178,7 +178,8 @@ mod tests {
         fn every_number_has_a_place_between_the_ends(
             numbers in prop::collection::vec(any_number(), 0..20), spacing in 0usize..4, about in 1usize..8,
         ) {
-            let spacing = [Spacing::Even, Spacing::Whole, Spacing::SignedLogarithmic, Spacing::Logarithmic][spacing];
+            let all = [Spacing::Even, Spacing::Whole, Spacing::SignedLogarithmic, Spacing::Logarithmic];
+            let spacing = all[spacing];
             let log = spacing == Spacing::Logarithmic;
             let axis = Axis::around(numbers.iter().copied(), spacing);
             for x in numbers {

@@ -101,8 +101,8 @@ impl Losses<'_> {
         (names(above), names(below))
     }
 
-    /// Beyond this distance from zero, in both directions, the axis of these values is logarithmic; `None` if it
-    /// is even.
+    /// Beyond this distance from zero, in both directions, the axis of these values is logarithmic; `None` if
+    /// it is even.
     pub fn even_up_to(&self) -> Option<f64> {
         self.x_axis().filter(|x| x.spacing() == Spacing::SignedLogarithmic).map(|_| EVEN)
     }

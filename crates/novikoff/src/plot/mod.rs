@@ -32,7 +32,7 @@ pub use images::{Image, Images};
 pub use losses::{Losses, Over};
 pub use points::{Dot, Points};
 pub use projection::{across, sample};
-pub use regions::{Levels, Regions};
+pub use regions::{Levels, Regions, Scores};
 pub use style::stylesheet;
 pub use text::{number, tidy};
 

@@ -1,8 +1,9 @@
 //! Where a function on a grid passes a level: as lines, and as the outlines of where it is above.
 //!
-//! Marching squares (Lorensen and Cline 1987, in two dimensions): every side of a cell with one corner inside and
-//! one outside is crossed once, and every crossing leads to another of the same cell. Crossings are followed from
-//! cell to cell, so that a curve is one path, whose dashes go on and whose inside can be filled.
+//! Marching squares (Lorensen and Cline 1987, in two dimensions): every side of a cell with one corner inside
+//! and one outside is crossed once, and every crossing leads to another of the same cell. Crossings are
+//! followed from cell to cell, so that a curve is one path, whose dashes go on and whose inside can be
+//! filled.
 
 use super::sheet::{Place, px};
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,7 +92,8 @@ impl Padded<'_, '_> {
 
     /// Where a side is crossed.
     fn crossing(&self, side: Side) -> Place {
-        let (from, to) = (side / 2, if side % 2 == 0 { side / 2 + 1 } else { side / 2 + self.columns() });
+        let (from, to) =
+            (side / 2, if side.is_multiple_of(2) { side / 2 + 1 } else { side / 2 + self.columns() });
         let ((a, at), (b, other)) = (self.corner(from), self.corner(to));
         let share = (self.level - a) / (b - a);
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
@@ -121,7 +123,8 @@ impl Padded<'_, '_> {
         let leads = |k: usize, from: bool| inside[k] == from && inside[(k + 1) % 4] != from;
         let is_saddle = inside[0] == inside[2] && inside[1] == inside[3] && inside[0] != inside[1];
         let middle: f64 = corners.iter().map(|&corner| self.corner(corner).0).sum::<f64>() / 4.0;
-        let back = is_saddle && !(middle >= self.level);
+        let is_joined = middle >= self.level;
+        let back = is_saddle && !is_joined;
         for out in (0..4).filter(|&k| leads(k, true)) {
             let step = |n: usize| if back { (out + 4 - n) % 4 } else { (out + n) % 4 };
             if let Some(into) = (1..4).map(step).find(|&k| leads(k, false)) {
@@ -155,8 +158,8 @@ impl Padded<'_, '_> {
     }
 }
 
-/// The same line with fewer places: those on a straight way between their neighbours are left out, within a tenth
-/// of a unit.
+/// The same line with fewer places: those on a straight way between their neighbours are left out, within a
+/// tenth of a unit.
 fn straightened(places: &[Place]) -> Vec<Place> {
     let mut kept: Vec<Place> = Vec::new();
     let mut from = 0;
@@ -241,7 +244,8 @@ mod tests {
             let negated = values.iter().map(|v| -v).collect();
             let above = Grid { columns: 6, values, place: &place }.areas(0.0);
             let below = Grid { columns: 6, values: negated, place: &place }.areas(0.0);
-            prop_assert!((area(&above) + area(&below) - 10_000.0).abs() < 40.0, "{} {}", area(&above), area(&below));
+            let (above, below) = (area(&above), area(&below));
+            prop_assert!((above + below - 10_000.0).abs() < 40.0, "{above} {below}");
         }
     }
 }

@@ -39,12 +39,15 @@ pub struct Regions<'a> {
     /// The rows.
     pub dots: &'a [Dot],
     /// The scores at some places: one for each place, positive for the second class; or one for each class.
-    pub scores: &'a dyn Fn(&[(f64, f64)]) -> Vec<f64>,
+    pub scores: &'a Scores<'a>,
     /// Lines of equal score, where there is one score.
     pub levels: Option<Levels>,
     /// Cells of the grid of places along the longer side.
     pub cells: usize,
 }
+
+/// What gives scores to places.
+pub type Scores<'a> = dyn Fn(&[(f64, f64)]) -> Vec<f64> + 'a;
 
 /// Scores whose lines are drawn besides the border of the regions.
 #[derive(Clone, Debug, PartialEq)]

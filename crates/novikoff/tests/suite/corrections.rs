@@ -134,7 +134,11 @@ proptest! {
 
     /// Following corrections changes no byte of the model, and they are as many as the fit counts.
     #[test]
-    fn a_follower_changes_nothing_and_misses_nothing(seed in 0u64..500, classes in 2usize..5, which in 0usize..8) {
+    fn a_follower_changes_nothing_and_misses_nothing(
+        seed in 0u64..500,
+        classes in 2usize..5,
+        which in 0usize..8,
+    ) {
         let (data, learner) = (generated(classes, seed), &learners()[which]);
         let plain = train(&data, None, learner, &mut Unwatched).unwrap();
         let mut follower = Follower::default();

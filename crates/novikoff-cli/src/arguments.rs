@@ -112,6 +112,7 @@ Examples:
   novikoff train train-images-idx3-ubyte.gz --learner network --hidden 100 --epochs 10
   novikoff train rings.csv --learner logistic --map poly:2
   novikoff train rings.csv --learner voted --kernel rbf:2 --epochs 10
+  novikoff train petals.csv --learner perceptron --order given --trace steps.csv --trace-weights
   novikoff train iris.csv --report iris.html --picture points=iris.svg --columns petal_length,petal_width";
 
 #[derive(Debug, Args)]
@@ -300,9 +301,19 @@ pub struct Train {
     /// Where to write the proof of what is said of the model; `verify` checks it.
     #[arg(long, value_name = "FILE", conflicts_with = "online")]
     pub certificate: Option<PathBuf>,
-    /// Write a row per epoch, or per step of a solver, as CSV.
+    /// Write how training went, as CSV: a row per epoch, or per step of a solver.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Perceptrons and passive-aggressive, also with --online: what a row of the trace is [default: epoch].
+    /// The trace of mistakes is written as they are made: the epoch, the row's number among the rows learned
+    /// from, its label, what was predicted, the margin y·s before, and how many times the row was added.
+    #[arg(long, value_enum, value_name = "WHAT", requires = "trace")]
+    pub trace_each: Option<TraceEach>,
+    /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64
+    /// at most; if they are more, and on streams, what was added to them (to those of the class that gains,
+    /// and subtracted from those of the class that loses), as INDEX:VALUE.
+    #[arg(long, requires = "trace")]
+    pub trace_weights: bool,
     #[command(flatten)]
     pub writing: Writing,
     #[command(flatten)]
@@ -440,7 +451,8 @@ Examples:
   tail -f rows.svm | novikoff predict a9a.model - --format svmlight --scores
 
 A line has fields between tabs: the columns of --with, then the label, then what else is asked for. \
-Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash. \
+Within a field \\t, \\n, \\r and \\\\ stand for a tab, a line feed, a carriage return and a backslash, and \
+\\u{1b} for a character that a terminal might obey. \
 With --skip-bad-rows the line of a bad row stays: ? stands in place of its prediction, and \\? is a label \
 that is called ?. With --json a bad row has \"label\": null and \"bad\": true.";
 
@@ -469,7 +481,8 @@ pub struct Predict {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub top: Option<usize>,
     /// After the label the N features that decided most, each with what it added to the label's score (for
-    /// more than two classes: more than to the score of the second best) [default of N: 5].
+    /// more than two classes: more than to the score of the second best), then what all others and the bias
+    /// added, and the sum [default of N: 5].
     #[arg(
         long,
         value_name = "N",
@@ -520,8 +533,18 @@ pub struct Evaluate {
 }
 
 /// Options of a training that an evaluation has no use for.
-const NOT_OF_EVALUATIONS: [&str; 8] =
-    ["test", "output", "online", "validation", "patience", "budget", "certificate", "trace"];
+const NOT_OF_EVALUATIONS: [&str; 10] = [
+    "test",
+    "output",
+    "online",
+    "validation",
+    "patience",
+    "budget",
+    "certificate",
+    "trace",
+    "trace_each",
+    "trace_weights",
+];
 
 /// Options that are not about learning.
 const OF_ROWS: [&str; 20] = [
@@ -650,6 +673,14 @@ pub struct MarginCommand {
     pub output_form: OutputForm,
 }
 
+impl Train {
+    /// The file that mistakes are to be written to one by one.
+    pub fn trace_of_mistakes(&self) -> Option<&Path> {
+        let each = self.trace_weights || self.trace_each == Some(TraceEach::Mistake);
+        self.trace.as_deref().filter(|_| each)
+    }
+}
+
 /// What is drawn of a result.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("drawing").multiple(true))]
@@ -658,7 +689,8 @@ pub struct Pictures {
     #[arg(long, value_name = "FILE.html", group = "drawing", help_heading = "Pictures")]
     pub report: Option<PathBuf>,
     /// Write one picture as a file of its own; may be given several times. NAME is one of tuning, points,
-    /// losses, errors, mistakes, interval, descent, confusion, roc, calibration, predictions, weights, image.
+    /// regions, losses, errors, mistakes, interval, descent, confusion, roc, calibration, predictions,
+    /// weights, image.
     #[arg(
         long,
         value_name = "NAME=FILE.svg",
@@ -667,8 +699,10 @@ pub struct Pictures {
         help_heading = "Pictures"
     )]
     pub picture: Vec<(PictureName, PathBuf)>,
-    /// Draw the rows by these two columns, names or numbers from 1 [default: along the normal vector, and the
-    /// direction at right angles to it in which rows differ most].
+    /// Draw the rows, and the regions of the model's classes, by these two columns, names or numbers from 1:
+    /// the others are held at their means or most frequent values [default: rows along the normal vector and
+    /// the direction at right angles to it in which they differ most; regions only where there are two
+    /// columns].
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "drawing", help_heading = "Pictures")]
     pub columns: Vec<String>,
     /// Rows are images of W by H pixels: draw the weights as such [default: as an IDX file says].
@@ -686,15 +720,18 @@ impl Pictures {
     /// Refuses options that say how to draw a picture that is not asked for.
     pub fn check(&self) -> Result<()> {
         let idle = [
-            ("--columns", !self.columns.is_empty(), PictureName::Points),
-            ("--image", self.image.is_some(), PictureName::Image),
+            ("--columns", !self.columns.is_empty(), &[PictureName::Points, PictureName::Regions][..]),
+            ("--image", self.image.is_some(), &[PictureName::Image]),
         ];
-        match idle.into_iter().find(|(_, given, of)| *given && !self.draw(*of)) {
+        let is_idle = |of: &[PictureName]| !of.iter().any(|name| self.draw(*name));
+        match idle.into_iter().find(|(_, given, of)| *given && is_idle(of)) {
             Some((option, _, of)) => {
-                let of = of.name();
-                let error = Error::usage(format!("{option} is for the picture {of}, which is not asked for"));
-                Err(error.hint(format!(
-                    "leave out {option}, or add --report FILE.html or --picture {of}=FILE.svg"
+                let names: Vec<&str> = of.iter().map(|of| of.name()).collect();
+                let what =
+                    format!("{option} is for the picture {}, which is not asked for", names.join(" or "));
+                Err(Error::usage(what).hint(format!(
+                    "leave out {option}, or add --report FILE.html or --picture {}=FILE.svg",
+                    names[0]
                 )))
             }
             None => Ok(()),
@@ -1086,6 +1123,14 @@ pub enum PenaltyArgument {
     L2,
     L1,
     ElasticNet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceEach {
+    /// an epoch; of a stream its one pass
+    Epoch,
+    /// a mistake; of passive-aggressive learning any update
+    Mistake,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

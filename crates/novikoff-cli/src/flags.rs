@@ -45,7 +45,8 @@ fn option(setting: &str) -> Option<String> {
 
 /// A value as a shell takes it for one word.
 fn quoted(value: &str) -> String {
-    let is_plain = !value.contains(|c: char| c.is_whitespace() || "'\"\\$&;()<>*#!`".contains(c));
+    let is_plain =
+        value != "|" && !value.contains(|c: char| c.is_whitespace() || "'\"\\$&;()<>*#!`".contains(c));
     if is_plain { value.to_owned() } else { format!("'{}'", value.replace('\'', "'\\''")) }
 }
 

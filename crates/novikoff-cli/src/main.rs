@@ -17,6 +17,7 @@ mod render;
 mod report;
 mod settings;
 mod summary;
+mod text;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -91,7 +92,7 @@ fn misused(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
-    let words: Vec<String> = std::env::args().skip(1).take_while(|word| word != "--").collect();
+    let words: Vec<String> = words().skip(1).take_while(|word| word != "--").collect();
     let json = words.iter().any(|word| word == "--json");
     let unknown = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(option)) if error.kind() == UnknownArgument => option.as_str(),
@@ -108,14 +109,28 @@ fn misused(error: &clap::Error) -> ExitCode {
         messages::fail(&Error::usage(what).hint(hint), json);
         return ExitCode::from(2);
     }
-    // Nothing can be done about a closed standard error.
-    let _ = error.print();
+    show_misuse(error);
     if json {
         let text = error.render().to_string();
         let mut parts = text.split("\n\n").map(str::trim);
         let what = parts.next().unwrap_or_default().trim_start_matches("error: ");
         let tip = parts.find_map(|part| part.strip_prefix("tip: "));
-        messages::say(&messages::object(what, tip, None, None, None).to_string());
+        messages::say_json(&messages::object(what, tip, None, None, None));
     }
     ExitCode::from(2)
+}
+
+/// The words of the command line; what is not UTF-8 in them is replaced.
+fn words() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+}
+
+/// Prints what is wrong with the command line. What was written there may move a terminal's cursor.
+fn show_misuse(error: &clap::Error) {
+    if words().all(|word| text::escaped(&word) == word) {
+        // Nothing can be done about a closed standard error.
+        let _ = error.print();
+    } else {
+        error.render().to_string().lines().for_each(messages::say);
+    }
 }

@@ -1,6 +1,7 @@
 //! What is said on standard error: warnings, and why the program failed.
 
 use crate::flags::with_options;
+use crate::text;
 use novikoff::Error;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -40,7 +41,12 @@ pub fn is_verbose() -> bool {
 
 /// Writes a line on standard error; nothing can be done where that is closed.
 pub fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", text::message(line));
+}
+
+/// The same for an object, which has its own way to escape.
+pub fn say_json(object: &Value) {
+    let _ = writeln!(std::io::stderr(), "{object}");
 }
 
 /// Warns of something, with examples of it, and remembers the warning.
@@ -70,7 +76,7 @@ pub fn fail(error: &Error, json: bool) {
         let (place, what) = (error.place(), with_options(error.what()));
         let number = |number: u64| (number > 0).then_some(number);
         let (line, column) = (place.and_then(|at| number(at.line)), place.and_then(|at| number(at.column)));
-        say(&object(&what, hint.as_deref(), place.map(|at| at.file.as_str()), line, column).to_string());
+        say_json(&object(&what, hint.as_deref(), place.map(|at| at.file.as_str()), line, column));
     }
 }
 

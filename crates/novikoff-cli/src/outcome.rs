@@ -4,6 +4,7 @@ use novikoff::control::Progress;
 use novikoff::data::Dataset;
 use novikoff::evaluate::Evaluation;
 use novikoff::train::{Fit, InferredTask};
+use std::collections::BTreeMap;
 
 /// What was learned, and what it took.
 pub struct Outcome {
@@ -21,7 +22,7 @@ pub struct Outcome {
     /// Of a stream: rows, wrong predictions and mistakes whenever the number of rows had doubled.
     pub doublings: Vec<(u64, u64, u64)>,
     pub test: Option<Evaluation>,
-    /// How the interval around the largest margin closed, where that was looked for.
+    /// How the intervals around the largest margins closed, where those were looked for.
     pub closing: Closing,
 }
 
@@ -33,19 +34,24 @@ pub struct Rows {
     pub test: Option<Dataset<'static>>,
 }
 
-/// How the interval around a margin closed: rounds so far, and its ends.
+/// How the intervals around margins closed, one for each weight vector: several are under way at once, and
+/// tell of their rounds in any order.
 #[derive(Clone, Debug, Default)]
 pub struct Closing {
-    pub steps: Vec<(usize, f64, f64)>,
+    outputs: BTreeMap<usize, Rounds>,
+}
+
+/// The rounds of one weight vector: how many so far, and the ends of its interval.
+#[derive(Clone, Debug, Default)]
+struct Rounds {
+    steps: Vec<(usize, f64, f64)>,
     /// Rounds of the solvers that came before the one under way, each of which counts from 0.
     before: usize,
     last: usize,
 }
 
-impl Closing {
-    /// Notes what a solver tells of its interval.
-    pub fn note(&mut self, progress: Progress) {
-        let Progress::Margin { round, lower, upper } = progress else { return };
+impl Rounds {
+    fn note(&mut self, round: usize, lower: f64, upper: f64) {
         if round < self.last {
             self.before += self.last;
         }
@@ -55,18 +61,61 @@ impl Closing {
         }
     }
 
+    fn upper(&self) -> f64 {
+        self.steps.last().map_or(f64::INFINITY, |step| step.2)
+    }
+}
+
+impl Closing {
+    /// Notes what a solver tells of its interval.
+    pub fn note(&mut self, progress: Progress) {
+        let Progress::Margin { output, round, lower, upper } = progress else { return };
+        self.outputs.entry(output).or_default().note(round, lower, upper);
+    }
+
+    /// The rounds of the weight vector with the least margin; of equal ones, those of the first.
+    pub fn steps(&self) -> &[(usize, f64, f64)] {
+        let hardest = self.outputs.values().min_by(|a, b| a.upper().total_cmp(&b.upper()));
+        hardest.map_or(&[], |rounds| &rounds.steps)
+    }
+
     /// The same with its end, as it was proved. Lower ends never fall and upper ends never rise: each is the
     /// best so far.
     pub fn until(mut self, rounds: usize, (lower, upper): (f64, f64)) -> Self {
+        let steps = &mut self.outputs.entry(0).or_default().steps;
         if upper.is_finite() {
-            let last = self.steps.last().map_or(0, |step| step.0);
-            self.steps.push((rounds.max(last), lower.max(0.0), upper));
+            let last = steps.last().map_or(0, |step| step.0);
+            steps.push((rounds.max(last), lower.max(0.0), upper));
         }
-        for at in 1..self.steps.len() {
-            let (_, low, high) = self.steps[at - 1];
-            let step = &mut self.steps[at];
+        for at in 1..steps.len() {
+            let (_, low, high) = steps[at - 1];
+            let step = &mut steps[at];
             (step.1, step.2) = (step.1.max(low), step.2.min(high));
         }
         self
+    }
+
+    /// How many weight vectors there are.
+    pub fn outputs(&self) -> usize {
+        self.outputs.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_told_in_another_order_are_the_same_rounds() {
+        let told = |output, round, upper| Progress::Margin { output, round, lower: -1.0, upper };
+        let note = |all: &[Progress]| {
+            let mut closing = Closing::default();
+            all.iter().for_each(|progress| closing.note(*progress));
+            closing.steps().to_vec()
+        };
+        let one = note(&[told(0, 1, 3.0), told(0, 2, 2.0), told(1, 1, 4.0), told(1, 2, 1.0)]);
+        let other = note(&[told(1, 1, 4.0), told(0, 1, 3.0), told(1, 2, 1.0), told(0, 2, 2.0)]);
+        assert_eq!(one, other);
+        assert_eq!(one, [(1, 0.0, 4.0), (2, 0.0, 1.0)]);
     }
 }

@@ -5,6 +5,7 @@
 pub enum PictureName {
     Tuning,
     Points,
+    Regions,
     Losses,
     Errors,
     Mistakes,
@@ -19,9 +20,10 @@ pub enum PictureName {
 }
 
 impl PictureName {
-    pub const ALL: [PictureName; 13] = [
+    pub const ALL: [PictureName; 14] = [
         PictureName::Tuning,
         PictureName::Points,
+        PictureName::Regions,
         PictureName::Losses,
         PictureName::Errors,
         PictureName::Mistakes,
@@ -39,6 +41,7 @@ impl PictureName {
         match self {
             PictureName::Tuning => "tuning",
             PictureName::Points => "points",
+            PictureName::Regions => "regions",
             PictureName::Losses => "losses",
             PictureName::Errors => "errors",
             PictureName::Mistakes => "mistakes",

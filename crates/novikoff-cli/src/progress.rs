@@ -197,7 +197,7 @@ fn text(progress: Progress) -> String {
             let gap = gap.map_or(String::new(), |gap| format!(", relative gap {gap:.1e}"));
             format!("{of}step {step}, objective {objective:.6}{gap}")
         }
-        Progress::Margin { round, lower, upper } => {
+        Progress::Margin { round, lower, upper, .. } => {
             let lower = if lower > 0.0 { format!("between {lower:.4e} and") } else { "at most".into() };
             let known =
                 if upper.is_finite() { format!(", margin {lower} {upper:.4e}") } else { String::new() };

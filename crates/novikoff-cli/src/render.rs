@@ -1,5 +1,6 @@
 //! Numbers and tables for people.
 
+use crate::text;
 use std::fmt::Write as _;
 
 /// Labelled lines, labels aligned.
@@ -24,7 +25,7 @@ impl Lines {
         let width = self.lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         for (label, line) in &self.lines {
-            let _ = writeln!(text, "{label:width$}  {line}");
+            let _ = writeln!(text, "{label:width$}  {}", text::line(line));
         }
         text
     }
@@ -32,13 +33,15 @@ impl Lines {
 
 /// Columns aligned to the right, but for the first.
 pub fn table(rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| text::cell(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
         rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (c, cell) in row.iter().enumerate() {
             let pad = widths[c].saturating_sub(cell.chars().count());
@@ -102,11 +105,13 @@ fn half_a_unit(value: f64) -> f64 {
     0.501 * 10f64.powf(digit)
 }
 
-/// A number with four digits that count.
+/// A number with four digits that count. A sum that has overflowed is larger than the largest number.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".into()
+    } else if !value.is_finite() {
+        overflowed(value)
     } else if (1e-3..1e6).contains(&size) {
         // The power of ten that it has when rounded: 0.99999 is 1.000.
         let rounded = format!("{size:.3e}");
@@ -115,6 +120,15 @@ pub fn number(value: f64) -> String {
         format!("{value:.decimals$}")
     } else {
         format!("{value:.3e}")
+    }
+}
+
+/// What is known of a number that is not finite.
+pub fn overflowed(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "not a number".into(),
+        _ if value > 0.0 => "more than 1.798e308".into(),
+        _ => "less than -1.798e308".into(),
     }
 }
 
@@ -146,6 +160,9 @@ mod tests {
         assert_eq!(number(-12345.6), "-12346");
         assert_eq!(number(1e-9), "1.000e-9");
         assert_eq!(percent(0.1512), "15.12 %");
+        assert_eq!(number(f64::INFINITY), "more than 1.798e308");
+        assert_eq!(number_up(f64::INFINITY), "more than 1.798e308");
+        assert_eq!(number_down(f64::NEG_INFINITY), "less than -1.798e308");
     }
 
     #[test]

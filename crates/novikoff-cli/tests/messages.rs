@@ -160,3 +160,134 @@ fn colours_are_left_out_where_nobody_wants_them() {
     assert!(coloured(&[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }
+
+/// Rows, a column and labels that would clear a screen, turn text around or end a line.
+fn hostile(here: &Path) {
+    let labels = ["\u{1b}[2Jx", "\u{202e}a\\b", "tab\tand\nline"];
+    let row = |i: usize| format!("{},{},\"{}\"\n", i % 5, i * 3 % 7, labels[i % 3]);
+    let rows: String = (0..60).map(row).collect();
+    fs::write(here.join("hostile.csv"), format!("a\u{1b}[31m,b\u{9b}1m,class\n{rows}")).unwrap();
+}
+
+#[test]
+fn nothing_that_is_printed_for_people_moves_the_cursor() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    hostile(here);
+    assert!(run("train hostile.csv --learner logistic -o it.model", here).status.success());
+    for words in [
+        "train hostile.csv --learner averaged",
+        "evaluate it.model hostile.csv",
+        "predict it.model hostile.csv --scores",
+        "predict it.model hostile.csv --top 2",
+        "predict it.model hostile.csv --explain",
+        "predict it.model hostile.csv --with class",
+        "inspect it.model",
+        "margin hostile.csv",
+        "margin hostile.csv --multiclass pairs",
+        "evaluate --folds 2 hostile.csv --learner averaged",
+        "train no\u{1b}[31msuch.csv",
+        "train hostile.csv --label no\u{1b}[31msuch",
+        "train hostile.csv --no\u{1b}[31msuch",
+    ] {
+        let output = run(words, here);
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        let moves = |c: &char| c.is_control() && !"\n\t".contains(*c) || *c == '\u{202e}';
+        assert_eq!(printed.chars().find(moves), None, "{words}: {printed:?}");
+        assert!(!printed.contains("and\nline") && !printed.contains("tab\tand"), "{words}: {printed:?}");
+    }
+    let told = object(&run("inspect it.model --json", here));
+    assert!(told["labels"].as_array().unwrap().contains(&json!("tab\tand\nline")));
+}
+
+#[test]
+fn long_names_are_short_in_messages_and_tables() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let long = "n".repeat(1_000_000);
+    fs::write(here.join("long.csv"), format!("{long},b,label\n1,2,x\n2,1,y\n3,1,x\n0,2,y\n")).unwrap();
+    assert!(run("train long.csv -o it.model", here).status.success());
+    let several = [
+        "train long.csv --label nosuch",
+        "train long.csv --drop b,label",
+        "inspect it.model",
+        "tune long.csv --folds 9",
+    ];
+    for words in several {
+        let output = run(words, here);
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(printed.len() < 4000, "{words}: {}", printed.len());
+    }
+}
+
+#[test]
+fn arguments_in_each_others_place_are_told_so() {
+    let folder = folder();
+    let hint = |words: &str| {
+        let output = run(words, folder.path());
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr).lines().find_map(|line| line.strip_prefix("hint: ").map(str::to_owned)).unwrap()
+    };
+    assert_eq!(
+        hint("predict good.svm it.model"),
+        "it.model is a model, and stands first: predict MODEL DATA"
+    );
+    assert_eq!(
+        hint("evaluate good.svm it.model"),
+        "it.model is a model, and stands first: evaluate MODEL DATA"
+    );
+    assert_eq!(
+        hint("verify good.svm it.model"),
+        "the certificate stands first: verify CERTIFICATE DATA [MODEL]"
+    );
+}
+
+#[test]
+fn one_column_alone_may_be_several_with_another_delimiter() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("pipes.csv"), "a|b|label\n1|2|x\n2|1|y\n").unwrap();
+    let said = text(&run("train pipes.csv", folder.path()).stderr);
+    assert!(
+        said.contains("hint: there is one column alone: does '|' separate fields? --delimiter '|'"),
+        "{said}"
+    );
+    assert!(run("train pipes.csv --delimiter |", folder.path()).status.success());
+}
+
+#[test]
+fn costs_of_a_path_count_rows_by_their_weights() {
+    let folder = TempDir::new().unwrap();
+    let rows: String =
+        (0..20).map(|i| format!("{},{},{}\n", i % 7, "xy".split_at(i % 2).1.len(), i % 3 + 1)).collect();
+    fs::write(folder.path().join("rows.csv"), format!("a,label,w\n{rows}")).unwrap();
+    let words = "rows.csv --row-weights w --learner svm --json";
+    let tuned = object(&run(&format!("tune {words} --lambdas 0.5,0.125 --folds 2"), folder.path()));
+    for tried in tuned["path"].as_array().unwrap() {
+        let cost = tried["cost"].as_f64().unwrap();
+        let trained = object(&run(&format!("train {words} --cost {cost}"), folder.path()));
+        let (one, other) = (trained["lambda"].as_f64().unwrap(), tried["lambda"].as_f64().unwrap());
+        assert!((one - other).abs() < 1e-12, "{one} {other}");
+    }
+}
+
+#[test]
+fn bounds_that_say_nothing_are_said_to_be_none() {
+    let folder = TempDir::new().unwrap();
+    let printed = |words: &str| text(&run(words, folder.path()).stdout);
+    let few = printed("bounds --features 20 --rows 10");
+    assert!(few.contains("realizable: too few for any bound on the error; agnostic: too few"), "{few}");
+    let tiny = printed("bounds --features 20 --epsilon 1e-300 --delta 1e-9");
+    assert!(tiny.contains("more than 1.845e19 rows are enough") && tiny.contains("1.000e-298 %"), "{tiny}");
+    assert!(tiny.contains("with a probability of all but 1.000e-9"), "{tiny}");
+}
+
+#[test]
+fn a_margin_that_stays_wide_says_why() {
+    let folder = TempDir::new().unwrap();
+    let example = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let cancer = example("breast_cancer.csv").display().to_string();
+    let wide = text(&run(&format!("margin {cancer} --rounds 3"), folder.path()).stdout);
+    assert!(wide.contains("and 0.001000 was asked for; ") && wide.contains("try more --rounds"), "{wide}");
+    let narrow = text(&run(&format!("margin {}", example("petals.csv").display()), folder.path()).stdout);
+    assert!(!narrow.contains("was asked for"), "{narrow}");
+}

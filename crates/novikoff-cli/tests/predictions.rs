@@ -212,3 +212,32 @@ fn labels_and_features_with_odd_characters_break_no_line() {
     fs::write(here.join("asked.svm"), "? 1:1\n! 2:1\n! 2:x\n").unwrap();
     assert_eq!(run(&words("predict ask.model asked.svm --skip-bad-rows"), here), "\\?\n!\n?\n");
 }
+
+#[test]
+fn the_parts_of_an_explanation_add_up_to_its_sum() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    for (classes, scale) in [(2, 1.0), (3, 1.0), (2, 1e-9), (2, 1e12)] {
+        let value = |i: usize, j: usize| scale * ((i * (j + 3) * 7 + j) % 11) as f64;
+        let row = |i: usize| format!("{},{},{},c{}\n", value(i, 0), value(i, 1), value(i, 2), i % classes);
+        fs::write(here.join("rows.csv"), format!("p,q,r,class\n{}", (0..40).map(row).collect::<String>()))
+            .unwrap();
+        run(&words("train rows.csv --learner logistic --scale max-abs -o it.model"), here);
+        for shown in ["--explain 1", "--explain"] {
+            for line in run(&words(&format!("predict it.model rows.csv {shown}")), here).lines() {
+                let parts: Vec<(&str, f64)> = (line.split('\t').skip(1))
+                    .map(|part| part.rsplit_once(' ').unwrap())
+                    .map(|(name, added)| (name, added.parse().unwrap()))
+                    .collect();
+                let (last, others) = parts.split_last().unwrap();
+                assert_eq!((last.0, others[others.len() - 1].0), ("(sum)", "(bias)"), "{line}");
+                let sum: f64 = others.iter().map(|(_, added)| added).sum();
+                let largest = parts.iter().map(|(_, added)| added.abs()).fold(0.0, f64::max);
+                assert!(
+                    (sum - last.1).abs() <= 3e-4 * largest.max(1e-300) + 3e-4 * f64::from(largest > 0.1),
+                    "{line}"
+                );
+            }
+        }
+    }
+}

@@ -147,10 +147,13 @@ fn pages_are_whole_in_a_browser_at_every_width_and_fetch_nothing() {
     let folder = TempDir::new().unwrap();
     let (iris, digits, cancer, hostile) =
         (examples("iris.csv"), examples("digits.csv"), examples("breast_cancer.csv"), hostile(&folder));
-    let pages: [(&[&str], usize); 7] = [
+    let rings = examples("rings.csv");
+    let pages: [(&[&str], usize); 9] = [
         (&["train", &iris, "--learner", "averaged", "--validation", "0.3"], 7),
         (&["train", &digits, "--learner", "averaged", "--epochs", "5", "--image", "8x8"], 8),
-        (&["train", &cancer, "--learner", "max-margin", "--columns", "1,2"], 6),
+        (&["train", &cancer, "--learner", "max-margin", "--columns", "1,2"], 7),
+        (&["train", &rings, "--learner", "averaged", "--kernel", "rbf:1"], 6),
+        (&["train", &iris, "--learner", "logistic", "--columns", "petal_length,petal_width"], 7),
         (&["train", &hostile, "--loss", "logistic", "--solver", "gradient", "--epochs", "30"], 7),
         (&["margin", &iris, "--bias", "penalised"], 2),
         (
@@ -189,11 +192,16 @@ fn a_page_names_nothing_that_would_have_to_be_fetched() {
 #[test]
 fn the_same_run_gives_the_same_page_but_for_the_seconds() {
     let folder = TempDir::new().unwrap();
-    let page = |threads: &str| {
-        let html =
-            report(&folder, &["train", &examples("iris.csv"), "--learner", "averaged", "--threads", threads]);
+    let page = |learner: &str, threads: &str| {
+        let columns = ["--columns", "petal_length,petal_width"];
+        let learning = ["train", &examples("iris.csv"), "--learner", learner, "--threads", threads];
+        let html = report(&folder, &[&learning[..], &columns].concat());
         let timed = |line: &&str| !(line.contains("read in") || line.contains("<dt>stopped"));
         html.lines().filter(timed).map(|line| format!("{line}\n")).collect::<String>()
     };
-    assert_eq!(page("1"), page("2"));
+    assert_eq!(page("averaged", "1"), page("averaged", "2"));
+    // Three weight vectors at once, each with an interval that closes.
+    let first = page("max-margin", "2");
+    assert!(first.contains("the one with the least margin is drawn") && first.contains("Decision regions"));
+    assert_eq!([page("max-margin", "2"), page("max-margin", "1")], [first.clone(), first]);
 }

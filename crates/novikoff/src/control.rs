@@ -78,7 +78,9 @@ pub enum Progress {
     },
     /// The interval around a margin has closed a little.
     Margin {
-        /// Rounds over the rows so far.
+        /// The weight vector under way, from 0; several may be under way at once.
+        output: usize,
+        /// Rounds over the rows so far, for this one.
         round: usize,
         /// The largest margin is at least this; not positive as long as nothing separates the rows.
         lower: f64,
@@ -102,6 +104,39 @@ pub struct Epoch {
     pub validation_error: Option<f64>,
     /// Seconds since training began.
     pub seconds: f64,
+}
+
+/// One step of an online learner: after a mistake or, by the passive-aggressive rule, after a margin that was
+/// too small.
+#[derive(Clone, Copy, Debug)]
+pub struct Correction<'a> {
+    /// The epoch, from 1.
+    pub epoch: usize,
+    /// The row, from 0, in the order of the data.
+    pub row: u64,
+    /// Its class, by the number that [`Observer::classes`] gives it.
+    pub class: usize,
+    /// The class that was predicted. Where scores tie it may be the row's own, and the row a mistake all the
+    /// same.
+    pub predicted: usize,
+    /// The margin before: `y·s`, or for joint classes the score of the class minus the best other one.
+    pub margin: f64,
+    /// Whether the row was a mistake.
+    pub is_mistake: bool,
+    /// The class that the row is added for, if there is one.
+    pub gains: Option<usize>,
+    /// The class that it is subtracted for.
+    pub loses: Option<usize>,
+    /// How many times the row is added. The one weight vector of two classes is that of the second.
+    pub step: f64,
+    /// The row's entries.
+    pub entries: &'a [(u32, f64)],
+    /// What its coordinate for the bias is.
+    pub bias: f64,
+    /// The weights after the step, feature by feature, outputs side by side; empty with a kernel.
+    pub weights: &'a [f64],
+    /// The bias of each output after the step.
+    pub biases: &'a [f64],
 }
 
 /// The observer's answer.
@@ -146,6 +181,18 @@ pub enum Termination {
 pub trait Observer: Send {
     /// Something happened.
     fn observe(&mut self, progress: Progress) -> Flow;
+
+    /// Whether it wants to be told of every correction. Learning is slower then, and comes to the same.
+    fn follows_corrections(&self) -> bool {
+        false
+    }
+
+    /// The names of the classes in the order of their numbers, before the first correction and whenever there
+    /// are more.
+    fn classes(&mut self, _names: &[String]) {}
+
+    /// A row was corrected.
+    fn corrected(&mut self, _correction: &Correction<'_>) {}
 }
 
 /// Watches nothing and never stops.

@@ -275,11 +275,10 @@ impl<'a> Search<'a> {
         // With their columns scaled the rows have another margin: whoever watches is told of rounds, and of
         // no interval.
         let mut blind = |progress: Progress| match progress {
-            Progress::Margin { round, .. } if scaled.is_some() => self.control.watch.tell(Progress::Margin {
-                round,
-                lower: f64::NEG_INFINITY,
-                upper: f64::INFINITY,
-            }),
+            Progress::Margin { output, round, .. } if scaled.is_some() => self
+                .control
+                .watch
+                .tell(Progress::Margin { output, round, lower: f64::NEG_INFINITY, upper: f64::INFINITY }),
             other => self.control.watch.tell(other),
         };
         let watch = Watch::new(&mut blind);

@@ -63,36 +63,61 @@ fn as_json(theory: &Theory, arguments: &Bounds) -> Value {
     })
 }
 
+/// A share as per cent; one that two decimals would make nothing of with digits that count.
+fn share(x: f64) -> String {
+    if x < 1e-4 { format!("{} %", number(100.0 * x)) } else { percent(x) }
+}
+
+/// How sure one can be where a failure has this probability.
+fn surely(delta: f64) -> String {
+    match delta < 1e-4 {
+        true => format!("with a probability of all but {}", number(delta)),
+        false => format!("{} sure", percent(1.0 - delta)),
+    }
+}
+
+/// So many rows; the largest number that can be counted stands for more.
+fn rows_text(rows: u64) -> String {
+    if rows == u64::MAX { format!("more than {} rows", number(rows as f64)) } else { counted(rows, "row") }
+}
+
+/// What so many rows are worth; bounds of all or more say nothing.
+fn worth_text(error: f64, deviation: f64) -> String {
+    let realizable = match error < 1.0 {
+        true => format!("realizable: an error of at most {}", share(error)),
+        false => "realizable: too few for any bound on the error".to_owned(),
+    };
+    let agnostic = match deviation < 1.0 {
+        true => format!("agnostic: within {}", share(deviation)),
+        false => "agnostic: too few for any bound on the deviation".to_owned(),
+    };
+    format!("{realizable}; {agnostic}")
+}
+
 fn as_text(theory: &Theory, arguments: &Bounds) -> String {
-    let (error, sure) = (percent(arguments.epsilon), percent(1.0 - arguments.delta));
+    let (error, sure) = (share(arguments.epsilon), surely(arguments.delta));
     let (dimension, features) = (count(theory.dimension), counted(arguments.features, "feature"));
     let with = if matches!(arguments.bias, Bias::None) { "without a bias" } else { "with a bias" };
     let mut lines = Lines::default();
     lines.add("VC dimension", format!("{dimension} (halfspaces over {features}, {with})"));
-    let rows = counted(theory.realizable, "row");
+    let rows = rows_text(theory.realizable);
     let what = "are enough: whoever errs on none of them errs on at most";
-    lines.add("realizable", format!("{rows} {what} {error} of all, {sure} sure"));
+    lines.add("realizable", format!("{rows} {what} {error} of all, {sure}"));
     lines.add("", "max((4/ε)·log₂(2/δ), (8v/ε)·log₂(13/ε)): Blumer, Ehrenfeucht, Haussler, Warmuth 1989");
     if let Some(too_few) = theory.too_few {
         let what = "are not enough for any learner: Ehrenfeucht, Haussler, Kearns, Valiant 1989";
         lines.add("", format!("fewer than {} {what}", count(too_few)));
     }
-    let rows = counted(theory.agnostic, "row");
+    let rows = rows_text(theory.agnostic);
     lines.add(
         "agnostic",
-        format!("{rows} are enough: every training error is within {error} of the true one, {sure} sure"),
+        format!("{rows} are enough: every training error is within {error} of the true one, {sure}"),
     );
-    let rows = counted(theory.best, "row");
+    let rows = rows_text(theory.best);
     lines.add("", format!("{rows}: whoever has the least training error is within {error} of the best"));
     lines.add("", "n ≥ (8/ε²)·ln(4((2n)^v + 1)/δ): Vapnik, Chervonenkis 1971");
     if let Some((rows, error, deviation)) = theory.worth {
-        let share = |x: f64| if x >= 1.0 { "nothing".to_owned() } else { percent(x) };
-        let what = format!(
-            "realizable: an error of at most {}; agnostic: within {}",
-            share(error),
-            share(deviation)
-        );
-        lines.add(&counted(rows, "row"), what);
+        lines.add(&counted(rows, "row"), worth_text(error, deviation));
     }
     lines.add("ε, δ", format!("{}, {}", number(arguments.epsilon), number(arguments.delta)));
     lines.text()

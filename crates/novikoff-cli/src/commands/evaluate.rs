@@ -4,18 +4,23 @@
 mod deciding;
 mod folds;
 
-use super::{train, warn};
+use super::{load_model, train, warn};
 use crate::arguments::{Evaluate, Inputs};
 use crate::messages::warnings;
 use crate::output::{Ending, print};
+use crate::picture::PictureName;
 use crate::progress::Watch;
+use crate::report::Section;
 use crate::report::evaluation::{Shown, write};
+use crate::report::regions::Drawn;
 use crate::settings::{Use, options_for};
 use crate::summary::{evaluation, written};
 use deciding::Deciding;
+use novikoff::data::Dataset;
 use novikoff::evaluate::Predictions;
+use novikoff::model::Model;
 use novikoff::read::{Input, Reader};
-use novikoff::{Error, Result, model};
+use novikoff::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -23,9 +28,13 @@ use std::path::Path;
 pub fn run(arguments: &Evaluate) -> Result<Ending> {
     arguments.train.pictures.check()?;
     let pictures = &arguments.train.pictures;
-    if !pictures.columns.is_empty() || pictures.image.is_some() {
-        let error = Error::usage("an evaluation draws predictions, not rows");
-        return Err(error.hint("leave out --columns and --image"));
+    if pictures.image.is_some() {
+        let error = Error::usage("an evaluation draws predictions, not weights");
+        return Err(error.hint("leave out --image"));
+    }
+    if !pictures.columns.is_empty() && (arguments.folds.is_some() || arguments.threshold.is_some()) {
+        let what = "--columns draws the regions of one model, where its own scores decide";
+        return Err(Error::usage(what).hint("leave out --columns, or --folds and --threshold"));
     }
     match arguments.inputs()? {
         Inputs::Model(model, rows) => of_model(arguments, model, rows),
@@ -33,8 +42,22 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     }
 }
 
+/// The regions of the model's classes, if there are two columns to draw them by, or two are asked for.
+fn regions(arguments: &Evaluate, model: &Model, data: &Dataset) -> Result<Option<Section>> {
+    let wanted = &arguments.train.pictures;
+    if !wanted.draw(PictureName::Regions) || arguments.threshold.is_some() {
+        return Ok(None);
+    }
+    let section = Drawn { model, data, margin: None, seed: arguments.train.seed, wanted }.section()?;
+    if section.is_none() && !wanted.columns.is_empty() {
+        let error = Error::usage("--columns draws the regions of classes, and this model predicts a number");
+        return Err(error.hint("leave out --columns"));
+    }
+    Ok(section)
+}
+
 fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
-    let model = model::load(path)?;
+    let model = load_model(path, rows, "evaluate")?;
     let input = Input::named(rows);
     let mut watch = Watch::new();
     let options = options_for(&arguments.train.reading, &model, Use::Evaluation)?;
@@ -50,6 +73,7 @@ fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
     let shown = Shown {
         predictions: &predictions,
         labels: &model.labels,
+        regions: regions(arguments, &model, &data)?,
         threshold: arguments.threshold,
         rows,
         title,

@@ -4,6 +4,7 @@ use crate::arguments::Inspect;
 use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, table};
 use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
+use crate::text::name;
 use novikoff::features::Schema;
 use novikoff::features::namespaces::{FeatureNumbering, NamespaceSchema};
 use novikoff::features::text::{Counting, Lengths, TextSchema, Vocabulary};
@@ -32,7 +33,7 @@ pub fn run(arguments: &Inspect) -> Result<Ending> {
 /// What an output's weights add up to.
 fn output_text(model: &Model, output: usize) -> String {
     output_label(model, output)
-        .map_or_else(|| "the number predicted".to_owned(), |label| format!("evidence for {label}"))
+        .map_or_else(|| "the number predicted".to_owned(), |label| format!("evidence for {}", name(label)))
 }
 
 /// How probabilities come about, in words.
@@ -219,7 +220,7 @@ fn heaviest_text(model: &Model, weights: &Weights, top: usize) -> String {
         text.push_str(&format!("\n{} (bias {bias})\n", output_text(model, output)));
         let heavy = heaviest(weights, output, top).into_iter();
         let rows: Vec<_> =
-            heavy.map(|(j, w)| vec![format!("  {}", model.feature_name(j)), number(w)]).collect();
+            heavy.map(|(j, w)| vec![format!("  {}", name(&model.feature_name(j))), number(w)]).collect();
         text.push_str(&table(&rows));
     }
     text

@@ -14,6 +14,7 @@ use crate::settings::{open, training_options};
 use crate::summary::margin::support_rows;
 use crate::summary::model::{add_guessed_label, dimensions};
 use crate::summary::written::{add_drawn, drawn, report};
+use crate::text::name;
 use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
@@ -49,7 +50,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     warn(&input.name(), &data.report);
     refuse_targets(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let started = Instant::now();
-    let sides = all_sides(&data, arguments)?;
+    let sides = all_sides(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let parts = margins(&data, sides, &settings).map_err(|error| super::train::place(error, &input))?;
     let spent = started.elapsed().as_secs_f64();
     if let Some(path) = &arguments.certificate {
@@ -145,7 +146,8 @@ fn all_sides(data: &Dataset, arguments: &MarginCommand) -> Result<Vec<Sides>> {
     let names: Vec<String> =
         data.names.sorted().into_iter().map(|label| data.names.names()[label as usize].clone()).collect();
     if names.len() < 2 {
-        let what = "every row has the same label; a margin lies between two";
+        let label = names.first().map_or_else(String::new, |name| format!(" {name:?}"));
+        let what = format!("every row has the same label{label}; a margin lies between two");
         return Err(Error::input(what).hint("is this the right label column, and the whole file?"));
     }
     let sides = |positive: Vec<String>, negative: Vec<String>| Sides { positive, negative };
@@ -223,6 +225,7 @@ fn part_json(Part { sides, found, .. }: &Part) -> Value {
         "support": support(found),
         "support_rows": support_rows(found),
         "obstacle": found.obstacle,
+        "stopped": found.termination,
         "rounds": found.rounds,
     })
 }
@@ -253,6 +256,10 @@ fn interval((low, high): (f64, f64)) -> String {
     format!("[{low}, {high}]")
 }
 
+fn listed(labels: &[String]) -> String {
+    labels.iter().map(|label| name(label)).collect::<Vec<_>>().join(", ")
+}
+
 fn as_text(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64) -> String {
     let lines = summary(data, parts, arguments, spent).text();
     if parts.len() == 1 { lines } else { format!("{lines}\n{}", parts_table(parts)) }
@@ -266,10 +273,9 @@ fn parts_table(parts: &[Part]) -> String {
             .collect(),
     ];
     for Part { sides, found, .. } in parts {
-        let negative =
-            if sides.negative.len() > 1 { "the rest".to_owned() } else { sides.negative.join(", ") };
+        let negative = if sides.negative.len() > 1 { "the rest".to_owned() } else { listed(&sides.negative) };
         rows.push(vec![
-            sides.positive.join(", "),
+            listed(&sides.positive),
             negative,
             answer(found.separable).into(),
             interval(found.interval),
@@ -289,7 +295,7 @@ fn summary(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64
         certificate_line(&mut lines, arguments);
         return lines;
     };
-    lines.add("sides", format!("{} (−), {} (+)", sides.negative.join(", "), sides.positive.join(", ")));
+    lines.add("sides", format!("{} (−), {} (+)", listed(&sides.negative), listed(&sides.positive)));
     let proof = match (found.separable, &found.zero) {
         (Separable::Yes, _) => "yes: a hyperplane has every row on its side".to_owned(),
         (Separable::No, Some(zero)) if is_equal_pair(data, zero) => {
@@ -312,6 +318,9 @@ fn summary(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64
         Bias::None => "hyperplanes through the origin",
     };
     lines.add("margin", format!("{}; {form}", interval(found.interval)));
+    if let Some(why) = why_wide(found, arguments) {
+        lines.add("", why);
+    }
     let with =
         if matches!(arguments.bias, Bias::None) { "" } else { ", with a coordinate of 1 for the bias" };
     lines.add("radius", format!("{}{with}", number(found.radius.high)));
@@ -339,6 +348,25 @@ fn summary(data: &Dataset, parts: &[Part], arguments: &MarginCommand, spent: f64
     }
     certificate_line(&mut lines, arguments);
     lines
+}
+
+/// Why the interval is wider than was asked for, if it is.
+fn why_wide(found: &Margin, arguments: &MarginCommand) -> Option<String> {
+    let (lower, upper) = found.interval;
+    let is_asked = !arguments.decide && found.separable != Separable::No && upper.is_finite();
+    let width = (upper - lower.max(0.0)) / upper;
+    if !is_asked || width <= arguments.tolerance {
+        return None;
+    }
+    let why = match found.termination {
+        Termination::Interrupted => "interrupted".to_owned(),
+        Termination::OutOfSteps => {
+            format!("{} were not enough: try more --rounds", counted(found.rounds as u64, "round"))
+        }
+        _ => "the solver got no further, as happens where columns differ much in size".to_owned(),
+    };
+    let (width, tolerance) = (number_up(width), number(arguments.tolerance));
+    Some(format!("the interval is {width} of its upper end wide, and {tolerance} was asked for; {why}"))
 }
 
 /// Two rows on different sides that cancel one for one: then they are equal.

@@ -18,7 +18,36 @@ pub mod verify;
 use crate::flags::with_options;
 use crate::messages;
 use crate::render::counted;
+use novikoff::Result;
 use novikoff::data::Report;
+use novikoff::model::{self, Model};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Loads the model of a command that then reads rows. If the rows are a model, the two stand in each other's
+/// place.
+pub fn load_model(path: &Path, rows: &Path, command: &str) -> Result<Model> {
+    model::load(path).map_err(|error| match begins_like_a_model(rows) {
+        true => error.hint(format!("{} is a model, and stands first: {command} MODEL DATA", rows.display())),
+        false => error,
+    })
+}
+
+fn begins_like_a_model(path: &Path) -> bool {
+    start_of(path).is_some_and(|start| model::is_model(&start))
+}
+
+/// The first bytes of a file; none of what is no file, or cannot be read.
+pub fn start_of(path: &Path) -> Option<Vec<u8>> {
+    let mut start = Vec::new();
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    File::open(path).ok().filter(|_| is_file)?.take(START).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
+/// As much of a file as tells whether it is a model.
+const START: u64 = 64;
 
 /// Warns of what the reader noticed and the user should know.
 pub fn warn(name: &str, report: &Report) {

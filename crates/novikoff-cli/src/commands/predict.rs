@@ -1,14 +1,15 @@
 //! `novikoff predict`: a label (or a number) a line, in the order of the rows.
 
-use super::warn;
+use super::{load_model, warn};
 use crate::arguments::Predict;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{Use, options_for};
-use crate::summary::prediction::{Chances, Form, NO_PREDICTION, entries, field, push_fields};
+use crate::summary::prediction::{Chances, Form, NO_PREDICTION, entries, push_fields};
+use crate::text::field;
 use novikoff::control::Flow;
 use novikoff::data::Row;
-use novikoff::model::{self, Calibration, Model, Scratch, Task};
+use novikoff::model::{Calibration, Model, Scratch, Task};
 use novikoff::read::{Input, Options, ParsedRows, Reader};
 use novikoff::{Error, Result};
 use serde_json::{Map, Value, json};
@@ -59,7 +60,7 @@ fn calibration(model: &Model) -> Result<&Calibration> {
 
 /// Runs the command.
 pub fn run(arguments: &Predict) -> Result<Ending> {
-    let model = model::load(&arguments.model)?;
+    let model = load_model(&arguments.model, &arguments.data, "predict")?;
     let form = form(arguments, &model)?;
     if let (Form::Explained(_), None) = (form, model.scorer.weights()) {
         let error = Error::usage(

@@ -12,7 +12,7 @@ use crate::report::{Page, Section};
 use crate::settings::{depends_on_labels, learner, open, open_stream, training_options, usual_recipe};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
-use crate::summary::trace::trace;
+use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
 use novikoff::control::{Observer, Progress, Termination};
 use novikoff::data::Dataset;
@@ -21,6 +21,7 @@ use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Fit, InferredTask, Learner, train, train_online};
 use novikoff::{Error, Result, model};
+use std::io::BufWriter;
 use std::path::Path;
 use std::time::Instant;
 
@@ -30,13 +31,12 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     let learner = learner(arguments, Contents::Rows, arguments.task.unwrap_or(Task::Classes))?;
     let usual = usual_recipe(&learner, arguments.online);
     let options = training_options(&arguments.reading, &arguments.documents, usual)?;
-    let (mut outcome, mut rows) = if arguments.online {
-        (learn_online(arguments, &options, &learner)?, Rows::default())
-    } else {
-        learn_in_memory(arguments, &options, &learner)?
+    let (mut outcome, mut rows) = match arguments.trace_of_mistakes() {
+        Some(path) => traced(path, arguments, &options, &learner)?,
+        None => learn(arguments, &options, &learner, None)?,
     };
-    if let Some(path) = &arguments.trace {
-        files::write(path, trace(&outcome.fit).as_bytes())?;
+    if let (Some(path), None) = (&arguments.trace, arguments.trace_of_mistakes()) {
+        files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
     let interrupted = outcome.fit.termination == Termination::Interrupted;
     if let (Some(path), false) = (&arguments.test, interrupted) {
@@ -70,7 +70,45 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<S
         .write(&arguments.pictures)
 }
 
-fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Result<(Outcome, Rows)> {
+/// Learns, and writes mistakes into a file as they are made. The file is there when learning has ended well.
+fn traced(path: &Path, arguments: &Train, options: &Options, asked: &Learner) -> Result<(Outcome, Rows)> {
+    let weights = if arguments.trace_weights { TracedWeights::All } else { TracedWeights::None };
+    let source = if arguments.online { Source::Stream } else { Source::Memory };
+    let mut learned = None;
+    let written = files::write_with(path, |file| {
+        let mut buffered = BufWriter::new(file);
+        let mut trace = MistakeTrace::new(&mut buffered, source, weights);
+        let result = learn(arguments, options, asked, Some(&mut trace));
+        let is_learned = result.is_ok();
+        learned = Some(result);
+        if is_learned { trace.finish() } else { Err(std::io::Error::other("nothing was learned")) }
+    });
+    // What kept it from learning comes first; if it has not begun, the file could not be written.
+    match (learned, written) {
+        (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+        (Some(learned), Ok(())) => learned,
+        (None, Ok(())) => Err(Error::interrupted()),
+    }
+}
+
+fn learn(
+    arguments: &Train,
+    options: &Options,
+    asked: &Learner,
+    trace: Option<&mut MistakeTrace<'_>>,
+) -> Result<(Outcome, Rows)> {
+    match arguments.online {
+        true => Ok((learn_online(arguments, options, asked, trace)?, Rows::default())),
+        false => learn_in_memory(arguments, options, asked, trace),
+    }
+}
+
+fn learn_in_memory(
+    arguments: &Train,
+    options: &Options,
+    asked: &Learner,
+    trace: Option<&mut MistakeTrace<'_>>,
+) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
     let mut watch = Watch::telling(|progress| closing.note(progress));
@@ -93,7 +131,8 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     };
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let fit = train(&data, validation.as_ref(), &learner, &mut watch).map_err(|e| place(e, &input))?;
+    let mut watched = Traced { observer: &mut watch, trace };
+    let fit = train(&data, validation.as_ref(), &learner, &mut watched).map_err(|e| place(e, &input))?;
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
@@ -187,7 +226,12 @@ pub fn of_another_file(options: &Options) -> Options {
     Options { labels: None, ..options.clone() }
 }
 
-fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Result<Outcome> {
+fn learn_online(
+    arguments: &Train,
+    options: &Options,
+    learner: &Learner,
+    trace: Option<&mut MistakeTrace<'_>>,
+) -> Result<Outcome> {
     let started = Instant::now();
     let input = Input::named(&arguments.data);
     let mut doublings = Vec::new();
@@ -203,7 +247,8 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
         }
     });
     let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
-    let fit = train_online(reader, learner, &mut watch).map_err(|e| place(e, &input));
+    let mut watched = Traced { observer: &mut watch, trace };
+    let fit = train_online(reader, learner, &mut watched).map_err(|e| place(e, &input));
     watch.clear();
     let fit = fit?;
     if let Some(path) = &arguments.output {

@@ -47,7 +47,8 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let tuned = tuned.map_err(|error| train::place(error, &input))?;
     let train_seconds = started.elapsed().as_secs_f64();
     let data = rows.into_data();
-    let Some(fit) = tuned.fit.clone() else { return interrupted(train, &tuned, data.len()) };
+    let total = data.total_weight();
+    let Some(fit) = tuned.fit.clone() else { return interrupted(train, &tuned, total) };
     let outcome = Outcome {
         fit,
         dimensions: Some(dimensions(&data)),
@@ -63,11 +64,10 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     };
     write_files(train, &outcome, &data, &input)?;
     let outcome = measure_and_draw(train, &options, outcome, &tuned, data)?;
-    let rows = outcome.fit.model.about.rows as f64;
     let text = if train.output_form.json {
-        format!("{}\n", as_json(&tuned, rows, json::training(train, &options, &outcome)))
+        format!("{}\n", as_json(&tuned, total, json::training(train, &options, &outcome)))
     } else {
-        format!("{}\n{}", tuning::text(&tuned, rows), summary(train, &outcome).text())
+        format!("{}\n{}", tuning::text(&tuned, total), summary(train, &outcome).text())
     };
     print(&text)?;
     Ok(Ending::Done)
@@ -105,10 +105,10 @@ fn path(arguments: &Tune, learner: &Learner) -> Result<Option<Vec<f64>>> {
 }
 
 /// What was found until Ctrl-C is printed; no model was learned.
-fn interrupted(train: &Train, tuned: &Tuned, rows: usize) -> Result<Ending> {
+fn interrupted(train: &Train, tuned: &Tuned, total: f64) -> Result<Ending> {
     let text = match train.output_form.json {
-        true => format!("{}\n", as_json(tuned, rows as f64, Value::Null)),
-        false => tuning::text(tuned, rows as f64),
+        true => format!("{}\n", as_json(tuned, total, Value::Null)),
+        false => tuning::text(tuned, total),
     };
     print(&text)?;
     messages::say("interrupted: this is the table so far; no model was learned");
@@ -125,7 +125,7 @@ fn write_files(train: &Train, outcome: &Outcome, data: &Dataset, input: &Input) 
         files::write(path, certificate.to_text().as_bytes())?;
     }
     if let Some(path) = &train.trace {
-        files::write(path, trace(&outcome.fit).as_bytes())?;
+        files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
     Ok(())
 }
@@ -147,9 +147,9 @@ fn measure_and_draw(
     Ok(outcome)
 }
 
-fn as_json(tuned: &Tuned, rows: f64, fit: Value) -> Value {
+fn as_json(tuned: &Tuned, total: f64, fit: Value) -> Value {
     let mut all = Map::from_iter([("command".to_owned(), json!("tune"))]);
-    all.extend(tuning::as_json(tuned, rows));
+    all.extend(tuning::as_json(tuned, total));
     all.insert("interrupted".to_owned(), json!(fit.is_null()));
     all.insert("fit".to_owned(), fit);
     all.insert("warnings".to_owned(), json!(warnings()));

@@ -1,11 +1,12 @@
 //! `novikoff verify`: does a certificate hold? Nothing in it is believed.
 
-use super::warn;
+use super::{start_of, warn};
 use crate::arguments::Verify;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
+use crate::text::line;
 use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
@@ -51,11 +52,12 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
         let mut text = String::new();
         for claim in &checked {
             let mark = if claim.holds { "holds" } else { "FAILS" };
-            text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
+            text += &format!("{mark}  {}\n       {}\n", line(&claim.claim), line(&claim.detail));
         }
         if let (Some(named), None) = (&certificate.model, &arguments.model) {
             text += &format!(
-                "not checked: whether the weights are those of the model {named}; give its file to see\n"
+                "not checked: whether the weights are those of the model {}; give its file to see\n",
+                line(named)
             );
         }
         text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }
@@ -67,7 +69,13 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
 fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
-    let certificate = Certificate::load(&arguments.certificate)?;
+    let is_object = |start: Vec<u8>| start.trim_ascii_start().starts_with(b"{");
+    let certificate = Certificate::load(&arguments.certificate).map_err(|error| {
+        match start_of(&arguments.certificate).is_some_and(|start| !is_object(start)) {
+            true => error.hint("the certificate stands first: verify CERTIFICATE DATA [MODEL]"),
+            false => error,
+        }
+    })?;
     let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
     Ok((certificate, model))
 }

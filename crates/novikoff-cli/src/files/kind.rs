@@ -32,7 +32,7 @@ pub enum Kind {
 const START: u64 = 2048;
 
 /// How lines of headings of traces start.
-const TRACES: [&str; 2] = ["epoch,mistakes,updates,", "output,step,objective,"];
+const TRACES: [&str; 3] = ["epoch,mistakes,updates,", "output,step,objective,", "mistakes,epoch,row,"];
 
 /// What canonical rows of any version start with.
 const ROWS: &str = "novikoff rows ";

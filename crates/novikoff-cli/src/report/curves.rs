@@ -5,6 +5,7 @@ use super::{Section, line};
 use crate::outcome::Closing;
 use crate::picture::PictureName;
 use crate::render::{count, counted, number, percent};
+use crate::summary::training::letters;
 use novikoff::plot::{Chart, Look, Panel, Scale, Series};
 use novikoff::train::History;
 
@@ -75,7 +76,7 @@ fn errors_of_epochs(history: &History, test: Option<f64>) -> Section {
          returned is that of epoch {}.",
         history.best
     );
-    let (x, y) = (Scale::even("epoch"), Scale::even("error, %").reaching(&[0.0]));
+    let (x, y) = (Scale::whole("epoch"), Scale::even("error, %").reaching(&[0.0]));
     let picture = Chart { title: OVER_TIME, description: &description, x, y, panels: only(all) }.draw();
     let mut table = vec![line(["epoch", "training", "validation"])];
     for e in trace {
@@ -121,7 +122,8 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
         all.push(series(&format!("at most {bound}: {formula}"), Look::Reference, level(promise.bound)));
         told.push_str(&format!(", at most {bound} allowed by {formula}"));
         text.push_str(&format!(
-            " {formula} allows {bound} at most, R being the length of the longest row and γ the margin."
+            " {formula} allows {bound} at most. {}.",
+            letters(promise).unwrap_or("R: the length of the longest row; γ: the margin")
         ));
     } else if !stream {
         text.push_str(
@@ -131,8 +133,8 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
     if far {
         text.push_str(" The axis is logarithmic, as the bound is far above.");
     }
-    let y = if far { Scale::logarithmic("mistakes") } else { Scale::even("mistakes").reaching(&[0.0]) };
-    let x = if stream { Scale::logarithmic("rows seen") } else { Scale::even("epoch") };
+    let y = if far { Scale::logarithmic("mistakes") } else { Scale::whole("mistakes").reaching(&[0.0]) };
+    let x = if stream { Scale::logarithmic("rows seen") } else { Scale::whole("epoch") };
     let title = "Mistakes and their bound";
     let picture = Chart { title, description: &format!("{told}."), x, y, panels: only(all) }.draw();
     let mut table = vec![line([if stream { "rows" } else { "epoch" }, "mistakes so far"])];
@@ -142,31 +144,33 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
 
 /// Both ends of the interval around the largest margin.
 pub fn interval(closing: &Closing) -> Option<Section> {
-    let last = closing.steps.last()?;
-    let end = |of: fn(&(usize, f64, f64)) -> f64| {
-        closing.steps.iter().map(|step| (step.0 as f64, of(step))).collect()
-    };
+    let steps = closing.steps();
+    let last = steps.last()?;
+    let end =
+        |of: fn(&(usize, f64, f64)) -> f64| steps.iter().map(|step| (step.0 as f64, of(step))).collect();
     let all = vec![
         series("no hyperplane has more than this", Look::Line, end(|step| step.2)),
         series("a hyperplane has this margin", Look::Line, end(|step| step.1)),
     ];
     let description =
         format!("After {} rounds the margin lies between {} and {}.", last.0, number(last.1), number(last.2));
-    let (x, y) = (Scale::even("rounds over the rows"), Scale::even("margin").reaching(&[0.0]));
+    let (x, y) = (Scale::whole("rounds over the rows"), Scale::even("margin").reaching(&[0.0]));
     let title = "The interval around the margin";
     let picture = Chart { title, description: &description, x, y, panels: only(all) }.draw();
+    let which = match closing.outputs() {
+        0 | 1 => "",
+        _ => " Each class is separated from the rest; the one with the least margin is drawn.",
+    };
     let text = format!(
         "Any hyperplane that separates the rows has a margin, and the best one found so far is the lower \
          line. Any weighted mean of the rows, each on its side, shows that no margin is larger than its \
-         length: the upper line. {description}"
+         length: the upper line.{which} {description}"
     );
     let mut table = vec![line(["rounds", "at least", "at most"])];
     // The last are the ones that count.
-    let from = closing.steps.len().saturating_sub(200);
+    let from = steps.len().saturating_sub(200);
     table.extend(
-        closing.steps[from..]
-            .iter()
-            .map(|&(round, low, high)| vec![count(round as u64), number(low), number(high)]),
+        steps[from..].iter().map(|&(round, low, high)| vec![count(round as u64), number(low), number(high)]),
     );
     Some(Section { name: PictureName::Interval, heading: title.into(), text, picture, table })
 }

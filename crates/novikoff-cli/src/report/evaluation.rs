@@ -12,6 +12,8 @@ use novikoff::evaluate::Predictions;
 pub struct Shown<'a> {
     pub predictions: &'a Predictions,
     pub labels: &'a Labels,
+    /// The regions of the model's classes, where they can be drawn.
+    pub regions: Option<Section>,
     /// What decides between two classes, if not the model.
     pub threshold: Option<f64>,
     /// Which rows these are, in words.
@@ -21,12 +23,14 @@ pub struct Shown<'a> {
 }
 
 /// Writes the pictures that were asked for.
-pub fn write(shown: Shown<'_>, wanted: &Pictures) -> Result<()> {
+pub fn write(mut shown: Shown<'_>, wanted: &Pictures) -> Result<()> {
     if !wanted.wanted() {
         return Ok(());
     }
+    let regions = shown.regions.take();
     let measured = Measured::shown(&shown)?;
-    let sections = [measured.confusion(), measured.roc(), measured.calibration(), measured.predictions()];
+    let sections =
+        [regions, measured.confusion(), measured.roc(), measured.calibration(), measured.predictions()];
     let sections: Vec<Section> = sections.into_iter().flatten().collect();
     Page { title: shown.title, lines: shown.lines, sections }.write(wanted)
 }

@@ -13,6 +13,7 @@ mod weights;
 pub mod comparison;
 pub mod evaluation;
 pub mod margin;
+pub mod regions;
 pub mod training;
 pub mod tuning;
 

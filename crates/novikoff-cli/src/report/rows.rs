@@ -4,12 +4,37 @@ use super::{Section, line};
 use crate::arguments::Pictures;
 use crate::picture::PictureName;
 use crate::render::{count, counted, number};
+use crate::text::name;
 use novikoff::data::{Dataset, Matrix};
 use novikoff::plot::{self, Dot, Points};
 use novikoff::{Error, Result};
 
 /// More rows than this are drawn by a sample: more marks would only cover each other.
-const DRAWN: usize = 1500;
+pub const DRAWN: usize = 1500;
+
+/// The two columns to look at: as asked for, or all if there are just two.
+pub fn columns(data: &Dataset, wanted: &Pictures) -> Result<Option<[u32; 2]>> {
+    match &wanted.columns[..] {
+        [] if data.rows.columns() == 2 => Ok(Some([0, 1])),
+        [] => Ok(None),
+        [a, b] => Ok(Some([column(data, a)?, column(data, b)?])),
+        other => Err(Error::usage(format!("--columns takes two columns, not {}", other.len()))
+            .hint("as in --columns 1,2")),
+    }
+}
+
+/// A column by its name, or else by its number from 1.
+fn column(data: &Dataset, wanted: &str) -> Result<u32> {
+    let columns = data.rows.columns() as u32;
+    let named = (0..columns).find(|&j| data.schema.name(j) == wanted);
+    let numbered = || wanted.parse::<u32>().ok().and_then(|n| n.checked_sub(1)).filter(|j| *j < columns);
+    named.or_else(numbered).ok_or_else(|| {
+        let some: Vec<String> = (0..columns.min(8)).map(|j| name(&data.schema.name(j))).collect();
+        let more = if columns > 8 { ", …" } else { "" };
+        Error::usage(format!("there is no feature {wanted:?} to draw"))
+            .hint(format!("features are {}{more}", some.join(", ")))
+    })
+}
 
 /// A hyperplane between two sides, and the rows around it.
 pub struct View<'a> {
@@ -68,7 +93,7 @@ impl View<'_> {
         let matrix = self.data.rows.select(rows.iter().copied());
         let scores: Vec<f64> = (0..rows.len()).map(|i| matrix.row(i).dot(&self.normal) + self.bias).collect();
         let shown = Shown { rows, signs, scores, matrix };
-        let plane = match self.columns()? {
+        let plane = match columns(self.data, self.wanted)? {
             Some(columns) => self.by_columns(&shown, columns),
             None => self.along_normal(&shown),
         };
@@ -148,30 +173,6 @@ impl View<'_> {
             picture: points.draw(),
             table,
         }
-    }
-
-    /// The two columns to look at: as asked for, or all if there are just two.
-    fn columns(&self) -> Result<Option<[u32; 2]>> {
-        match &self.wanted.columns[..] {
-            [] if self.data.rows.columns() == 2 => Ok(Some([0, 1])),
-            [] => Ok(None),
-            [a, b] => Ok(Some([self.column(a)?, self.column(b)?])),
-            other => Err(Error::usage(format!("--columns takes two columns, not {}", other.len()))
-                .hint("as in --columns 1,2")),
-        }
-    }
-
-    /// A column by its name, or else by its number from 1.
-    fn column(&self, wanted: &str) -> Result<u32> {
-        let columns = self.data.rows.columns() as u32;
-        let named = (0..columns).find(|&j| self.data.schema.name(j) == wanted);
-        let numbered = || wanted.parse::<u32>().ok().and_then(|n| n.checked_sub(1)).filter(|j| *j < columns);
-        named.or_else(numbered).ok_or_else(|| {
-            let some: Vec<String> = (0..columns.min(8)).map(|j| self.data.schema.name(j)).collect();
-            let more = if columns > 8 { ", …" } else { "" };
-            Error::usage(format!("there is no feature {wanted:?} to draw"))
-                .hint(format!("features are {}{more}", some.join(", ")))
-        })
     }
 
     /// The hyperplane where all other columns have their mean.

@@ -1,6 +1,7 @@
 //! Which pictures apply to what was learned.
 
 use super::measured::Measured;
+use super::regions::Drawn;
 use super::rows::{Separates, View};
 use super::{Section, curves, descent, line, weights};
 use crate::arguments::Pictures;
@@ -37,13 +38,14 @@ pub fn leaves_a_path(solver: SolverName) -> bool {
 pub fn sections(evidence: &Evidence<'_>) -> Result<Vec<Section>> {
     let measured = Measured::new(evidence)?;
     let measured = measured.as_ref();
-    let points = points(evidence)?;
-    if points.is_none() && !evidence.wanted.columns.is_empty() {
-        let what = "--columns is for rows in memory and a model that is linear in their values";
+    let (points, regions) = (points(evidence)?, regions(evidence)?);
+    if points.is_none() && regions.is_none() && !evidence.wanted.columns.is_empty() {
+        let what = "--columns is for rows in memory and a model of classes";
         return Err(Error::usage(what).hint("leave out --columns"));
     }
     let sections = [
         points,
+        regions,
         losses(evidence)?,
         curves::errors(evidence),
         curves::mistakes(evidence),
@@ -72,6 +74,13 @@ pub fn scores_of(scorer: &Scorer, data: &Dataset, rows: &[usize]) -> Vec<f64> {
         true => novikoff::evaluate::score_all(scorer, data),
         false => novikoff::evaluate::score_all(scorer, &data.select(rows)),
     }
+}
+
+fn regions(evidence: &Evidence<'_>) -> Result<Option<Section>> {
+    let (fit, Some(data)) = (evidence.fit, &evidence.rows.data) else { return Ok(None) };
+    let margin = margin_line(evidence).0.filter(|margin| *margin > 0.0);
+    Drawn { model: &fit.model, data, margin, seed: fit.learner.shared().seed, wanted: evidence.wanted }
+        .section()
 }
 
 fn points(evidence: &Evidence<'_>) -> Result<Option<Section>> {
@@ -224,17 +233,32 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
     let (margins, what) = margins(fit, &classes, &picked, &scores);
     let wrong = margins.iter().filter(|m| **m < 0.0).count() as f64 / margins.len().max(1) as f64;
     let description = format!("{} of the margins are below zero.", percent(wrong));
-    let named = own.map_or("no loss".to_owned(), |loss| format!("the {} loss", loss.name()));
-    let text = format!(
-        "Above: losses as functions of the margin, thick the one of this learner, {named}. The zero-one loss \
-         is what counts mistakes; surrogates lie above it and are convex. Below: {what}. Left of zero are \
-         mistakes.{sampled} Margins beyond the ends are counted at the ends."
-    );
     let title = "Losses over the margin";
-    let picture =
-        Losses { title, description: &description, over: Over::Margin, own, values: &margins }.draw();
+    let picture = Losses { title, description: &description, over: Over::Margin, own, values: &margins };
+    let text = losses_text(&picture, what, &sampled);
+    let picture = picture.draw();
     let table = quantiles("margin", &margins);
     Ok(Some(Section { name: PictureName::Losses, heading: title.into(), text, picture, table }))
+}
+
+/// What is to be said of the losses, of the margins below them and of their axis.
+fn losses_text(picture: &Losses<'_>, what: &str, sampled: &str) -> String {
+    let own = picture.own.map_or("no loss".to_owned(), |loss| format!("the {} loss", loss.name()));
+    let (above, below) = picture.domination();
+    let lower = match &below[..] {
+        [] => String::new(),
+        below => format!("; {} counts small mistakes as less than one", below.join(" and ")),
+    };
+    let axis = picture.even_up_to().map_or(String::new(), |end| {
+        format!(" The axis is even from −{end} to {end}, and logarithmic beyond.")
+    });
+    format!(
+        "Above: losses as functions of the margin, thick the one of this learner, {own}. The zero-one loss \
+         is what counts mistakes. All others are convex; {} lie nowhere below it, so that their mean is \
+         never less than the share of mistakes{lower}. Below: {what}. Left of zero are \
+         mistakes.{sampled}{axis} Margins beyond the ends are counted at the ends.",
+        above.join(", ")
+    )
 }
 
 /// Margins as the loss sees them, and what they are in words.

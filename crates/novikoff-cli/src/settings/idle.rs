@@ -1,6 +1,6 @@
 //! Options that would have no effect on the learner: each is an error that says whom it is for.
 
-use crate::arguments::{Train, VariantName};
+use crate::arguments::{TraceEach, Train, VariantName};
 use novikoff::online::Order;
 use novikoff::online::rule::Tie;
 use novikoff::penalty::Bias;
@@ -42,6 +42,7 @@ impl Chosen {
             refuse_for_bayes(train)?;
         }
         refuse_budget(train)?;
+        refuse_contradicting_traces(train)?;
         for group in self.groups(train) {
             if let (false, Some(option)) = (group.fits, given(&group.options)) {
                 return Err(self.refused(option, &group, train.online));
@@ -50,7 +51,7 @@ impl Chosen {
         if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
     }
 
-    fn groups(self, train: &Train) -> [Group; 9] {
+    fn groups(self, train: &Train) -> [Group; 10] {
         let is_network = self.name == LearnerName::Network;
         let is_online = LearnerName::ONLINE.contains(&self.name);
         let is_pa = self.name == LearnerName::PassiveAggressive;
@@ -61,6 +62,7 @@ impl Chosen {
             group(batch_options(train), minimises, LOSSES, "logistic or svm"),
             group(bayes_options(train), self.name == LearnerName::Bayes, "bayes", "bayes"),
             group(kernel(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
+            group(tracing(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
             group(self.perceptron_options(train), is_online && !is_pa, "perceptrons", PERCEPTRONS),
             group(aggressive_options(train), is_pa, "passive-aggressive learning", "passive-aggressive"),
             group(self.options_not_for_passes(train), !is_online, LOSSES, "logistic or svm"),
@@ -181,6 +183,11 @@ fn kernel(train: &Train) -> Vec<Given> {
     vec![("--kernel", train.kernel != "linear")]
 }
 
+/// Mistakes are those of learners that correct themselves.
+fn tracing(train: &Train) -> Vec<Given> {
+    vec![("--trace-each", train.trace_each.is_some()), ("--trace-weights", train.trace_weights)]
+}
+
 fn order(train: &Train) -> Vec<Given> {
     vec![("--order", train.order != Order::Shuffled)]
 }
@@ -226,6 +233,25 @@ fn refuse_for_networks(train: &Train) -> Result<()> {
     let what = format!("{option} is for convex problems, and a network's is not convex");
     Err(Error::usage(what)
         .hint(format!("leave out {option}; --lambda, --step, --batch and --epochs are for networks")))
+}
+
+fn refuse_contradicting_traces(train: &Train) -> Result<()> {
+    if train.trace_weights && train.trace_each == Some(TraceEach::Epoch) {
+        let error = Error::usage(
+            "--trace-weights is for a trace of mistakes, and --trace-each epoch asks for epochs",
+        );
+        return Err(error.hint("leave out one of them"));
+    }
+    if train.trace_weights && train.kernel != "linear" {
+        let what = "with a kernel there are no weights of features; the step says how often a row is added";
+        return Err(Error::usage(what).hint("leave out --trace-weights, and say --trace-each mistake"));
+    }
+    if train.online && train.kernel != "linear" && train.trace_of_mistakes().is_some() {
+        let what =
+            "mistakes with a kernel on a stream are not traced: a row that is left out changes all weights";
+        return Err(Error::usage(what).hint("leave out --trace-each and --trace-weights, or --online"));
+    }
+    Ok(())
 }
 
 fn refuse_budget(train: &Train) -> Result<()> {

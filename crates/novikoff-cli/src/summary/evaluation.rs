@@ -1,6 +1,7 @@
 //! How good a model is, in words and as JSON.
 
 use crate::render::{Lines, count, counted, number, percent, table};
+use crate::text::name;
 use novikoff::data::Labels;
 use novikoff::evaluate::{Classification, Evaluation, Regression, Retrieval};
 use novikoff::train::over_folds;
@@ -114,7 +115,7 @@ fn retrieval_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String
     let rows = if measured.weighted { "weight" } else { "rows" };
     let mut lines = vec![["class", "precision", "recall", "F1", rows].map(str::to_owned).to_vec()];
     if labels.len() <= LISTED {
-        lines.extend(labels.names().iter().zip(&measured.classes()).map(|(name, of)| row(name, of)));
+        lines.extend(labels.names().iter().zip(&measured.classes()).map(|(label, of)| row(&name(label), of)));
     }
     lines.push(row("macro average", &measured.macro_average()));
     lines.push(row("weighted average", &measured.weighted_average()));
@@ -123,7 +124,7 @@ fn retrieval_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String
 
 fn confusion_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String>> {
     let weight = |value: f64| if measured.weighted { number(value) } else { count(value as u64) };
-    let names = labels.names();
+    let names: Vec<String> = labels.names().iter().map(|label| name(label)).collect();
     let mut rows = vec![vec!["true \\ predicted".to_owned()]];
     rows[0].extend(names.iter().cloned());
     rows[0].push("error".into());

@@ -1,6 +1,7 @@
 //! What a model and its rows are, in words.
 
 use crate::render::{Lines, counted, number};
+use crate::text::name;
 use novikoff::data::Dataset;
 use novikoff::features::map::Map;
 use novikoff::model::{Model, Weights};
@@ -20,14 +21,18 @@ pub fn add_guessed_label(lines: &mut Lines, column: Option<&str>) {
     }
 }
 
+/// Labels that are listed at most.
+const LISTED: usize = 30;
+
 /// How the labels are numbered: `-1 (−), 1 (+)`, or the list of them.
 pub fn labels(model: &Model) -> String {
     let names = model.labels.names();
-    match names {
+    let shown: Vec<String> = names.iter().take(LISTED).map(|label| name(label)).collect();
+    match &shown[..] {
         [] => "none: it predicts a number".to_owned(),
         [negative, positive] if model.scorer.outputs() == 1 => format!("{negative} (−), {positive} (+)"),
-        names if names.len() > 30 => format!("{}, … ({})", names[..30].join(", "), names.len()),
-        names => names.join(", "),
+        shown if names.len() > LISTED => format!("{}, … ({})", shown.join(", "), names.len()),
+        shown => shown.join(", "),
     }
 }
 

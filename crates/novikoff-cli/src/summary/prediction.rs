@@ -1,7 +1,9 @@
 //! What is said of a row: fields between tabs, or a JSON object.
 
+use crate::render::counted;
+use crate::text::field;
 use novikoff::data::Row;
-use novikoff::model::{Calibration, Model, Task, explain};
+use novikoff::model::{Calibration, Explanation, Model, Task, explain};
 use novikoff::multiclass::{best, decide};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -53,16 +55,6 @@ fn ranked(scores: &[f64], count: usize, chances: Option<Chances<'_>>) -> Vec<(us
     ranked
 }
 
-/// Text as one field: a tab, a line feed, a carriage return and a backslash are written `\t`, `\n`, `\r` and
-/// `\\`.
-pub fn field(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\t', '\n', '\r', '\\']) {
-        return Cow::Borrowed(text);
-    }
-    let escaped = text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r");
-    Cow::Owned(escaped)
-}
-
 /// A label as one field that is no other's, nor that of a bad row.
 fn label_field(label: &str) -> Cow<'_, str> {
     if label == NO_PREDICTION { Cow::Borrowed("\\?") } else { field(label) }
@@ -88,11 +80,52 @@ pub fn push_fields(model: &Model, row: Row<'_>, scores: &[f64], form: Form<'_>, 
         Form::Plain | Form::Top(..) => {}
         Form::Scores => push_numbers(scores, text),
         Form::Chances(chances) => push_numbers(&chances.of(scores), text),
-        Form::Explained(count) => {
-            for part in explain(model, row, scores).parts.iter().take(count) {
-                let _ = write!(text, "\t{} {:+.4}", field(&model.feature_name(part.feature)), part.added);
+        Form::Explained(count) => push_explained(model, &explain(model, row, scores), count, text),
+    }
+}
+
+/// The parts that decided most, what all others come to, the bias, and the sum of all of it.
+fn push_explained(model: &Model, explained: &Explanation, count: usize, text: &mut String) {
+    let (shown, others) = explained.parts.split_at(count.min(explained.parts.len()));
+    let rest: f64 = others.iter().map(|part| part.added).sum();
+    let largest = shown.iter().map(|part| part.added).chain([rest, explained.bias, explained.difference]);
+    let number = Signed::for_numbers_up_to(largest.fold(0.0, |most: f64, added| most.max(added.abs())));
+    let mut add = |name: &str, added: f64| text.push_str(&format!("\t{name} {}", number.shown(added)));
+    for part in shown {
+        add(&field(&model.feature_name(part.feature)), part.added);
+    }
+    if !others.is_empty() {
+        add(&format!("({})", counted(others.len() as u64, "other")), rest);
+    }
+    add("(bias)", explained.bias);
+    add("(sum)", explained.difference);
+}
+
+/// How numbers that are added up are shown: with their sign, and all to the same digit.
+enum Signed {
+    Decimals(usize),
+    Scientific,
+}
+
+impl Signed {
+    /// Four decimals, and more where the largest would have fewer than five digits that count.
+    fn for_numbers_up_to(largest: f64) -> Self {
+        match largest {
+            _ if largest == 0.0 || (0.1..1e15).contains(&largest) => Signed::Decimals(4),
+            _ if (1e-12..0.1).contains(&largest) => {
+                Signed::Decimals((4.0 - largest.log10().floor()) as usize)
             }
+            _ => Signed::Scientific,
         }
+    }
+
+    fn shown(&self, number: f64) -> String {
+        let text = match self {
+            Signed::Decimals(decimals) => format!("{number:+.decimals$}"),
+            Signed::Scientific => format!("{number:+.4e}"),
+        };
+        // Never −0.
+        if text.contains(|digit: char| ('1'..='9').contains(&digit)) { text } else { text.replace('-', "+") }
     }
 }
 
@@ -149,32 +182,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a field stands for.
-    fn unescaped(field: &str) -> String {
-        let mut text = String::new();
-        let mut characters = field.chars();
-        while let Some(c) = characters.next() {
-            text.push(match c {
-                '\\' => match characters.next() {
-                    Some('t') => '\t',
-                    Some('n') => '\n',
-                    Some('r') => '\r',
-                    Some(other) => other,
-                    None => panic!("{field:?} ends in the middle"),
-                },
-                c => c,
-            });
-        }
-        text
-    }
-
     proptest! {
         #[test]
-        fn a_label_is_one_field_of_one_line_and_can_be_read_again(label in "[\\\\?tnr\t\n\ra-c]{0,6}") {
-            let field = label_field(&label);
-            prop_assert!(!field.contains(['\t', '\n', '\r']), "{:?}", field);
-            prop_assert_ne!(&field, NO_PREDICTION);
-            prop_assert_eq!(unescaped(&field), label);
+        fn a_label_is_one_field_of_one_line_and_no_bad_row(label in "[\\\\?tnr\t\n\ra-c]{0,6}") {
+            let written = label_field(&label);
+            prop_assert!(!written.contains(['\t', '\n', '\r']), "{:?}", written);
+            prop_assert_ne!(&written, NO_PREDICTION);
+            prop_assert_eq!(written == "\\?", label == "?");
+        }
+
+        #[test]
+        fn numbers_that_are_added_up_keep_five_digits(largest in -1e3..1e3f64, power in -20i32..20) {
+            let largest = largest * 10f64.powi(power);
+            let shown = Signed::for_numbers_up_to(largest.abs()).shown(largest);
+            let read: f64 = shown.parse().unwrap();
+            let decimals = if largest.abs() >= 0.1 { 5e-5 } else { 0.0 };
+            prop_assert!((read - largest).abs() <= 5e-5 * largest.abs() + decimals);
+            prop_assert!(shown.starts_with(['+', '-']) && shown.len() < 24, "{}", shown);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::written::add_drawn;
 use crate::arguments::Train;
 use crate::flags::with_options;
 use crate::outcome::Outcome;
-use crate::render::{Lines, count, counted, number, number_down, number_up, percent, seconds};
+use crate::render::{Lines, count, counted, number, number_down, number_up, overflowed, percent, seconds};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::control::Termination;
 use novikoff::data::Scale;
@@ -191,7 +191,13 @@ fn has_own_feature(learner: &Learner) -> bool {
 /// Mistakes, their bound and the margins of a perceptron's run.
 fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     lines.add("stopped", stopped_text(outcome));
-    lines.add("mistakes", mistakes_text(run, &outcome.fit));
+    let mistakes = mistakes_text(run, &outcome.fit);
+    let is_shown = |promise: &&Promise| mistakes.contains(promise.theorem.formula());
+    let letters = run.promise.as_ref().filter(is_shown).and_then(letters);
+    lines.add("mistakes", &mistakes);
+    if let Some(letters) = letters {
+        lines.add("", letters);
+    }
     let unseen = run.promise.as_ref().and_then(|promise| promise.unseen);
     if let Some(unseen) = unseen.filter(|unseen| *unseen < 0.5) {
         let what = "is what a theorem on the expected share of mistaken rows by votes after one pass (at \
@@ -204,6 +210,20 @@ fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
     }
     if let Some(text) = margin_text(run) {
         lines.add("margin", text);
+    }
+}
+
+/// What the letters of a theorem stand for, where there are some that nobody would guess.
+pub fn letters(promise: &Promise) -> Option<&'static str> {
+    match promise.theorem {
+        Theorem::FreundSchapire => Some(
+            "R: the longest row's length; D² = Σ max(0, γ − y<u, x>)² over all epochs, for a unit vector u",
+        ),
+        Theorem::OwnFeature => Some(
+            "R: the longest row's length; Δ: the own feature; D² = Σ max(0, γ − y<u, x>)² over the rows, for \
+             a unit vector u",
+        ),
+        Theorem::Novikoff | Theorem::PassiveAggressive => None,
     }
 }
 
@@ -458,5 +478,5 @@ fn scientific_up(x: f64) -> String {
 }
 
 fn scientific(x: f64) -> String {
-    format!("{x:.1e}")
+    if x.is_finite() { format!("{x:.1e}") } else { overflowed(x) }
 }

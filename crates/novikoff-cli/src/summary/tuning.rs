@@ -32,8 +32,8 @@ pub fn figure(by: Metric, value: f64) -> String {
     }
 }
 
-/// The table, and what there is to say about it. The costs are those of so many rows.
-pub fn text(tuned: &Tuned, rows: f64) -> String {
+/// The table, and what there is to say about it. The costs are those of rows that count so much together.
+pub fn text(tuned: &Tuned, total: f64) -> String {
     let title = title(tuned.by);
     let mut head = vec!["λ", "cost", title, "±", ""];
     if tuned.parameter == Parameter::Smoothing {
@@ -41,7 +41,7 @@ pub fn text(tuned: &Tuned, rows: f64) -> String {
     }
     let mut lines = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for (at, tried) in tuned.path.iter().enumerate() {
-        lines.push(line(tuned, tried, rows, tuned.best == Some(at)));
+        lines.push(line(tuned, tried, total, tuned.best == Some(at)));
     }
     let mut text = format!("{} folds\n{}", tuned.folds, table(&lines));
     for remark in remarks(tuned) {
@@ -50,10 +50,10 @@ pub fn text(tuned: &Tuned, rows: f64) -> String {
     text
 }
 
-fn line(tuned: &Tuned, tried: &Tried, rows: f64, is_best: bool) -> Vec<String> {
+fn line(tuned: &Tuned, tried: &Tried, total: f64, is_best: bool) -> Vec<String> {
     let mut line = vec![number(tried.value)];
     if tuned.parameter == Parameter::Lambda {
-        line.push(cost(tried.value, rows).map_or_else(|| "∞".to_owned(), number));
+        line.push(cost(tried.value, total).map_or_else(|| "∞".to_owned(), number));
     }
     let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| figure(tuned.by, value));
     line.extend([shown(tried.mean), shown(tried.spread), remark_of(tuned, tried, is_best)]);
@@ -61,8 +61,8 @@ fn line(tuned: &Tuned, tried: &Tried, rows: f64, is_best: bool) -> Vec<String> {
 }
 
 /// C = 1/(λ·n); none without a penalty.
-fn cost(lambda: f64, rows: f64) -> Option<f64> {
-    (lambda > 0.0).then(|| 1.0 / (lambda * rows))
+fn cost(lambda: f64, total: f64) -> Option<f64> {
+    (lambda > 0.0).then(|| 1.0 / (lambda * total))
 }
 
 fn remark_of(tuned: &Tuned, tried: &Tried, is_best: bool) -> String {
@@ -101,12 +101,12 @@ pub fn remarks(tuned: &Tuned) -> Vec<String> {
 }
 
 /// The same as JSON, but for the model.
-pub fn as_json(tuned: &Tuned, rows: f64) -> Map<String, Value> {
+pub fn as_json(tuned: &Tuned, total: f64) -> Map<String, Value> {
     let parameter = if tuned.parameter == Parameter::Lambda { "lambda" } else { "smoothing" };
     let entry = |tried: &Tried| {
         let mut entry = Map::from_iter([(parameter.to_owned(), json!(tried.value))]);
         if tuned.parameter == Parameter::Lambda {
-            entry.insert("cost".to_owned(), json!(cost(tried.value, rows)));
+            entry.insert("cost".to_owned(), json!(cost(tried.value, total)));
         }
         entry.insert(key(tuned.by), json!(tried.mean));
         entry.insert("spread".to_owned(), json!(tried.spread));

@@ -110,6 +110,11 @@ impl Dataset<'_> {
         self.row_weights.get(i).copied().unwrap_or(1.0)
     }
 
+    /// What all rows count together: their weights, or how many they are. Costs are C = 1/(λ·n) of this n.
+    pub fn total_weight(&self) -> f64 {
+        if self.row_weights.is_empty() { self.len() as f64 } else { self.row_weights.iter().sum() }
+    }
+
     /// The factors that bring columns to one size. The terms of documents have been weighed already, and stay
     /// as they are.
     pub fn factors(&self, scale: Scale) -> Vec<f64> {

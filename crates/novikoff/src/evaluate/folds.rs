@@ -46,7 +46,7 @@ impl Folds {
             Strata::Targets(targets) => targets.len(),
         };
         if count < 2 {
-            return Err(Error::usage(format!("{count} folds are too few"))
+            return Err(Error::usage(format!("{count} is too few folds"))
                 .hint("two at least: one to learn from, one to measure by"));
         }
         if count > rows {

@@ -188,7 +188,7 @@ impl<'r> Splitter<'r> {
         };
         let mut fold = |word: &str, each: &mut dyn FnMut(&str)| {
             made.clear();
-            made.extend(word.chars().flat_map(char::to_lowercase));
+            lower(word, made);
             each(made);
         };
         let is_folded = |ascii: bool| recipe.keep_case || ascii;
@@ -227,6 +227,16 @@ impl<'r> Splitter<'r> {
                 for_each_gram(&line[start - 1..=end], lengths, made, &mut each);
             }
         }
+    }
+}
+
+/// Adds a word in lower case, as Unicode has it for whole words: a capital sigma at the end becomes ς, so
+/// that `ΣΊΣΥΦΟΣ` and `σίσυφος` are one word. No other letter's lower case depends on its place.
+fn lower(word: &str, lowered: &mut String) {
+    if word.contains('Σ') {
+        lowered.push_str(&word.to_lowercase());
+    } else {
+        lowered.extend(word.chars().flat_map(char::to_lowercase));
     }
 }
 
@@ -608,6 +618,18 @@ mod tests {
     }
 
     #[test]
+    fn words_are_lower_case_as_a_whole_so_that_a_last_sigma_is_one() {
+        let one = |recipe: &TextRecipe| {
+            assert_eq!(terms(recipe, "ΣΊΣΥΦΟΣ, ΟΔΟΣ'"), terms(recipe, "σίσυφος, οδος'"), "{recipe:?}");
+        };
+        one(&TextRecipe::default());
+        one(&TextRecipe { words: Some(Lengths { from: 1, to: 2 }), ..TextRecipe::default() });
+        let characters = Some(Lengths { from: 2, to: 9 });
+        one(&TextRecipe { words: None, characters, ..TextRecipe::default() });
+        assert_eq!(terms(&TextRecipe::default(), "ΣΊΣΥΦΟΣ Σ aΣb ÇA"), ["σίσυφος", "σ", "aσb", "ça"]);
+    }
+
+    #[test]
     fn terms_of_characters_stay_within_words() {
         let recipe =
             TextRecipe { words: None, characters: Some(Lengths { from: 3, to: 4 }), ..TextRecipe::default() };
@@ -622,6 +644,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn lower_case_is_that_of_whole_words(word in "[ΣΊσςÉİßa-cA-C']{0,8}") {
+            let mut lowered = String::new();
+            lower(&word, &mut lowered);
+            prop_assert_eq!(lowered, word.to_lowercase());
+        }
+
         #[test]
         fn every_way_of_splitting_agrees_with_the_plainest(
             text in "[ a-cA-Cé.'ÉΣ_0-9]{0,40}",

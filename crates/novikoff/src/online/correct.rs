@@ -18,7 +18,7 @@ pub(super) struct Example {
 
 /// An update: `step` times the row is added to one output, and subtracted from another unless that is
 /// [`NOBODY`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Update {
     pub(super) gains: u32,
     pub(super) loses: u32,

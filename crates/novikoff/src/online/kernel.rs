@@ -8,6 +8,7 @@
 
 use super::correct::{Example, Update, correct};
 use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
+use super::follow::{After, Decided, Visit};
 use super::linear::{Hypothesis, RowOutcome};
 use super::order::Sequence;
 use super::rule::Rule;
@@ -133,13 +134,24 @@ impl<'a, R: Rule> KernelLearner<'a, R> {
 
     /// Learns from the next rows of an epoch, at most [`BLOCK`], and passes the outcome of each to `report`.
     pub(crate) fn learn(&mut self, data: TrainingRows<'_>, ids: &[u32], mut report: impl FnMut(RowOutcome)) {
+        self.learn_and_tell(data, ids, |_, decided| report(decided.outcome));
+    }
+
+    /// The same, with all that was decided about each row.
+    fn learn_and_tell(
+        &mut self,
+        data: TrainingRows<'_>,
+        ids: &[u32],
+        mut report: impl FnMut(u32, Decided<'_>),
+    ) {
         self.score(ids);
         let (mut scores, mut updates) = (Vec::with_capacity(self.outputs), Vec::new());
         let capacity = Tile::capacity(self.precision);
         for (i, &id) in ids.iter().enumerate() {
             let (class, weight) = data.label(id);
             if weight <= 0.0 {
-                report(RowOutcome::default());
+                let (scheme, outcome) = (self.scheme, RowOutcome::default());
+                report(id, Decided { scheme, scores: &[], updates: &[], outcome });
                 continue;
             }
             self.tiles[i / capacity].scores_of(i % capacity, &mut scores);
@@ -154,8 +166,29 @@ impl<'a, R: Rule> KernelLearner<'a, R> {
                 self.comparisons += (ids.len() - i / capacity * capacity) as u64;
             }
             self.rounds += weight;
-            report(outcome);
+            report(id, Decided { scheme: self.scheme, scores: &scores, updates: &updates, outcome });
         }
+    }
+
+    /// The same, and tells the observer of every correction.
+    fn learn_followed(
+        &mut self,
+        data: TrainingRows<'_>,
+        ids: &[u32],
+        epoch: usize,
+        tally: &mut Tally,
+        observer: &mut dyn Observer,
+    ) {
+        let (mut entries, bias) = (Vec::new(), self.bias);
+        self.learn_and_tell(data, ids, |id, decided| {
+            tally.add(decided.outcome);
+            if decided.is_correction() {
+                let (row, class, _) = data.row(id);
+                row.collect_into(&mut entries);
+                let after = After { entries: &entries, bias, ..After::default() };
+                decided.tell(Visit { epoch, row: id.into(), class }, after, observer);
+            }
+        });
     }
 
     /// Adds a row's updates to the scores of the tiles that are not yet visited to their end.
@@ -260,7 +293,11 @@ impl<R: Rule> EpochLearner for KernelLearner<'_, R> {
     ) -> (Epoch, Flow) {
         let (mut tally, of) = (Tally::default(), data.rows.rows() as u64);
         for ids in sequence.rows().chunks(BLOCK) {
-            self.learn(data, ids, |outcome| tally.add(outcome));
+            if observer.follows_corrections() {
+                self.learn_followed(data, ids, epoch, &mut tally, observer);
+            } else {
+                self.learn(data, ids, |outcome| tally.add(outcome));
+            }
             let Tally { rows, errors, .. } = tally;
             if observer.observe(Progress::Learning { epoch, epochs, rows, of, errors }) == Flow::Stop {
                 return (tally.epoch(epoch), Flow::Stop);

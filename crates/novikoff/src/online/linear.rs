@@ -257,6 +257,34 @@ impl<R: Rule> LinearLearner<R> {
         }
     }
 
+    /// The scores that a row has now, computed as learning computes them.
+    pub(super) fn scores_into(&self, row: Row<'_>, id: u32, scores: &mut Vec<f64>) {
+        scores.clear();
+        scores.resize(self.scores.len(), 0.0);
+        match (self.scheme, &mut scores[..]) {
+            (Scheme::Two, [score]) => *score = row.dot(&self.weights.values) + self.weights.bias[0],
+            (_, scores) => self.weights.score(row, scores),
+        }
+        if let Some(own) = &self.own {
+            own.add_to(scores, id);
+        }
+    }
+
+    /// The squared length of a row, with the coordinate of the bias.
+    pub(super) fn norm_sq(&self, row: Row<'_>) -> f64 {
+        row.norm_sq() + self.bias * self.bias
+    }
+
+    /// The rule.
+    pub(super) fn rule(&self) -> &R {
+        &self.rule
+    }
+
+    /// The coordinate of the bias.
+    pub(super) fn bias(&self) -> f64 {
+        self.bias
+    }
+
     /// Resumes a run over these rows that made these mistakes in so many rounds.
     pub(crate) fn replay(&mut self, rows: &Matrix, mistakes: &[Mistake], rounds: f64) {
         for &Mistake { row, gains, loses, step, round } in mistakes {

@@ -1,6 +1,7 @@
 //! Epochs of a linear learner: over the rows in place, or over shuffled copies that a second thread makes.
 
 use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
+use super::follow::{Follower, Visit};
 use super::linear::{Hypothesis, LinearLearner};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
@@ -31,7 +32,7 @@ pub fn train<R: Rule>(
     if let Some(delta) = plan.own_feature {
         learner = learner.with_own_feature(delta, data.rows.rows());
     }
-    let is_copied = copies_rows(plan, data.rows, &learner);
+    let is_copied = copies_rows(plan, data.rows, &learner) && !observer.follows_corrections();
     let (learner, EpochRun { termination, trace, best }) = thread::scope(|scope| {
         let copies =
             if is_copied { ShuffledCopies::spawn(scope, data, plan.seed, plan.epochs) } else { None };
@@ -99,6 +100,11 @@ impl<R: Rule> EpochLearner for LinearEpochs<'_, R> {
         observer: &mut dyn Observer,
     ) -> (Epoch, Flow) {
         let (mut tally, of) = (Tally::default(), data.rows.rows() as u64);
+        if observer.follows_corrections() {
+            let flow =
+                learn_followed(&mut self.learner, data, sequence, &mut tally, (epoch, epochs), observer);
+            return (tally.epoch(epoch), flow);
+        }
         let report = |Tally { rows, errors, .. }: &Tally| {
             observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of, errors: *errors })
         };
@@ -204,6 +210,30 @@ fn learn_copies<R: Rule>(
         }
         if is_last {
             break;
+        }
+    }
+    Flow::Continue
+}
+
+/// Learns from the rows in place, and tells the observer of every correction.
+fn learn_followed<R: Rule>(
+    learner: &mut LinearLearner<R>,
+    data: TrainingRows<'_>,
+    sequence: &Sequence,
+    tally: &mut Tally,
+    (epoch, epochs): (usize, usize),
+    observer: &mut dyn Observer,
+) -> Flow {
+    let (mut follower, of) = (Follower::default(), data.rows.rows() as u64);
+    for (_, window) in sequence.windows() {
+        for &i in window {
+            let (row, class, weight) = data.row(i);
+            let visit = Visit { epoch, row: i.into(), class };
+            tally.add(follower.learn(learner, (row, i, weight), visit, observer));
+        }
+        let Tally { rows, errors, .. } = *tally;
+        if observer.observe(Progress::Learning { epoch, epochs, rows, of, errors }) == Flow::Stop {
+            return Flow::Stop;
         }
     }
     Flow::Continue

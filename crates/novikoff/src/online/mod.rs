@@ -7,6 +7,7 @@
 mod budget;
 mod correct;
 mod epochs;
+mod follow;
 mod kernel;
 mod linear;
 mod linear_epochs;

@@ -1,7 +1,9 @@
 //! One pass over a stream that is not stored: features and classes are added as they occur.
 
+use super::follow::{Follower, Visit};
 use super::linear::{Hypothesis, LinearLearner, RowOutcome};
 use super::rule::Rule;
+use crate::control::Observer;
 use crate::data::Row;
 use crate::model::Weights;
 use crate::multiclass::Scheme;
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug)]
 pub struct Stream<R> {
     learner: LinearLearner<R>,
+    follower: Follower,
     classes: usize,
     rows: u64,
     wrong: u64,
@@ -53,7 +56,15 @@ impl<R: Rule> Stream<R> {
     /// A learner of zero weights. More than two classes are learned jointly.
     pub fn new(rule: R, bias: Bias, hypothesis: Hypothesis) -> Self {
         let learner = LinearLearner::new(rule, Scheme::Two, 2, 0, bias, hypothesis);
-        Self { learner, classes: 2, rows: 0, wrong: 0, mistakes: 0, updates: 0 }
+        Self {
+            learner,
+            follower: Follower::default(),
+            classes: 2,
+            rows: 0,
+            wrong: 0,
+            mistakes: 0,
+            updates: 0,
+        }
     }
 
     /// Reserves weights for rows of so many features and classes.
@@ -69,6 +80,24 @@ impl<R: Rule> Stream<R> {
     #[inline]
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> RowOutcome {
         let outcome = self.learner.learn(row, 0, class, weight);
+        self.count(outcome)
+    }
+
+    /// The same, and tells the observer of every correction.
+    pub(crate) fn learn_followed(
+        &mut self,
+        row: Row<'_>,
+        class: u32,
+        weight: f64,
+        observer: &mut dyn Observer,
+    ) -> RowOutcome {
+        let visit = Visit { epoch: 1, row: self.rows, class };
+        let outcome = self.follower.learn(&mut self.learner, (row, 0, weight), visit, observer);
+        self.count(outcome)
+    }
+
+    #[inline]
+    fn count(&mut self, outcome: RowOutcome) -> RowOutcome {
         self.rows += 1;
         self.wrong += u64::from(outcome.wrong);
         self.mistakes += u64::from(outcome.mistakes);

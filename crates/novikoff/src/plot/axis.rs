@@ -7,6 +7,10 @@ use super::text;
 pub(super) enum Spacing {
     /// Equal steps lie equally far apart.
     Even,
+    /// The same for whole numbers, such as epochs: nothing is written between them.
+    Whole,
+    /// Even up to [`EVEN`] on both sides of zero, and from there on logarithmic.
+    SignedLogarithmic,
     /// Equal factors lie equally far apart; numbers that are not positive have no place.
     Logarithmic,
 }
@@ -15,11 +19,14 @@ pub(super) enum Spacing {
 /// inverse.
 const BEYOND: f64 = 1e280;
 
+/// As far as this from zero a [`Spacing::SignedLogarithmic`] axis is even.
+pub(super) const EVEN: f64 = 3.0;
+
 /// A range of numbers along a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     spacing: Spacing,
-    /// The ends; logarithms where the spacing says so.
+    /// The ends, as [`raw`] has them.
     low: f64,
     high: f64,
 }
@@ -44,8 +51,8 @@ impl Axis {
         }
         // One number, or several that are hardly apart, stand in the middle.
         let least = match spacing {
-            Spacing::Even => 1e-9 * low.abs().max(high.abs()).max(1e-200),
-            Spacing::Logarithmic => 0.05,
+            Spacing::Even | Spacing::Whole => 1e-9 * low.abs().max(high.abs()).max(1e-200),
+            Spacing::SignedLogarithmic | Spacing::Logarithmic => 0.05,
         };
         if high - low < least {
             let room = if low == 0.0 { 1.0 } else { (0.1 * low.abs()).max(0.5 * least) };
@@ -62,37 +69,74 @@ impl Axis {
         Some(share.clamp(-1.0, 2.0))
     }
 
+    /// How numbers are spread along it.
+    pub(super) fn spacing(&self) -> Spacing {
+        self.spacing
+    }
+
     /// The numbers at both ends.
     pub(super) fn ends(&self) -> (f64, f64) {
-        let back = |x: f64| if self.spacing == Spacing::Logarithmic { 10f64.powf(x) } else { x };
-        (back(self.low), back(self.high))
+        (self.number_at(0.0), self.number_at(1.0))
+    }
+
+    /// The number that stands at a share of the way from the first to the last.
+    pub(super) fn number_at(&self, share: f64) -> f64 {
+        let x = (1.0 - share) * self.low + share * self.high;
+        match self.spacing {
+            Spacing::Even | Spacing::Whole => x,
+            Spacing::Logarithmic => 10f64.powf(x),
+            Spacing::SignedLogarithmic if x.abs() <= EVEN => x,
+            Spacing::SignedLogarithmic => x.signum() * (EVEN + (x.abs() - EVEN).exp_m1()),
+        }
     }
 
     /// Round numbers within the ends, about so many or fewer, with what to write there.
     pub(super) fn ticks(&self, about: usize) -> Vec<(f64, String)> {
         match self.spacing {
-            Spacing::Even => even_ticks(self.low, self.high, about),
+            Spacing::Even => even_ticks((self.low, self.high), about, 0.0),
+            Spacing::Whole => even_ticks((self.low, self.high), about, 1.0),
+            Spacing::SignedLogarithmic => self.signed_ticks(about),
             Spacing::Logarithmic => logarithmic_ticks(self.low, self.high, about),
         }
+    }
+
+    /// Zero, ±2, and some powers of ten beyond.
+    fn signed_ticks(&self, about: usize) -> Vec<(f64, String)> {
+        let (low, high) = self.ends();
+        let decades = |end: f64| if end > 0.0 { end.log10().floor() as i32 } else { 0 };
+        let most = decades(-low).max(decades(high)).max(1) as usize;
+        let powers = (1..=most as i32).step_by(most.div_ceil(about.max(2) / 2)).map(|p| 10f64.powi(p));
+        let sizes: Vec<f64> = std::iter::once(2.0).chain(powers).collect();
+        let negative = sizes.iter().rev().map(|size| -size);
+        let all = negative.chain([0.0]).chain(sizes.iter().copied());
+        let within = all.filter(|x| (low..=high).contains(x));
+        within.map(|x| (x, text::tick(x, if x == 0.0 { 1.0 } else { x.abs() }))).collect()
     }
 }
 
 fn raw(x: f64, spacing: Spacing) -> Option<f64> {
     match spacing {
         _ if x.is_nan() => None,
-        Spacing::Even => Some(x.clamp(-BEYOND, BEYOND)),
+        Spacing::Even | Spacing::Whole => Some(x.clamp(-BEYOND, BEYOND)),
+        Spacing::SignedLogarithmic if x.abs() <= EVEN => Some(x),
+        Spacing::SignedLogarithmic => {
+            let size = x.abs().min(BEYOND);
+            Some(x.signum() * (EVEN + (size - EVEN).ln_1p()))
+        }
         Spacing::Logarithmic => (x > 0.0).then(|| x.clamp(1.0 / BEYOND, BEYOND).log10()),
     }
 }
 
-fn even_ticks(low: f64, high: f64, about: usize) -> Vec<(f64, String)> {
+/// Multiples of 1, 2 or 5 times a power of ten, which are `least` apart at least.
+fn even_ticks((low, high): (f64, f64), about: usize, least: f64) -> Vec<(f64, String)> {
     let rough = (high - low) / about.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .map(|m| m * power)
         .into_iter()
         .find(|step| *step >= rough * 0.999)
-        .unwrap_or(rough);
+        .unwrap_or(rough)
+        .max(least);
     let (first, last) = ((low / step).ceil(), (high / step).floor());
     if !(step > 0.0 && step.is_finite() && last - first < 100.0) {
         return Vec::new();
@@ -132,9 +176,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_number_has_a_place_between_the_ends(
-            numbers in prop::collection::vec(any_number(), 0..20), log in any::<bool>(), about in 1usize..8,
+            numbers in prop::collection::vec(any_number(), 0..20), spacing in 0usize..4, about in 1usize..8,
         ) {
-            let spacing = if log { Spacing::Logarithmic } else { Spacing::Even };
+            let all = [Spacing::Even, Spacing::Whole, Spacing::SignedLogarithmic, Spacing::Logarithmic];
+            let spacing = all[spacing];
+            let log = spacing == Spacing::Logarithmic;
             let axis = Axis::around(numbers.iter().copied(), spacing);
             for x in numbers {
                 match axis.place(x) {
@@ -163,5 +209,8 @@ mod tests {
         assert_eq!(written(-3.0, 7.0, Spacing::Even), "0 5");
         assert_eq!(written(0.1, 30.0, Spacing::Logarithmic), "0.1 1 10");
         assert_eq!(written(0.9, 6.0, Spacing::Logarithmic), "1 2 5");
+        assert_eq!(written(0.96, 3.04, Spacing::Whole), "1 2 3");
+        assert_eq!(written(0.0, 31.0, Spacing::Whole), "0 10 20 30");
+        assert_eq!(written(-1.5, 2e4, Spacing::SignedLogarithmic), "0 2 10 1000");
     }
 }

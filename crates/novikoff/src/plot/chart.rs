@@ -55,6 +55,11 @@ impl Scale {
         Self { name: name.to_owned(), spacing: Spacing::Even, reaching: Vec::new() }
     }
 
+    /// Evenly spread whole numbers, such as epochs.
+    pub fn whole(name: &str) -> Self {
+        Self { spacing: Spacing::Whole, ..Self::even(name) }
+    }
+
     /// Spread by factors: for fractions of an epoch, or bounds far above what they bound.
     pub fn logarithmic(name: &str) -> Self {
         Self { spacing: Spacing::Logarithmic, ..Self::even(name) }
@@ -201,7 +206,7 @@ impl Chart<'_> {
 }
 
 fn has_place(x: f64, spacing: Spacing) -> bool {
-    !x.is_nan() && (spacing == Spacing::Even || x > 0.0)
+    !x.is_nan() && (spacing != Spacing::Logarithmic || x > 0.0)
 }
 
 fn sample(n: usize, look: Look) -> impl Fn(&mut Sheet, Place) {

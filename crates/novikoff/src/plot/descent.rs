@@ -2,11 +2,11 @@
 
 use super::axis::{Axis, Spacing};
 use super::frame::{ABOVE, BELOW, Frame, Sample, legend};
-use super::sheet::{Place, Sheet, px};
+use super::outline::Grid;
+use super::sheet::Sheet;
 use super::style::Tone;
 use super::{Picture, nothing};
 use rayon::prelude::*;
-use std::fmt::Write as _;
 
 /// Steps over a function of two variables.
 ///
@@ -97,50 +97,8 @@ impl Descent<'_> {
         let Some(most) = sorted.len().checked_sub(1) else { return Vec::new() };
         let mut levels: Vec<f64> = (0..LEVELS).map(|k| sorted[most * (2 * k + 1) / (2 * LEVELS)]).collect();
         levels.dedup();
-        let place = |(x, y): (f64, f64)| frame.at(x, y).unwrap_or((frame.left, frame.top));
-        levels.iter().map(|level| contour(&grid, CELLS + 1, *level, &|i| place(at(i)))).collect()
-    }
-}
-
-/// Where a function on a grid, so many columns wide, passes a level: marching squares, a straight line a
-/// cell, two at a saddle.
-fn contour(grid: &[f64], columns: usize, level: f64, place: &dyn Fn(usize) -> Place) -> String {
-    let mut path = String::new();
-    for corner in (0..grid.len() - columns).filter(|i| i % columns + 1 < columns) {
-        let corners = [corner, corner + 1, corner + columns + 1, corner + columns];
-        if corners.iter().any(|&i| !grid[i].is_finite()) {
-            continue;
-        }
-        let mut crossings = Vec::new();
-        for side in 0..4 {
-            let (i, j) = (corners[side], corners[(side + 1) % 4]);
-            if (grid[i] < level) != (grid[j] < level) {
-                let share = ((level - grid[i]) / (grid[j] - grid[i])).clamp(0.0, 1.0);
-                let (from, to) = (place(i), place(j));
-                crossings.push((from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1)));
-            }
-        }
-        for pair in crossings.chunks_exact(2) {
-            let _ = write!(path, "M{} {}L{} {}", px(pair[0].0), px(pair[0].1), px(pair[1].0), px(pair[1].1));
-        }
-    }
-    path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_contour_of_a_circle_is_a_circle() {
-        let columns = 21;
-        let point = |i: usize| ((i % columns) as f64 - 10.0, (i / columns) as f64 - 10.0);
-        let grid: Vec<f64> = (0..columns * columns).map(|i| point(i).0.hypot(point(i).1)).collect();
-        let path = contour(&grid, columns, 6.5, &|i| point(i));
-        let numbers: Vec<f64> = path.split(['M', 'L', ' ']).filter_map(|n| n.parse().ok()).collect();
-        assert!(numbers.len() > 80);
-        for at in numbers.chunks_exact(2) {
-            assert!((at[0].hypot(at[1]) - 6.5).abs() < 0.12, "{at:?}");
-        }
+        let place = |i: usize| frame.at(at(i).0, at(i).1).unwrap_or((frame.left, frame.top));
+        let grid = Grid { columns: CELLS + 1, values: grid, place: &place };
+        levels.iter().map(|level| grid.lines(*level)).collect()
     }
 }

@@ -1,11 +1,11 @@
 //! Losses over the margin, and below them where a model's rows stand.
 
-use super::axis::{Axis, Spacing};
+use super::axis::{Axis, EVEN, Spacing};
 use super::chart::histogram;
-use super::frame::{ABOVE, BELOW, Entry, Frame, legend};
+use super::frame::{ABOVE, BELOW, Entry, Frame, legend, tick_room};
 use super::sheet::{Place, Sheet};
 use super::style::Tone;
-use super::{Picture, nothing};
+use super::{Picture, WIDTH, nothing};
 use crate::loss::LossName;
 
 /// What losses are functions of.
@@ -41,38 +41,70 @@ pub struct Losses<'a> {
     pub values: &'a [f64],
 }
 
-/// Wider than this, and the histogram has an axis of its own: the losses would be squeezed into a corner.
-const SHARED: f64 = 10.0;
+/// Margins that are spread wider than this stand on an axis that is logarithmic beyond ±[`EVEN`]: the losses
+/// would be squeezed into a corner.
+const WIDE: f64 = 10.0;
 const BINS: usize = 48;
 /// Margins around 0 and 1, where losses differ.
 const MARGINS: (f64, f64) = (-1.5, 2.5);
 const HIGHEST: f64 = 3.5;
+/// Steps of a curve.
+const POINTS: u32 = 200;
+const LOSSES_HEIGHT: f64 = 130.0;
+const ROWS_HEIGHT: f64 = 80.0;
 
 impl Losses<'_> {
     /// Draws it.
     pub fn draw(&self) -> Picture {
-        let mut values: Vec<f64> = self.values.iter().copied().filter(|x| x.is_finite()).collect();
-        if values.is_empty() {
+        let Some(x) = self.x_axis() else {
             return nothing(self.title, self.description, "There are no rows to draw.");
-        }
-        values.sort_by(f64::total_cmp);
-        let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
-        let spread = (at(0.005), at(0.995));
-        let (upper, lower) = match self.over {
-            Over::Residual => (spread, spread),
-            Over::Margin => {
-                let both = (spread.0.min(MARGINS.0), spread.1.max(MARGINS.1));
-                if both.1 - both.0 <= SHARED {
-                    (both, both)
-                } else {
-                    (MARGINS, (spread.0.min(0.0), spread.1.max(0.0)))
-                }
-            }
         };
+        let counts = Counts::of(self.finite(), &x);
+        let (losses, rows) = (self.loss_axis(&x), counts.axis());
+        // Both boxes have the same axis below, and stand above one another.
+        let left = tick_room(&losses).max(tick_room(&rows));
+        let frame =
+            |y: Axis, top: f64, height: f64| Frame { x, y, left, top, width: WIDTH - left - 12.0, height };
         let mut sheet = Sheet::default();
-        let bottom = self.draw_losses(&mut sheet, upper);
-        let height = self.draw_histogram(&mut sheet, &values, lower, bottom + ABOVE);
-        Picture::new(self.title, self.description, height, sheet)
+        let top = self.draw_legend(&mut sheet) + ABOVE;
+        self.draw_losses(&mut sheet, &frame(losses, top, LOSSES_HEIGHT));
+        let top = top + LOSSES_HEIGHT + BELOW + ABOVE;
+        self.draw_histogram(&mut sheet, &frame(rows, top, ROWS_HEIGHT), &counts);
+        Picture::new(self.title, self.description, top + ROWS_HEIGHT + BELOW + 2.0, sheet)
+    }
+
+    fn finite(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().copied().filter(|x| x.is_finite())
+    }
+
+    /// The axis of both boxes, around all but the most extreme values; `None` if there are none.
+    fn x_axis(&self) -> Option<Axis> {
+        let mut values: Vec<f64> = self.finite().collect();
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        let at = |share: f64| values[(last as f64 * share).round() as usize];
+        let (low, high) = (at(0.005), at(0.995));
+        if self.over == Over::Residual {
+            return Some(Axis::exactly([low, high], Spacing::Even));
+        }
+        let (low, high) = (low.min(MARGINS.0), high.max(MARGINS.1));
+        let spacing = if high - low > WIDE { Spacing::SignedLogarithmic } else { Spacing::Even };
+        Some(Axis::exactly([low, high], spacing))
+    }
+
+    /// Which of the losses that are drawn lie nowhere below the zero-one loss, and which do: their names.
+    pub fn domination(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let (above, below): (Vec<_>, Vec<_>) =
+            self.shown().into_iter().partition(|(_, loss, _)| loss.dominating_factor().is_some());
+        let names =
+            |losses: Vec<(&'static str, LossName, f64)>| losses.into_iter().map(|(name, ..)| name).collect();
+        (names(above), names(below))
+    }
+
+    /// Beyond this distance from zero, in both directions, the axis of these values is logarithmic; `None` if
+    /// it is even.
+    pub fn even_up_to(&self) -> Option<f64> {
+        self.x_axis().filter(|x| x.spacing() == Spacing::SignedLogarithmic).map(|_| EVEN)
     }
 
     fn x_name(&self) -> &'static str {
@@ -86,38 +118,45 @@ impl Losses<'_> {
     fn shown(&self) -> Vec<(&'static str, LossName, f64)> {
         match self.over {
             Over::Residual => self.own.into_iter().map(|loss| (loss.name(), loss, 1.0)).collect(),
-            Over::Margin => vec![
-                ("hinge", LossName::Hinge, 1.0),
-                ("squared hinge", LossName::SquaredHinge, 1.0),
-                ("logistic, in bits", LossName::Logistic, std::f64::consts::LOG2_E),
-                ("exponential", LossName::Exponential, 1.0),
-                ("hinge at zero", LossName::HingeAtZero, 1.0),
-            ],
+            Over::Margin => {
+                let mut shown = vec![
+                    ("hinge", LossName::Hinge, 1.0),
+                    ("squared hinge", LossName::SquaredHinge, 1.0),
+                    ("logistic, in bits", LossName::Logistic, std::f64::consts::LOG2_E),
+                    ("exponential", LossName::Exponential, 1.0),
+                    ("hinge at zero", LossName::HingeAtZero, 1.0),
+                ];
+                let own = self.own.filter(|own| shown.iter().all(|(_, loss, _)| loss != own));
+                shown.extend(own.map(|own| (own.name(), own, 1.0)));
+                shown
+            }
         }
     }
 
-    fn draw_losses(&self, sheet: &mut Sheet, (low, high): (f64, f64)) -> f64 {
-        let x = Axis::exactly([low, high], Spacing::Even);
+    fn value(&self, loss: LossName, factor: f64, x: f64) -> f64 {
+        let target = if self.over == Over::Margin { 1.0 } else { 0.0 };
+        factor * loss.value(target, x)
+    }
+
+    fn width(&self, loss: LossName) -> f64 {
+        if self.own == Some(loss) { 3.2 } else { 1.5 }
+    }
+
+    fn loss_axis(&self, x: &Axis) -> Axis {
         let (low, high) = x.ends();
-        let shown = self.shown();
-        let value = |loss: LossName, factor: f64, x: f64| match self.over {
-            Over::Margin => factor * loss.value(1.0, x),
-            Over::Residual => factor * loss.value(0.0, x),
-        };
+        let at_ends =
+            |(_, loss, f): (&str, LossName, f64)| self.value(loss, f, low).max(self.value(loss, f, high));
         let highest = match self.over {
             Over::Margin => HIGHEST,
-            Over::Residual => shown
-                .iter()
-                .map(|(_, loss, f)| value(*loss, *f, low).max(value(*loss, *f, high)))
-                .fold(0.0, f64::max),
+            Over::Residual => self.shown().into_iter().map(at_ends).fold(0.0, f64::max),
         };
-        let width = |loss: LossName| if self.own == Some(loss) { 3.2 } else { 1.5 };
-        let samples: Vec<_> = (shown.iter().enumerate())
-            .map(|(n, (_, loss, _))| {
-                let width = width(*loss);
-                move |sheet: &mut Sheet, (x, y): Place| sheet.curve(&[(x - 10.0, y), (x + 10.0, y)], n, width)
-            })
-            .collect();
+        Axis::exactly([0.0, highest], Spacing::Even)
+    }
+
+    fn draw_legend(&self, sheet: &mut Sheet) -> f64 {
+        let shown = self.shown();
+        let samples: Vec<_> =
+            shown.iter().enumerate().map(|(n, (_, loss, _))| sample(n, self.width(*loss))).collect();
         let zero_one = |sheet: &mut Sheet, (x, y): Place| step(sheet, &[(x - 10.0, y), (x + 10.0, y)]);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         if self.over == Over::Margin {
@@ -125,64 +164,80 @@ impl Losses<'_> {
         }
         entries
             .extend(shown.iter().zip(&samples).map(|((name, ..), sample)| ((*name).to_owned(), sample as _)));
-        let top = legend(sheet, 0.0, &entries) + ABOVE;
-        let frame = Frame::across(x, Axis::exactly([0.0, highest], Spacing::Even), top, 130.0);
+        legend(sheet, 0.0, &entries)
+    }
+
+    fn draw_losses(&self, sheet: &mut Sheet, frame: &Frame) {
         frame.draw(sheet, self.x_name(), "loss");
         let mut drawn = Sheet::default();
+        let (low, high) = frame.x.ends();
         if self.over == Over::Margin {
             step(&mut drawn, &frame.places(&[(low, 1.0), (0.0, 1.0), (0.0, 0.0), (high, 0.0)]));
         }
-        for (n, (_, loss, factor)) in shown.iter().enumerate() {
-            let through: Vec<_> = (0..=160).map(|i| low + (high - low) * f64::from(i) / 160.0).collect();
-            let points: Vec<_> = through.into_iter().map(|x| (x, value(*loss, *factor, x))).collect();
-            drawn.curve(&frame.places(&points), n, width(*loss));
+        for (n, (_, loss, factor)) in self.shown().into_iter().enumerate() {
+            let through = (0..=POINTS).map(|i| frame.x.number_at(f64::from(i) / f64::from(POINTS)));
+            let points: Vec<_> = through.map(|x| (x, self.value(loss, factor, x))).collect();
+            drawn.curve(&frame.places(&points), n, self.width(loss));
         }
         frame.add_clipped(sheet, &drawn);
-        top + 130.0 + BELOW
     }
 
     /// Rows beyond the ends are counted at the ends.
-    fn draw_histogram(&self, sheet: &mut Sheet, values: &[f64], (low, high): (f64, f64), top: f64) -> f64 {
-        let x = Axis::exactly([low, high], Spacing::Even);
-        let (low, high) = x.ends();
-        let mut counts = vec![0.0; BINS];
-        for value in values {
-            let share = (value - low) / (high - low);
-            counts[((share * BINS as f64).max(0.0) as usize).min(BINS - 1)] += 1.0;
-        }
-        let edges: Vec<f64> = (0..=BINS).map(|i| low + (high - low) * i as f64 / BINS as f64).collect();
-        let most = counts.iter().copied().fold(1.0, f64::max);
-        let frame = Frame::across(x, Axis::exactly([0.0, 1.05 * most], Spacing::Even), top, 80.0);
-        let what =
-            if self.over == Over::Margin { "rows with this margin" } else { "rows with this residual" };
-        frame.draw(sheet, self.x_name(), what);
+    fn draw_histogram(&self, sheet: &mut Sheet, frame: &Frame, counts: &Counts) {
+        let is_margin = self.over == Over::Margin;
+        frame.draw(
+            sheet,
+            self.x_name(),
+            if is_margin { "rows with this margin" } else { "rows with this residual" },
+        );
         let mut drawn = Sheet::default();
-        match frame.at(0.0, 0.0).filter(|_| self.over == Over::Margin && low < 0.0) {
-            // Mistakes stand left of zero.
+        let Counts { edges, rows } = counts;
+        let bars = |wanted: fn(f64) -> bool| -> Vec<f64> {
+            rows.iter().zip(edges).map(|(n, from)| if wanted(*from) { *n } else { 0.0 }).collect()
+        };
+        match frame.at(0.0, 0.0).filter(|_| is_margin) {
+            // Mistakes stand left of zero, where a bar ends.
             Some((zero, _)) => {
-                let (left, right): (Vec<f64>, Vec<f64>) = (0..BINS)
-                    .map(|i| {
-                        if edges[i + 1] / 2.0 + edges[i] / 2.0 < 0.0 {
-                            (counts[i], 0.0)
-                        } else {
-                            (0.0, counts[i])
-                        }
-                    })
-                    .unzip();
-                drawn.area(histogram(&frame, &edges, &left), Tone::Series(1), 0.9);
-                drawn.area(histogram(&frame, &edges, &right), Tone::Series(0), 0.9);
-                drawn.line(
-                    (zero, frame.top),
-                    (zero, frame.top + frame.height),
-                    Tone::Ink,
-                    &[("stroke-width", "1.2".into())],
-                );
+                drawn.area(histogram(frame, edges, &bars(|from| from < 0.0)), Tone::Series(1), 0.9);
+                drawn.area(histogram(frame, edges, &bars(|from| from >= 0.0)), Tone::Series(0), 0.9);
+                let (top, bottom) = (frame.top, frame.top + frame.height);
+                drawn.line((zero, top), (zero, bottom), Tone::Ink, &[("stroke-width", "1.2".into())]);
             }
-            None => drawn.area(histogram(&frame, &edges, &counts), Tone::Series(0), 0.9),
+            None => drawn.area(histogram(frame, edges, rows), Tone::Series(0), 0.9),
         }
         frame.add_clipped(sheet, &drawn);
-        top + 80.0 + BELOW + 2.0
     }
+}
+
+/// How many values lie between two edges.
+struct Counts {
+    edges: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl Counts {
+    /// Edges are equally far apart on the axis; zero is one, too.
+    fn of(values: impl Iterator<Item = f64>, x: &Axis) -> Self {
+        let mut edges: Vec<f64> = (0..=BINS).map(|i| x.number_at(i as f64 / BINS as f64)).collect();
+        let zero = edges.partition_point(|edge| *edge < 0.0);
+        if (1..edges.len()).contains(&zero) && edges[zero] != 0.0 {
+            edges.insert(zero, 0.0);
+        }
+        let mut rows = vec![0.0; edges.len() - 1];
+        for value in values {
+            rows[(edges.partition_point(|edge| *edge <= value).max(1) - 1).min(edges.len() - 2)] += 1.0;
+        }
+        Self { edges, rows }
+    }
+
+    fn axis(&self) -> Axis {
+        let most = self.rows.iter().copied().fold(1.0, f64::max);
+        Axis::exactly([0.0, 1.05 * most], Spacing::Whole)
+    }
+}
+
+fn sample(n: usize, width: f64) -> impl Fn(&mut Sheet, Place) {
+    move |sheet, (x, y)| sheet.curve(&[(x - 10.0, y), (x + 10.0, y)], n, width)
 }
 
 fn step(sheet: &mut Sheet, places: &[Place]) {

@@ -16,8 +16,10 @@ mod descent;
 mod frame;
 mod images;
 mod losses;
+mod outline;
 mod points;
 mod projection;
+mod regions;
 mod sheet;
 mod style;
 mod text;
@@ -30,6 +32,7 @@ pub use images::{Image, Images};
 pub use losses::{Losses, Over};
 pub use points::{Dot, Points};
 pub use projection::{across, sample};
+pub use regions::{Levels, Regions, Scores};
 pub use style::stylesheet;
 pub use text::{number, tidy};
 

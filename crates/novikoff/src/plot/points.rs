@@ -13,7 +13,7 @@ pub struct Dot {
     pub x: f64,
     /// Upwards.
     pub y: f64,
-    /// 0 for the negative class, 1 for the positive one.
+    /// The number of its class; of two, 0 for the negative and 1 for the positive one.
     pub class: usize,
     /// Whether the hyperplane rests on it.
     pub support: bool,
@@ -59,23 +59,48 @@ pub struct Points<'a> {
 
 /// As long as one axis is no more than so many times as long as the other, both get the same unit.
 const EQUAL_WITHIN: f64 = 4.0;
-const HEIGHT: f64 = 250.0;
+pub(super) const HEIGHT: f64 = 250.0;
+
+/// The rows that have a place.
+pub(super) fn drawable(dots: &[Dot]) -> impl Iterator<Item = &Dot> {
+    dots.iter().filter(|dot| dot.x.is_finite() && dot.y.is_finite())
+}
+
+fn spans(dots: &[Dot]) -> [(f64, f64); 2] {
+    let ends = |of: fn(&Dot) -> f64| Axis::around(drawable(dots).map(of), Spacing::Even).ends();
+    [ends(|dot| dot.x), ends(|dot| dot.y)]
+}
+
+fn have_equal_units([x, y]: [(f64, f64); 2]) -> bool {
+    let wide = (WIDTH - 50.0) / HEIGHT;
+    (1.0 / EQUAL_WITHIN..=EQUAL_WITHIN).contains(&((x.1 - x.0) / (y.1 - y.0) / wide))
+}
+
+/// A box around rows; where that leaves neither direction thin, with the same unit in both.
+pub(super) fn frame_around(dots: &[Dot], top: f64) -> Frame {
+    let [mut x, mut y] = spans(dots);
+    let axis = |(low, high): (f64, f64)| Axis::exactly([low, high], Spacing::Even);
+    let left = tick_room(&axis(y));
+    let width = WIDTH - left - 12.0;
+    if have_equal_units([x, y]) {
+        let unit = ((x.1 - x.0) / width).max((y.1 - y.0) / HEIGHT);
+        let widened = |(low, high): (f64, f64), pixels: f64| {
+            let (middle, half) = (low / 2.0 + high / 2.0, unit * pixels / 2.0);
+            (middle - half, middle + half)
+        };
+        (x, y) = (widened(x, width), widened(y, HEIGHT));
+    }
+    Frame { x: axis(x), y: axis(y), left, top, width, height: HEIGHT }
+}
 
 impl Points<'_> {
     /// Whether both axes have the same unit, so that right angles look right.
     pub fn has_equal_units(&self) -> bool {
-        let [x, y] = self.spans();
-        let wide = (WIDTH - 50.0) / HEIGHT;
-        (1.0 / EQUAL_WITHIN..=EQUAL_WITHIN).contains(&((x.1 - x.0) / (y.1 - y.0) / wide))
+        have_equal_units(spans(self.dots))
     }
 
     fn drawable(&self) -> impl Iterator<Item = &Dot> {
-        self.dots.iter().filter(|dot| dot.x.is_finite() && dot.y.is_finite())
-    }
-
-    fn spans(&self) -> [(f64, f64); 2] {
-        let ends = |of: fn(&Dot) -> f64| Axis::around(self.drawable().map(of), Spacing::Even).ends();
-        [ends(|dot| dot.x), ends(|dot| dot.y)]
+        drawable(self.dots)
     }
 
     /// Draws it.
@@ -85,29 +110,13 @@ impl Points<'_> {
         }
         let mut sheet = Sheet::default();
         let top = self.draw_legend(&mut sheet) + ABOVE;
-        let frame = self.frame(top);
+        let frame = frame_around(self.dots, top);
         frame.draw(&mut sheet, self.axes[0], self.axes[1]);
         let mut drawn = Sheet::default();
         self.draw_rows(&mut drawn, &frame);
         self.draw_plane(&mut drawn, &frame);
         frame.add_clipped(&mut sheet, &drawn);
         Picture::new(self.title, self.description, top + HEIGHT + BELOW + 2.0, sheet)
-    }
-
-    fn frame(&self, top: f64) -> Frame {
-        let [mut x, mut y] = self.spans();
-        let axis = |(low, high): (f64, f64)| Axis::exactly([low, high], Spacing::Even);
-        let left = tick_room(&axis(y));
-        let width = WIDTH - left - 12.0;
-        if self.has_equal_units() {
-            let unit = ((x.1 - x.0) / width).max((y.1 - y.0) / HEIGHT);
-            let widened = |(low, high): (f64, f64), pixels: f64| {
-                let (middle, half) = (low / 2.0 + high / 2.0, unit * pixels / 2.0);
-                (middle - half, middle + half)
-            };
-            (x, y) = (widened(x, width), widened(y, HEIGHT));
-        }
-        Frame { x: axis(x), y: axis(y), left, top, width, height: HEIGHT }
     }
 
     fn draw_rows(&self, sheet: &mut Sheet, frame: &Frame) {
@@ -197,7 +206,7 @@ impl Points<'_> {
 }
 
 /// Negative rows are orange squares, positive ones blue dots.
-fn tone(class: usize) -> usize {
+pub(super) fn tone(class: usize) -> usize {
     1 - class.min(1)
 }
 

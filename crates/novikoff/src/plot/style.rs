@@ -15,6 +15,8 @@ pub(super) enum Tone {
     Paper,
     /// The n-th of several things that are told apart; they repeat after [`SERIES`].
     Series(usize),
+    /// The ground beneath the n-th of them.
+    Tint(usize),
 }
 
 /// Tones that can be told apart, by people with any colour vision: after Okabe and Ito, darker on light
@@ -22,7 +24,7 @@ pub(super) enum Tone {
 pub(super) const SERIES: usize = 6;
 
 /// The class, its colour on light ground and its colour on dark ground.
-const COLOURS: [(&str, &str, &str); 4 + SERIES] = [
+const COLOURS: [(&str, &str, &str); 4 + 2 * SERIES] = [
     ("i", "#1a1c20", "#e8eaed"),
     ("q", "#5a6068", "#a5abb3"),
     ("g", "#dfe2e6", "#363b42"),
@@ -33,6 +35,13 @@ const COLOURS: [(&str, &str, &str); 4 + SERIES] = [
     ("3", "#9b3f8f", "#e29ad8"),
     ("4", "#7a5c00", "#e8c547"),
     ("5", "#4b5563", "#c3cad4"),
+    // Tints: about a quarter of a tone on the ground.
+    ("t0", "#c2dbec", "#273e4f"),
+    ("t1", "#f0d4c2", "#4d3729"),
+    ("t2", "#c2dfd7", "#1b443b"),
+    ("t3", "#e7d1e4", "#463749"),
+    ("t4", "#dfd8c2", "#484226"),
+    ("t5", "#d4d6da", "#3f4348"),
 ];
 
 impl Tone {
@@ -43,6 +52,7 @@ impl Tone {
             Tone::Grid => 2,
             Tone::Paper => 3,
             Tone::Series(n) => 4 + n % SERIES,
+            Tone::Tint(n) => 4 + SERIES + n % SERIES,
         }
     }
 
@@ -110,9 +120,28 @@ mod tests {
     #[test]
     fn everything_but_the_grid_stands_out_on_light_and_on_dark_ground() {
         let (light, dark) = (COLOURS[3].1, COLOURS[3].2);
-        for (class, on_light, on_dark) in COLOURS.iter().filter(|c| !["g", "p"].contains(&c.0)) {
+        let is_ground = |class: &str| ["g", "p"].contains(&class) || class.starts_with('t');
+        for (class, on_light, on_dark) in COLOURS.iter().filter(|colour| !is_ground(colour.0)) {
             assert!(contrast(on_light, light) >= 4.5, "{class} {}", contrast(on_light, light));
             assert!(contrast(on_dark, dark) >= 4.5, "{class} {}", contrast(on_dark, dark));
+        }
+    }
+
+    /// WCAG asks for 3 of shapes and 4.5 of words.
+    #[test]
+    fn marks_of_every_tone_and_words_stand_out_on_every_tint() {
+        let of = |tone: Tone| COLOURS[tone.index()];
+        for tint in (0..SERIES).map(|n| of(Tone::Tint(n))) {
+            for mark in (0..SERIES).map(|n| of(Tone::Series(n))) {
+                assert!(
+                    contrast(mark.1, tint.1) >= 3.0 && contrast(mark.2, tint.2) >= 3.0,
+                    "{} {}",
+                    mark.0,
+                    tint.0
+                );
+            }
+            let ink = of(Tone::Ink);
+            assert!(contrast(ink.1, tint.1) >= 4.5 && contrast(ink.2, tint.2) >= 4.5, "{}", tint.0);
         }
     }
 }

@@ -103,6 +103,38 @@ proptest! {
     }
 
     #[test]
+    fn regions_are_whole(
+        name in any_name(),
+        dots in prop::collection::vec((any_number(), any_number(), 0usize..4, any::<(bool, bool)>()), 0..20),
+        classes in 2usize..5,
+        factors in [any_number(), any_number(), any_number()],
+        level in prop::option::of(any_number()),
+        cells in 0usize..30,
+    ) {
+        let dot = |(x, y, class, (support, mistake))| Dot { x, y, class, support, mistake };
+        let dots: Vec<Dot> = dots.into_iter().map(dot).collect();
+        let outputs = if classes == 2 { 1 } else { classes };
+        let [a, b, c] = factors;
+        let score = |(x, y): &(f64, f64), k: usize| a * x * x + b * y * k as f64 + c * x * y - k as f64;
+        let scores = |places: &[(f64, f64)]| -> Vec<f64> {
+            places.iter().flat_map(|place| (0..outputs).map(move |k| score(place, k))).collect()
+        };
+        let regions = Regions {
+            title: &name,
+            description: &name,
+            axes: [&name; 2],
+            classes: &vec![name.clone(); classes],
+            dots: &dots,
+            scores: &scores,
+            levels: level.map(|level| Levels { name: name.clone(), scores: vec![level] }),
+            cells,
+        };
+        check(&regions.draw())?;
+        // Scores that are not as many as they should be make an empty picture, and no panic.
+        check(&Regions { scores: &|places| vec![1.0; places.len() + 1], ..regions }.draw())?;
+    }
+
+    #[test]
     fn points_are_whole(
         name in any_name(),
         dots in prop::collection::vec((any_number(), any_number(), 0usize..2, any::<(bool, bool)>()), 0..20),

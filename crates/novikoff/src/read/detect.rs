@@ -42,6 +42,7 @@ pub(crate) fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }
+    refuse_what_is_no_text(name, start)?;
     let format = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
         let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
         error.hint("say which: `format = svmlight|csv|tsv|vw|idx|text|jsonl`")
@@ -50,6 +51,51 @@ pub(crate) fn detect(name: &str, start: &[u8]) -> Result<Format> {
     let prose = format == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));
     Ok(if prose { Format::Text } else { format })
 }
+
+/// What files begin with that hold no rows, whatever their names.
+const KINDS: [(&[u8], &str); 10] = [
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"\x7fELF", "a program"),
+    (b"PK\x03\x04", "a ZIP archive, or a spreadsheet"),
+    (b"\xd0\xcf\x11\xe0", "an Office document"),
+    (b"SQLite format 3", "a database"),
+    (b"\x93NUMPY", "an array of NumPy"),
+    (b"\x80\x04\x95", "a pickled object of Python"),
+];
+
+/// Refuses what is no text, and text whose lines or characters are written otherwise than as rows are.
+fn refuse_what_is_no_text(name: &str, start: &[u8]) -> Result<()> {
+    let fail = |what: &str, hint: &str| Err(Error::input(what).at(name, 1, 1).hint(hint));
+    if let Some((_, kind)) = KINDS.iter().find(|(magic, _)| start.starts_with(magic)) {
+        let hint =
+            if kind.contains("spreadsheet") { "save the sheet as CSV" } else { "is this the right file?" };
+        return fail(&format!("this is {kind}, not rows"), hint);
+    }
+    // With its mark, UTF-16 is refused where marks are read.
+    if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+        return Ok(());
+    }
+    let head = &start[..start.len().min(512)];
+    let count = |is: fn(&u8) -> bool| head.iter().filter(|byte| is(byte)).count();
+    let zeros = count(|byte| *byte == 0);
+    if 3 * zeros >= head.len() && head.len() > 3 {
+        return fail("every other byte is zero: this is UTF-16 without its mark, or no text", FROM_UTF_16);
+    }
+    // Of random bytes a tenth are such characters; text has none, but for an accident.
+    if 20 * count(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31)) >= head.len() && head.len() > 20 {
+        return fail("this is no text: it is full of control characters", "is this the right file?");
+    }
+    if count(|byte| *byte == b'\r') > 1 && !start.contains(&b'\n') {
+        let what = "lines end in carriage returns alone, as on old Macintoshes: it is all one line";
+        return fail(what, "convert it first: tr '\\r' '\\n' < FILE");
+    }
+    Ok(())
+}
+
+const FROM_UTF_16: &str = "convert it first: iconv -f UTF-16LE -t UTF-8 FILE";
 
 fn by_name(name: &str) -> Option<Format> {
     let mut stem = name.to_ascii_lowercase();
@@ -119,5 +165,24 @@ mod tests {
         assert_eq!(detected("-", "{\"label\": 1, \"text\": \"a\"}\n"), Some(Format::Jsonl));
         assert_eq!(detected("data", "hello\n"), None);
         assert_eq!(detect("train-images", &[0, 0, 8, 3, 0, 0]).ok(), Some(Format::Idx));
+    }
+
+    #[test]
+    fn what_is_no_text_is_said_to_be_none_whatever_its_name() {
+        let refused = |start: &[u8]| detect("rows.csv", start).map_err(|error| error.what().to_owned());
+        let utf_16: Vec<u8> = "a,b,label\n1,2,x\n".bytes().flat_map(|byte| [byte, 0]).collect();
+        let noise: Vec<u8> = (0..400u32).map(|i| (i * i * 31 % 251) as u8).collect();
+        for (start, what) in [
+            (&b"\x89PNG\r\n\x1a\n"[..], "this is a PNG image, not rows"),
+            (b"PK\x03\x04..", "this is a ZIP archive, or a spreadsheet, not rows"),
+            (&utf_16, "every other byte is zero: this is UTF-16 without its mark, or no text"),
+            (&noise, "this is no text: it is full of control characters"),
+            (b"a,b\r1,2\r", "lines end in carriage returns alone, as on old Macintoshes: it is all one line"),
+        ] {
+            assert_eq!(refused(start), Err(what.to_owned()));
+        }
+        for text in ["a,b\r\n1,2\r\n", "a,b\n\u{1b}[31m,2\n", "a,\u{0}b\n1,2\n", "a\rb,c"] {
+            assert_eq!(refused(text.as_bytes()), Ok(Format::Csv), "{text:?}");
+        }
     }
 }

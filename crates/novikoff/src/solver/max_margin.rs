@@ -66,7 +66,7 @@ pub(crate) fn max_margin(problem: &Problem<'_, Hinge, L2>, control: &Control<'_>
             telling.clone_from(&duals);
             upper = upper.min(allowed);
         }
-        control.watch.tell(Progress::Margin { round: steps, lower, upper });
+        control.watch.tell(Progress::Margin { output: control.output.0, round: steps, lower, upper });
         let closed = lower > 0.0 && upper - lower <= 10.0 * control.tolerance * upper;
         let hopeless = upper <= NOTHING * radius || lambda < 1e-14 * heaviest;
         let spent = solution.termination == Termination::Interrupted || steps >= control.steps;

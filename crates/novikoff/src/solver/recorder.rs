@@ -71,7 +71,8 @@ impl<'a> Recorder<'a> {
 
     /// The same, for a method that closes an interval around a margin.
     pub(super) fn bracket(&mut self, lower: f64, upper: f64) -> bool {
-        self.tell(Progress::Margin { round: self.recorded, lower, upper })
+        let output = self.control.output.0;
+        self.tell(Progress::Margin { output, round: self.recorded, lower, upper })
     }
 
     fn tell(&mut self, progress: Progress) -> bool {

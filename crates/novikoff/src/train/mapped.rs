@@ -54,6 +54,19 @@ impl<L: Streaming> MappedStream<L> {
         let mapper = Mapper::new(map, 0)?;
         Ok(Self { learner, mapper, row: Vec::new(), mapped: Entries::default(), trouble: Ok(()) })
     }
+
+    /// Maps the next row.
+    fn map(&mut self, row: Row<'_>) -> Result<()> {
+        std::mem::replace(&mut self.trouble, Ok(()))?;
+        row.collect_into(&mut self.row);
+        self.mapper.apply(&self.row, &mut self.mapped);
+        Ok(())
+    }
+}
+
+/// The row that a map has made.
+fn mapped<'a>(mapper: &Mapper, Entries { indices, values, .. }: &'a Entries) -> Row<'a> {
+    if mapper.map().is_dense() { Row::Dense64(values) } else { Row::Sparse64(indices, values) }
 }
 
 impl<L: Streaming> Streaming for MappedStream<L> {
@@ -72,13 +85,19 @@ impl<L: Streaming> Streaming for MappedStream<L> {
     }
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
-        std::mem::replace(&mut self.trouble, Ok(()))?;
-        row.collect_into(&mut self.row);
-        self.mapper.apply(&self.row, &mut self.mapped);
-        let Entries { indices, values, .. } = &self.mapped;
-        let mapped =
-            if self.mapper.map().is_dense() { Row::Dense64(values) } else { Row::Sparse64(indices, values) };
-        self.learner.learn(mapped, class, weight)
+        self.map(row)?;
+        self.learner.learn(mapped(&self.mapper, &self.mapped), class, weight)
+    }
+
+    fn learn_followed(
+        &mut self,
+        row: Row<'_>,
+        class: u32,
+        weight: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.map(row)?;
+        self.learner.learn_followed(mapped(&self.mapper, &self.mapped), class, weight, observer)
     }
 
     fn tally(&self) -> (u64, u64, u64) {

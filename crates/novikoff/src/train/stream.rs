@@ -32,6 +32,17 @@ pub(super) trait Streaming: Sized {
     /// Predicts a row, then learns from its class.
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()>;
 
+    /// The same, and tells the observer of every correction, if there is a way to.
+    fn learn_followed(
+        &mut self,
+        row: Row<'_>,
+        class: u32,
+        weight: f64,
+        _observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.learn(row, class, weight)
+    }
+
     /// Rows, wrong predictions and mistakes so far.
     fn tally(&self) -> (u64, u64, u64);
 
@@ -72,6 +83,17 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
 
     fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> Result<()> {
         self.stream.learn(row, class, weight);
+        Ok(())
+    }
+
+    fn learn_followed(
+        &mut self,
+        row: Row<'_>,
+        class: u32,
+        weight: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.stream.learn_followed(row, class, weight, observer);
         Ok(())
     }
 
@@ -184,13 +206,20 @@ impl<'a, S: Streaming> Pass<'a, S> {
         }
         self.labels.check(chunk.labels, self.streaming.tally().0 + chunk.rows.len() as u64)?;
         let mut flow = Flow::Continue;
+        let is_followed = observer.follows_corrections();
+        if is_followed {
+            observer.classes(chunk.labels.names());
+        }
         for r in 0..chunk.rows.len() {
             let (row, weight, class) = (chunk.rows.row(r), chunk.rows.weight(r), chunk.rows.labels[r]);
             self.fingerprint.row(row, Some(class), weight);
             let weight = weight * self.class_weights[class as usize];
             // A class exists from its first row on, however the stream is cut into chunks.
             self.streaming.reserve(self.features, class as usize + 1);
-            self.streaming.learn(row, class, weight)?;
+            match is_followed {
+                true => self.streaming.learn_followed(row, class, weight, observer)?,
+                false => self.streaming.learn(row, class, weight)?,
+            }
             self.is_weightless &= weight == 0.0;
             if self.report(observer) == Flow::Stop {
                 flow = Flow::Stop;

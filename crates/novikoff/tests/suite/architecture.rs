@@ -33,7 +33,8 @@ const LIBRARY: [&str; 23] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 14] = [
+const PROGRAM: [&str; 15] = [
+    "text",
     "picture",
     "arguments",
     "flags",

@@ -7,6 +7,7 @@ mod certificates;
 mod comparison;
 mod conformance;
 mod convergence;
+mod corrections;
 mod custom_problem;
 mod differential;
 mod documents;

@@ -3,6 +3,7 @@
 use crate::arguments::Evaluate;
 use crate::render::{Lines, number};
 use crate::settings::pairs;
+use crate::text::name;
 use novikoff::data::Labels;
 use novikoff::evaluate::{Cheapest, Evaluation, Predictions, Threshold, ThresholdOn};
 use novikoff::{Error, Result};
@@ -69,7 +70,8 @@ impl Deciding {
 
     /// The best threshold, in words.
     fn best(&self, costs: &Costs) -> String {
-        let [negative, positive] = self.labels.as_ref().map_or(["", ""], |pair| [&pair[0], &pair[1]]);
+        let named = |class: usize| self.labels.as_ref().map_or_else(String::new, |pair| name(&pair[class]));
+        let [negative, positive] = [0, 1].map(named);
         match costs.cheapest.threshold {
             Threshold::At(threshold) => format!("{positive} from a {} of {threshold} on", self.of_what()),
             Threshold::All => format!("always {positive}"),

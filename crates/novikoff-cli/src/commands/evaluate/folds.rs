@@ -58,6 +58,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     let shown = Shown {
         predictions: &validated.pooled,
         labels: &validated.labels,
+        regions: None,
         threshold: arguments.threshold,
         rows: format!("the rows of {}, each by a model that did not learn from it", input.name()),
         title: format!("{} on {}, {folds} folds", learner.name(), input.name()),

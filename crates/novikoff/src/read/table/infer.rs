@@ -200,6 +200,7 @@ impl<'a> Inference<'a> {
 
     fn first_record(&mut self, block: &[u8], records: &mut Records<'_>, fields: &[Field]) -> Result<()> {
         let first = FirstRecord::keep(block, records, fields, self.lines);
+        self.refuse_another_encoding(&first)?;
         let (width, verdict) = (first.width(), verdict_at_once(&first, self.options));
         let texts: Vec<String> =
             first.texts().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
@@ -217,6 +218,18 @@ impl<'a> Inference<'a> {
         let columns = wishes.into_iter().enumerate();
         self.columns = columns.map(|(j, wish)| Statistics::new(wish, is_mixed(j), name(j))).collect();
         if verdict == Verdict::Row { self.row(block, records, fields) } else { Ok(()) }
+    }
+
+    /// Names in another encoding would be no names.
+    fn refuse_another_encoding(&self, first: &FirstRecord) -> Result<()> {
+        let wrong = first.texts().position(|text| std::str::from_utf8(&text).is_err());
+        match wrong.filter(|_| !self.setup.skip_bad_rows) {
+            Some(j) => {
+                let (line, column) = first.spot(j);
+                Err(Error::input("this text is not UTF-8").at(&self.file, line, column).hint(CONVERT))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What is to be made of a column while the first record may be a header. None of the names that the user
@@ -251,7 +264,26 @@ impl<'a> Inference<'a> {
             Verdict::Header => format!("the columns are {}", listed(names)),
             _ => format!("there is no header, so the columns are called 1 to {}", names.len()),
         };
-        choose(names, self.options, self.labelling, &columns).map_err(|error| error.at(&self.file, 1, 1))
+        choose(names, self.options, self.labelling, &columns).map_err(|error| {
+            let error = error.at(&self.file, 1, 1);
+            match self.other_delimiter(names.len()) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        })
+    }
+
+    /// What else may separate the fields, where the first line is a single one.
+    fn other_delimiter(&self, columns: usize) -> Option<String> {
+        let (first, _) = self.first.as_ref().filter(|_| columns == 1)?;
+        let text = first.texts().next()?;
+        let found =
+            [b',', b';', b'|', b':', b' '].into_iter().find(|c| *c != self.delimiter && text.contains(c));
+        if text.contains(&b'\t') && self.delimiter != b'\t' {
+            return Some("there is one column alone: are fields separated by tabs? `format = tsv`".into());
+        }
+        let found = char::from(found?);
+        Some(format!("there is one column alone: does {found:?} separate fields? `delimiter = {found}`"))
     }
 
     /// What the first record is, once all others have been read: a header stands over a column of numbers, or
@@ -411,7 +443,8 @@ impl<'a> Inference<'a> {
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
         if *meaning == Meaning::Numbers {
-            let what = format!("column {name:?} holds numbers, and this one is not finite");
+            let what =
+                format!("column {name:?} holds numbers, and this one is infinite, or larger than 1.8e308");
             fail(column.first_not_finite(), what).map_err(skippable)?;
             *features += 1;
             return Ok(Role::Numeric { feature, mean: column.mean(), indicator });
@@ -800,7 +833,10 @@ mod tests {
             ("a,y\n1,p\n\n2,p, q\n", "t:4:6: this row has 3 fields, the table has 2 columns"),
             ("a,y\n1,p\n\"2\"x,p\n", "t:3:4: \"x\" after a closing quote"),
             ("a,y\n1,p\n2,\"p\n", "t:3:3: this quote is never closed"),
-            ("a,y\n1,p\n-inf,p\n", "t:3:1: column \"a\" holds numbers, and this one is not finite"),
+            (
+                "a,y\n1,p\n-inf,p\n",
+                "t:3:1: column \"a\" holds numbers, and this one is infinite, or larger than 1.8e308",
+            ),
         ] {
             assert_eq!(found(text, &TableOptions::default()).unwrap_err().to_string(), place);
             let schema =

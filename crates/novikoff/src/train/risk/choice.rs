@@ -222,13 +222,15 @@ fn by_shape<L: Loss>(offered: &[SolverName], columns: usize, lambda: f64, loss: 
         return Err(Error::usage(what)
             .hint("give `lambda` or `cost`; for separable rows there is `learner = max-margin`"));
     };
+    let allowing =
+        if columns == 1 { "1 column allows".to_owned() } else { format!("{columns} columns allow") };
     let why = match solver {
         Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
         LeastSquares => "the squared loss has a closed form".to_owned(),
         Simplex => "without a penalty the absolute loss is a linear program".to_owned(),
         DualCd => format!("{columns} columns are too many for second-order steps"),
-        Augmented => format!("the loss has a kink, and {columns} columns allow second-order steps"),
-        _ => format!("the loss is smooth, and {columns} columns allow second-order steps"),
+        Augmented => format!("the loss has a kink, and {allowing} second-order steps"),
+        _ => format!("the loss is smooth, and {allowing} second-order steps"),
     };
     Ok(Choice { solver, why: Some(why) })
 }

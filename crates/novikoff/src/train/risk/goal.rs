@@ -29,10 +29,7 @@ impl Goal {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
-        let total = match data.row_weights.is_empty() {
-            true => data.len() as f64,
-            false => data.row_weights.iter().sum(),
-        };
+        let total = data.total_weight();
         if total <= 0.0 {
             return Err(weightless());
         }

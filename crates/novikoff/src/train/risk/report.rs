@@ -139,8 +139,10 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
     }
     let spread = column_spread(data);
     if spread > 1e3 {
-        let spread = if spread < 1e6 { format!("{spread:.0}") } else { format!("{spread:.1e}") };
-        return format!("the largest column is {spread} times the smallest: try `scale = unit-variance`");
+        return format!(
+            "the largest column is {} times the smallest: try `scale = unit-variance`",
+            times(spread)
+        );
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
@@ -149,6 +151,15 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
     "the last steps made nothing better: this is as far as double precision goes; try a larger `tolerance` \
      or `lambda`"
         .into()
+}
+
+/// A factor in words.
+fn times(factor: f64) -> String {
+    match factor {
+        ..1e6 => format!("{factor:.0}"),
+        _ if factor.is_finite() => format!("{factor:.1e}"),
+        _ => "more than 1e308".into(),
+    }
 }
 
 /// How many times the largest entry of the largest column is that of the smallest.

@@ -175,7 +175,7 @@ fn usual(data: &Dataset, learner: &Learner) -> Vec<f64> {
             steps(0.0, 13).map(|step| step * size).collect()
         }
         Learner::Bayes(_) => steps(1.0, 11).collect(),
-        _ => steps(3.0, 13).map(|step| step / data.len() as f64).collect(),
+        _ => steps(3.0, 13).map(|step| step / data.total_weight()).collect(),
     }
 }
 

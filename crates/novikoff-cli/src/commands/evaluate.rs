@@ -17,7 +17,7 @@ use novikoff::evaluate::Predictions;
 use novikoff::read::{Input, Reader};
 use novikoff::{Error, Result, model};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(arguments: &Evaluate) -> Result<Ending> {
@@ -33,9 +33,9 @@ pub fn run(arguments: &Evaluate) -> Result<Ending> {
     }
 }
 
-fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
+fn of_model(arguments: &Evaluate, path: &Path, rows: &[PathBuf]) -> Result<Ending> {
     let model = model::load(path)?;
-    let input = Input::named(rows);
+    let input = Input::all_named(rows);
     let mut watch = Watch::new();
     let options = options_for(&arguments.train.reading, &model, Use::Evaluation)?;
     let data = Reader::open(&input, &options, &model.for_evaluation())?.read(&mut watch)?;

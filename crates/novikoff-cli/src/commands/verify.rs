@@ -2,6 +2,7 @@
 
 use super::warn;
 use crate::arguments::Verify;
+use crate::files::rows_and_model;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -14,6 +15,7 @@ use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose};
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model and the checksum of its file.
@@ -21,12 +23,13 @@ type Named = (Model, String);
 
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
-    let input = Input::named(&arguments.data);
+    let (rows, model_file) = rows_and_model(arguments);
+    let input = Input::all_named(rows);
     let mut watch = Watch::new();
-    let (certificate, model, data) = match arguments.data.is_file() {
-        true => load_and_read(arguments, &input, &mut watch)?,
+    let (certificate, model, data) = match rows.iter().all(|path| path.is_file()) {
+        true => load_and_read(arguments, model_file, &input, &mut watch)?,
         false => {
-            let (certificate, model) = load(arguments)?;
+            let (certificate, model) = load(arguments, model_file)?;
             let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
             (certificate, model, data)
         }
@@ -53,7 +56,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
             let mark = if claim.holds { "holds" } else { "FAILS" };
             text += &format!("{mark}  {}\n       {}\n", claim.claim, claim.detail);
         }
-        if let (Some(named), None) = (&certificate.model, &arguments.model) {
+        if let (Some(named), None) = (&certificate.model, model_file) {
             text += &format!(
                 "not checked: whether the weights are those of the model {named}; give its file to see\n"
             );
@@ -66,9 +69,9 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
 
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
-fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
+fn load(arguments: &Verify, model: Option<&PathBuf>) -> Result<(Certificate, Option<Named>)> {
     let certificate = Certificate::load(&arguments.certificate)?;
-    let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
+    let model = model.map(|path| model::load_with_checksum(path)).transpose()?;
     Ok((certificate, model))
 }
 
@@ -103,13 +106,14 @@ impl Observer for While<'_> {
 /// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
 fn load_and_read(
     arguments: &Verify,
+    model: Option<&PathBuf>,
     input: &Input,
     watch: &mut dyn Observer,
 ) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {
-            let loaded = load(arguments);
+            let loaded = load(arguments, model);
             failed.store(loaded.is_err(), Ordering::Relaxed);
             loaded
         });

@@ -20,6 +20,7 @@ mod maps;
 mod model_file;
 mod network;
 mod online;
+mod parts;
 mod perceptron_family;
 mod probabilities;
 mod proofs;

@@ -565,8 +565,8 @@ fn of_evaluation(argument: Arg) -> Arg {
     let id = argument.get_id().as_str();
     match id {
         "data" => argument.value_name("MODEL DATA").help(
-            "The model, then labelled rows to measure it on; with --folds, rows alone. A path, or - for standard \
-             input; several files are one data set",
+            "The model, then labelled rows to measure it on; with --folds, rows alone. A path, or - for \
+             standard input; several files are one data set",
         ),
         "text" | "hash_bits" | "header" | "no_header" | "columns" | "image" => argument,
         _ if OF_ROWS.contains(&id) => argument,

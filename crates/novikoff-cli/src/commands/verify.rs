@@ -7,13 +7,13 @@ use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
-use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose};
+use novikoff::{Error, Result};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,14 +26,12 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     let (rows, model_file) = rows_and_model(arguments);
     let input = Input::all_named(rows);
     let mut watch = Watch::new();
-    let (certificate, model, data) = match rows.iter().all(|path| path.is_file()) {
-        true => load_and_read(arguments, model_file, &input, &mut watch)?,
-        false => {
-            let (certificate, model) = load(arguments, model_file)?;
-            let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
-            (certificate, model, data)
-        }
+    let all = match rows.iter().all(|path| path.is_file()) {
+        true => load_and_read(arguments, model_file, &input, &mut watch),
+        false => load_then_read(arguments, model_file, &input, &mut watch),
     };
+    let (certificate, model, data) =
+        all.map_err(|error| if model_file.is_none() { about_the_last(error, rows) } else { error })?;
     watch.clear();
     warn(&input.name(), &data.report);
     let mut checked = certificate.check(&data);
@@ -67,6 +65,17 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     Ok(if holds { Ending::Done } else { Ending::No })
 }
 
+/// Who meant the last of several files as a model is told why it was read as rows.
+fn about_the_last(error: Error, rows: &[PathBuf]) -> Error {
+    let last = rows.last().filter(|_| rows.len() > 1).map(|path| path.display().to_string());
+    match error.place() {
+        Some(place) if Some(&place.file) == last.as_ref() => {
+            error.hint("this file is no model, so that it was read as rows")
+        }
+        _ => error,
+    }
+}
+
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
 fn load(arguments: &Verify, model: Option<&PathBuf>) -> Result<(Certificate, Option<Named>)> {
@@ -88,6 +97,18 @@ fn read(
 ) -> Result<Dataset<'static>> {
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     open(input, &options, purpose, &arguments.documents)?.read(observer)
+}
+
+/// One after the other: rows on standard input may never come.
+fn load_then_read(
+    arguments: &Verify,
+    model: Option<&PathBuf>,
+    input: &Input,
+    watch: &mut dyn Observer,
+) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
+    let (certificate, model) = load(arguments, model)?;
+    let data = read(arguments, input, &purpose(&certificate), watch)?;
+    Ok((certificate, model, data))
 }
 
 /// Stops where another has failed.

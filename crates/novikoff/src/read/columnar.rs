@@ -1,8 +1,8 @@
 //! Parquet and Arrow files as tables.
 //!
-//! A file of columns becomes the text of a table: names, then a line for each row, with numbers in the shortest
-//! spelling that means the same double. From there on it is a table like any other, so that the columns of both
-//! mean the same, and a model of one reads the other. `batches.rs` decodes, `cells.rs` spells, and `rows.rs`
+//! A file of columns becomes the text of a table: names, then a line for each row, with numbers in the
+//! shortest spelling that means the same double. From there on it is a table like any other, so that the
+//! columns of both mean the same, and a model of one reads the other. `batches.rs` decodes, `cells.rs` spells, and `rows.rs`
 //! turns lines back into rows.
 
 #[cfg(feature = "parquet")]

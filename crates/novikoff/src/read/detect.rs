@@ -75,8 +75,8 @@ pub(crate) fn detect(name: &str, start: &[u8]) -> Result<Format> {
     Ok(if prose { Format::Text } else { format })
 }
 
-/// The format of a later part of a data set, if it shows that it is not that of the first one. The first lines
-/// of a part are any lines of the data set, so that only what is unmistakable counts.
+/// The format of a later part of a data set, if it shows that it is not that of the first one. The first
+/// lines of a part are any lines of the data set, so that only what is unmistakable counts.
 pub(super) fn is_another_format(name: &str, start: &[u8], first: &str, format: Format) -> Option<Format> {
     let is_text_table = |format: Format| matches!(format, Format::Csv | Format::Tsv);
     let is_document = |format: Format| matches!(format, Format::Text | Format::Tsv);

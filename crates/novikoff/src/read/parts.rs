@@ -1,8 +1,8 @@
 //! Several files as one input: their bytes one after the other, as if they were one file.
 //!
 //! A newline is added where a file ends without one, and what only the start of a file may have is left out
-//! of the later ones: byte-order marks, and headers that say again what the first one has said. What is cut
-//! into blocks is therefore the same as for one file that holds it all, and so is everything that follows.
+//! of the later ones: byte-order marks, and headers that repeat the first one. What is cut into blocks is
+//! therefore the same as for one file that holds it all, and so is everything that follows.
 
 use super::detect::{Format, is_another_format};
 use super::records::{Field, Records, newlines};
@@ -10,9 +10,11 @@ use super::source::{Cut, Input, Opening, Origin, Source};
 use super::table::listed;
 use super::text::names_columns;
 use crate::error::{Error, Result};
+use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -243,14 +245,17 @@ impl Parts {
 
     fn open_next(&mut self, next: &Input) -> Result<()> {
         let mut part = Source::open_part(next, &self.opening, self.taken.clone())?;
-        let mut progress = self.places.lock();
-        progress.starts.push(Start { line: self.lines + 1, skipped: 0, origin: part.origin() });
+        let mut start = Start { line: self.lines + 1, skipped: 0, origin: part.origin() };
         if self.last_byte.is_some() {
-            part.skip_byte_order_mark()?;
-            let skipped = progress.headers.skip(&mut part)?;
-            progress.starts.iter_mut().rev().take(1).for_each(|start| start.skipped = skipped);
+            // Whoever asks for a place need not wait for a slow part.
+            let headers = self.places.lock().headers.clone();
+            let skipped = part.skip_byte_order_mark().and_then(|()| headers.skip(&mut part));
+            start.skipped = *skipped.as_ref().unwrap_or(&0);
+            self.places.lock().starts.push(start);
+            skipped?;
+        } else {
+            self.places.lock().starts.push(start);
         }
-        drop(progress);
         self.current = Some(part);
         Ok(())
     }
@@ -377,29 +382,23 @@ pub(super) fn check_formats(surveys: &[Survey], format: Format) -> Result<()> {
 
 /// What the user may not expect of these parts; standard input twice is an error.
 pub(super) fn warnings(inputs: &[Input], surveys: &[Survey]) -> Result<Vec<String>> {
-    let mut warnings = Vec::new();
-    for (k, input) in inputs.iter().enumerate() {
-        if !inputs[..k].iter().any(|other| is_same(other, input)) {
-            continue;
-        }
-        if matches!(input, Input::Stdin) {
-            let error = Error::usage("standard input can be read once, and - stands for it twice");
-            return Err(error.hint("name it once"));
-        }
-        warnings.push(format!("{} is there twice: its rows count twice", input.name()));
+    if inputs.iter().filter(|input| matches!(input, Input::Stdin)).count() > 1 {
+        let error = Error::usage("standard input can be read once, and - stands for it twice");
+        return Err(error.hint("name it once"));
     }
+    let mut seen = FxHashSet::default();
+    let repeated = inputs.iter().filter(|input| real_path(input).is_some_and(|path| !seen.insert(path)));
+    let mut warnings: Vec<String> =
+        repeated.map(|input| format!("{} is there twice: its rows count twice", input.name())).collect();
     let empty = surveys.iter().filter(|survey| survey.is_empty());
     warnings.extend(empty.map(|survey| format!("{} is empty", survey.name)));
     Ok(warnings)
 }
 
-fn is_same(one: &Input, other: &Input) -> bool {
-    match (one, other) {
-        (Input::Stdin, Input::Stdin) => true,
-        (Input::Path(one), Input::Path(other)) => {
-            one == other
-                || fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|it| it == one))
-        }
-        _ => false,
+/// The one name of a file.
+fn real_path(input: &Input) -> Option<PathBuf> {
+    match input {
+        Input::Path(path) => fs::canonicalize(path).ok(),
+        _ => None,
     }
 }

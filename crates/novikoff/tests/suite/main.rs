@@ -4,6 +4,8 @@
 mod architecture;
 mod bayes;
 mod certificates;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod comparison;
 mod conformance;
 mod convergence;

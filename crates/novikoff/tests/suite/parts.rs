@@ -1,4 +1,4 @@
-//! Several files are one data set: the rows, the model and the errors are those of one file that holds it all.
+//! Several files are one data set: the rows, the model and the errors are those of one file that holds all.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -113,7 +113,8 @@ fn forms() -> impl Strategy<Value = Vec<Form>> {
     prop::collection::vec(form, 1..5)
 }
 
-/// The records in parts of these forms; what is left goes into the last one. With `header`, each starts with it.
+/// The records in parts of these forms; what is left goes into the last one. If the header is repeated, each
+/// part starts with it.
 fn parts(records: &[String], forms: &[Form], kind: Kind, repeated: bool) -> Input {
     let mut rest = records;
     let mut inputs = Vec::new();
@@ -209,6 +210,34 @@ proptest! {
             prop_assert_eq!(skipped.report.bad_rows, 1);
             let start = format!("{}:{}:", expected.0, expected.1);
             prop_assert!(skipped.report.first_bad[0].starts_with(&start), "{}", skipped.report.first_bad[0]);
+        }
+    }
+}
+
+/// Many blocks, cut in the middle of some.
+#[test]
+fn large_parts_are_read_by_many_threads_like_the_whole() {
+    for kind in [Kind::Svmlight, Kind::Table] {
+        let record = |i: u32| kind.record(((i % 9_973) as i16, (i % 7) as u8, i as usize % 3, i % 3 == 0));
+        let records: Vec<String> = (0..60_000).map(record).collect();
+        let whole = named("whole", &format!("{}{}", kind.header(), records.concat()));
+        let form = |records, is_compressed| Form {
+            records,
+            is_compressed,
+            ends_in_a_newline: false,
+            has_mark: true,
+        };
+        let forms = [form(10, false), form(29_000, true), form(17, false), form(0, false), form(0, true)];
+        let several = parts(&records, &forms, kind, true);
+        for threads in [1, 3] {
+            let options = Options { threads, ..kind.options() };
+            assert_eq!(model_of(&several, &options), model_of(&whole, &options), "{kind:?}");
+            let layout = |input| {
+                let data = Reader::open(input, &options, &Purpose::Training).unwrap().read(&mut Unwatched);
+                let data = data.unwrap();
+                (data.rows.is_dense(), data.rows.is_single(), data.rows.bytes())
+            };
+            assert_eq!(layout(&several), layout(&whole), "{kind:?}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The batches of a file of columns. Whatever a decoder makes of damaged bytes, also a panic, is an error here.
+//! The batches of a file of columns. Whatever a decoder makes of damaged bytes, also a panic, is an error
+//! here.
 
 use super::cells::check;
 use super::{Spec, arrow, parquet};

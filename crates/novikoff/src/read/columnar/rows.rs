@@ -203,3 +203,150 @@ impl Read for TableText {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Wanted;
+    use super::*;
+    use crate::read::detect::Format;
+    use ::parquet::arrow::ArrowWriter;
+    use arrow_array::types::{Decimal128Type, Int32Type};
+    use arrow_array::{
+        ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
+        LargeStringArray, ListArray, NullArray, PrimitiveArray, StringArray, StringViewArray,
+        Time64MicrosecondArray, TimestampMillisecondArray, UInt64Array,
+    };
+    use arrow_ipc::writer::{FileWriter, StreamWriter};
+
+    /// Bytes of these columns in each of the formats.
+    fn files(columns: Vec<(&str, ArrayRef)>) -> [(Format, Vec<u8>); 3] {
+        let batch = RecordBatch::try_from_iter_with_nullable(
+            columns.into_iter().map(|(name, array)| (name, array, true)),
+        );
+        let batch = batch.unwrap();
+        let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        parquet.write(&batch).unwrap();
+        let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        file.write(&batch).unwrap();
+        let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        stream.write(&batch).unwrap();
+        [
+            (Format::Parquet, parquet.into_inner().unwrap()),
+            (Format::Arrow, file.into_inner().unwrap()),
+            (Format::Arrow, stream.into_inner().unwrap()),
+        ]
+    }
+
+    fn open(format: Format, bytes: &[u8], columns: Wanted) -> Result<TableText> {
+        let spec = Spec { format, names: Names::Written, columns, memory: None };
+        TableText::open("t", Content::Memory(bytes.to_vec().into()), &spec, Arc::default())
+    }
+
+    /// The text of these columns, which must be the same in each format.
+    fn text_of(columns: Vec<(&str, ArrayRef)>) -> String {
+        let texts = files(columns).map(|(format, bytes)| {
+            let mut text = String::new();
+            open(format, &bytes, Wanted::AllBut(Vec::new())).unwrap().read_to_string(&mut text).unwrap();
+            text
+        });
+        assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+        texts[0].clone()
+    }
+
+    fn column<A: arrow_array::Array + 'static>(array: A) -> ArrayRef {
+        Arc::new(array)
+    }
+
+    #[test]
+    fn every_type_of_single_values_has_its_spelling_and_nulls_are_empty() {
+        let decimals = PrimitiveArray::<Decimal128Type>::from(vec![Some(-1250), None, Some(7)]);
+        let decimals = decimals.with_precision_and_scale(9, 2).unwrap();
+        let words: DictionaryArray<Int32Type> = vec![Some("b"), None, Some("a")].into_iter().collect();
+        let cases: Vec<(ArrayRef, [&str; 3])> = vec![
+            (
+                column(Int64Array::from(vec![Some(i64::MIN), None, Some(0)])),
+                ["-9223372036854775808", "", "0"],
+            ),
+            (column(UInt64Array::from(vec![u64::MAX, 1, 2])), ["18446744073709551615", "1", "2"]),
+            (column(Float64Array::from(vec![0.1, -1e300, f64::NAN])), ["0.1", "-1e300", "nan"]),
+            (
+                column(Float32Array::from(vec![0.1, 1.0, f32::INFINITY])),
+                ["0.10000000149011612", "1.0", "inf"],
+            ),
+            (column(decimals), ["-12.50", "", "0.07"]),
+            (column(BooleanArray::from(vec![Some(true), None, Some(false)])), ["true", "", "false"]),
+            (column(StringArray::from(vec!["a,b", " c ", "d\"e"])), ["\"a,b\"", " c ", "\"d\"\"e\""]),
+            (column(LargeStringArray::from(vec![Some("x"), None, Some("")])), ["x", "", ""]),
+            (
+                column(StringViewArray::from(vec!["x", "two\nlines", "a much longer text"])),
+                ["x", "\"two\nlines\"", "a much longer text"],
+            ),
+            (column(words), ["b", "", "a"]),
+            (column(Date32Array::from(vec![0, 19_753, i32::MAX])), ["1970-01-01", "2024-01-31", ""]),
+            (
+                column(TimestampMillisecondArray::from(vec![0, 1_706_704_496_789, -1])),
+                ["1970-01-01 00:00:00", "2024-01-31 12:34:56.789", "1969-12-31 23:59:59.999"],
+            ),
+            (
+                column(Time64MicrosecondArray::from(vec![0, 45_296_000_000, 1])),
+                ["00:00:00", "12:34:56", "00:00:00.000001"],
+            ),
+            (column(NullArray::new(3)), ["", "", ""]),
+        ];
+        for (array, cells) in cases {
+            let kind = array.data_type().clone();
+            let text = text_of(vec![("a", array), ("b", column(Int64Array::from(vec![1, 2, 3])))]);
+            let rows: Vec<String> = (1..).zip(cells).map(|(row, cell)| format!("{cell},{row}\n")).collect();
+            assert_eq!(text, format!("a,b\n{}", rows.concat()), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_lone_column_has_a_record_for_every_row() {
+        let words = column(StringArray::from(vec![Some("a"), None, Some("  ")]));
+        assert_eq!(text_of(vec![("x, y", words)]), "\"x, y\"\na\n\"\"\n\"\"\n");
+    }
+
+    #[test]
+    fn nested_columns_are_refused_unless_they_are_left_out() {
+        let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(vec![Some(vec![Some(1)]), None]);
+        let own = || vec![("a", column(Int64Array::from(vec![1, 2]))), ("all of it", column(lists.clone()))];
+        for (format, bytes) in files(own()) {
+            let error = open(format, &bytes, Wanted::AllBut(Vec::new())).err().unwrap();
+            let what = "t: column \"all of it\" holds lists, and a cell of a table is one value";
+            assert_eq!(error.to_string(), what);
+            let mut text = String::new();
+            for columns in [Wanted::AllBut(vec!["2".into()]), Wanted::Only(vec!["a".into()])] {
+                text.clear();
+                open(format, &bytes, columns).unwrap().read_to_string(&mut text).unwrap();
+                assert_eq!(text, "a,all of it\n1,\n2,\n");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_rows_again_also_where_texts_have_several() {
+        let words = StringArray::from(vec!["a", "b\nc\n", "d", "\n", "e"]);
+        for (format, bytes) in files(vec![("x", column(words)), ("n", column(Int64Array::from(vec![1; 5])))])
+        {
+            let mut table = open(format, &bytes, Wanted::AllBut(Vec::new())).unwrap();
+            let mut text = String::new();
+            table.read_to_string(&mut text).unwrap();
+            let (mut expected, mut line) =
+                (vec![(2, 1), (3, 2), (4, 2), (5, 2), (6, 3), (7, 4), (8, 4), (9, 5)], 1);
+            for part in text.lines().skip(1) {
+                line += 1;
+                let (at, row) = expected.remove(0);
+                assert_eq!((at, Some(row)), (line, table.places().row(line).map(|(row, _)| row)), "{part:?}");
+            }
+            let place = |line, column| {
+                let error = table.places().place(Error::input("it"), line, column);
+                error.place().map(|place| (place.line, place.column))
+            };
+            assert_eq!(place(2, 1), Some((1, 1)));
+            assert_eq!(place(2, 3), Some((1, 2)));
+            assert_eq!((place(3, 1), place(5, 1), place(5, 3)), (Some((2, 1)), Some((2, 1)), Some((2, 2))));
+            assert_eq!(place(1, 1), Some((0, 0)));
+        }
+    }
+}

@@ -108,7 +108,8 @@ pub(crate) fn infer_start(
     }
 }
 
-/// The header that later parts of a table may repeat, if the first part, which starts like this, may have one.
+/// The header that later parts of a table may repeat, if the first part, which starts like this, may have
+/// one.
 pub(crate) fn repeatable_header(
     file: &str,
     start: &[u8],

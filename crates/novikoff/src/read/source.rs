@@ -263,7 +263,8 @@ impl Source {
 
     fn open_parts(name: String, inputs: &[Input], opening: &Opening, taken: Arc<AtomicU64>) -> Result<Self> {
         let parts = Parts::open(inputs, opening, taken.clone())?;
-        let (compression, total) = (parts.places().compression(), parts.places().total());
+        let columnar = opening.columnar.as_ref().map(|spec| spec.format.name());
+        let (compression, total) = (columnar.or(parts.places().compression()), parts.places().total());
         let places = Shape::Parts(parts.places().clone());
         Ok(Self { name, reader: buffered(parts), compression, taken, total, places })
     }

@@ -348,3 +348,15 @@ fn a_model_reads_tables_in_parts_by_their_names() {
     let error = read(&[("a", "word,x\nu,1\n"), ("b", "x,word\n1,u\n")]).unwrap_err();
     assert_eq!(error.to_string(), "b:1:1: the columns stand in another order than in a");
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_the_feature_files_of_columns_are_an_error_that_says_so() {
+    let file = Input::Bytes { name: "t.parquet".into(), bytes: (*b"PAR1 and more").into() };
+    let reader = Reader::open(&file, &Options::default(), &Purpose::Training);
+    let error = reader.err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "t.parquet: this is parquet, and novikoff was built without Parquet and Arrow"
+    );
+}

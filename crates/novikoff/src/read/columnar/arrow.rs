@@ -40,15 +40,20 @@ fn behind(rows: &mut u64, batch: Result<RecordBatch>) -> Option<Result<RecordBat
     (skipped < batch.num_rows()).then(|| Ok(batch.slice(skipped, batch.num_rows() - skipped)))
 }
 
+/// Where the stream starts: behind the magic bytes of a file, and the zeros that fill them up.
 fn start_of_stream(content: &Content) -> Result<u64> {
+    /// Most bytes to which the start is filled up, eight at a time.
+    const ALIGNED: u64 = 1 << 10;
     let mut start = Vec::new();
-    let read = content.from(0).and_then(|reader| reader.take(MAGIC.len() as u64).read_to_end(&mut start));
+    let read = content.from(0).and_then(|reader| reader.take(ALIGNED).read_to_end(&mut start));
     read.map_err(|error| Error::input(error.to_string()))?;
     if start.starts_with(FEATHER) {
         let error = Error::input("this is version 1 of Feather, and version 2 can be read");
         return Err(error.hint("write it again: pyarrow.feather.write_feather(table, FILE)"));
     }
-    Ok(if start == MAGIC { MAGIC.len() as u64 } else { 0 })
+    let Some(behind) = start.strip_prefix(MAGIC) else { return Ok(0) };
+    let zeros = behind.iter().take_while(|byte| **byte == 0).count();
+    Ok((MAGIC.len() + zeros / 8 * 8) as u64)
 }
 
 /// Refuses buffers that claim to need more memory than there is once they are decompressed: the decoder

@@ -5,7 +5,7 @@
 //! therefore the same as for one file that holds it all, and so is everything that follows.
 
 use super::detect::{Format, is_another_format};
-use super::records::{Field, Records, newlines};
+use super::records::{Field, Records, last_record_end, newlines};
 use super::source::{Cut, Input, Opening, Origin, Source};
 use super::table::listed;
 use super::text::names_columns;
@@ -114,6 +114,8 @@ struct Progress {
 struct Start {
     /// The line of the whole, from 1.
     line: u64,
+    /// Bytes of the whole before it.
+    offset: u64,
     /// Lines of the part before that one.
     skipped: u64,
     origin: Origin,
@@ -152,6 +154,27 @@ impl Places {
         }
     }
 
+    /// Whether every part that ends in this block of records ends with a record. `offset` is the number of
+    /// bytes before the block.
+    pub(super) fn check_ends(&self, offset: u64, block: &[u8], delimiter: u8) -> Result<()> {
+        let progress = self.lock();
+        let mut from = 0;
+        for pair in progress.starts.windows(2) {
+            let end = match pair[1].offset.checked_sub(offset).and_then(|end| usize::try_from(end).ok()) {
+                Some(end) if from < end && end <= block.len() => end,
+                _ => continue,
+            };
+            if last_record_end(&block[from..end], delimiter) != Some(end - from) {
+                let last = pair[0].own(pair[1].line - 1);
+                let error =
+                    pair[0].origin.place(Error::input("this file ends within a field in quotes"), last, 1);
+                return Err(error.hint("every file must end with a whole record"));
+            }
+            from = end;
+        }
+        Ok(())
+    }
+
     /// A line of the whole in words.
     pub(super) fn line_in_words(&self, line: u64) -> String {
         match self.lock().of_line(line) {
@@ -187,6 +210,8 @@ pub(super) struct Parts {
     taken: Arc<AtomicU64>,
     /// Newlines so far.
     lines: u64,
+    /// Bytes so far.
+    bytes: u64,
     last_byte: Option<u8>,
 }
 
@@ -202,6 +227,7 @@ impl Parts {
             places: Arc::new(Places { surveys, progress }),
             taken,
             lines: 0,
+            bytes: 0,
             last_byte: None,
         })
     }
@@ -240,12 +266,14 @@ impl Parts {
 
     fn note(&mut self, bytes: &[u8]) {
         self.lines += newlines(bytes);
+        self.bytes += bytes.len() as u64;
         self.last_byte = bytes.last().copied();
     }
 
     fn open_next(&mut self, next: &Input) -> Result<()> {
         let mut part = Source::open_part(next, &self.opening, self.taken.clone())?;
-        let mut start = Start { line: self.lines + 1, skipped: 0, origin: part.origin() };
+        let (line, offset) = (self.lines + 1, self.bytes);
+        let mut start = Start { line, offset, skipped: 0, origin: part.origin() };
         if self.last_byte.is_some() {
             // Whoever asks for a place need not wait for a slow part.
             let headers = self.places.lock().headers.clone();

@@ -675,6 +675,8 @@ pub struct Blocks {
     carry: Vec<u8>,
     ended: Ended,
     first: bool,
+    /// Bytes of the source before the next block.
+    offset: u64,
 }
 
 /// A block's size: what it holds and what is made of it should fit the second-level cache together.
@@ -685,11 +687,20 @@ const RECORD_LIMIT: usize = 1 << 28;
 impl Blocks {
     /// Blocks of what is left of `source`.
     pub fn new(source: Source, cut: Cut) -> Self {
-        Self { source, cut, carry: Vec::new(), ended: Ended::No, first: true }
+        Self { source, cut, carry: Vec::new(), ended: Ended::No, first: true, offset: 0 }
     }
 
     /// Puts the next block into `block`; false at the end. Only the last block may lack its final newline.
     pub(crate) fn next_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
+        let more = self.cut_into(block)?;
+        if let (Some(parts), Cut::Record { delimiter }) = (self.source.parts(), self.cut) {
+            parts.check_ends(self.offset, block, delimiter)?;
+        }
+        self.offset += block.len() as u64;
+        Ok(more)
+    }
+
+    fn cut_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
         block.clear();
         block.append(&mut self.carry);
         let mut limit = BLOCK.max(block.len());
@@ -699,7 +710,9 @@ impl Blocks {
             }
             if self.first {
                 self.first = false;
+                let before = block.len();
                 skip_byte_order_mark(self.source.name(), self.cut, block)?;
+                self.offset += (before - block.len()) as u64;
             }
             if self.ended == Ended::Yes {
                 return Ok(!block.is_empty());

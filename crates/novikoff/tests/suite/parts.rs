@@ -267,6 +267,19 @@ fn parts_with_other_columns_are_refused_with_file_and_column() {
     }
 }
 
+/// Otherwise the rows up to the next quote, in another file, would be one field.
+#[test]
+fn a_file_that_ends_within_quotes_is_an_error() {
+    let rows = "1,u,p\n".repeat(90_000);
+    let first = format!("x,z,label\n{rows}");
+    let second = format!("{rows}1,\"a\n{rows}");
+    let third = format!("{rows}1,\"a\",p\n");
+    let table = [("a.csv", &*first), ("b.csv", &*second), ("c.csv", &*third)];
+    let error = error_of(&table, &Options::default());
+    assert_eq!(error.to_string(), "b.csv:180001:1: this file ends within a field in quotes");
+    assert!(error_of(&[("a.csv", &first), ("c.csv", "1,\"a,p\n")], &Options::default()).place().is_some());
+}
+
 #[test]
 fn parts_of_several_formats_are_refused() {
     let csv = ("a.csv", "x,z,label\n1,2,p\n3,4,q\n");

@@ -102,6 +102,7 @@ impl Command {
 const TRAIN_EXAMPLES: &str = "\
 Examples:
   novikoff train a9a.svm --test a9a.t.svm -o a9a.model
+  novikoff train clicks-*.csv.gz -o clicks.model      (several files are one data set)
   novikoff train bank.csv --label y --drop duration --validation 0.2
   novikoff train adult.csv --no-header --label 15 --learner passive-aggressive
   novikoff train train-images-idx3-ubyte.gz --learner averaged --multiclass one-vs-rest --epochs 5
@@ -118,15 +119,17 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
 pub struct Train {
-    /// The rows: a path, or - for standard input; compressed or not.
-    pub data: PathBuf,
+    /// The rows: a path, or - for standard input; compressed or not. Several files are one data set, in the
+    /// order given; parts of a table may each have its header.
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
     pub documents: Documents,
-    /// Rows to measure the model on when it is done.
+    /// Rows to measure the model on when it is done; given several times, one data set.
     #[arg(long, value_name = "FILE")]
-    pub test: Option<PathBuf>,
+    pub test: Vec<PathBuf>,
     /// Where to write the model (replaced as a whole, or not at all).
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
@@ -148,9 +151,10 @@ pub struct Train {
     #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]
     pub online: bool,
     /// Rows to hold back and measure the model on: a fraction of the rows, or a file. Learners with epochs stop
-    /// when the error on them no longer falls, and return the model of the best epoch.
+    /// when the error on them no longer falls, and return the model of the best epoch. Files given one by one
+    /// are one data set.
     #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
-    pub validation: Option<String>,
+    pub validation: Vec<String>,
     /// Learners with epochs: how many without a better validation error before training stops [default: 3].
     #[arg(
         long,
@@ -320,6 +324,21 @@ pub struct Train {
     pub output_form: OutputForm,
 }
 
+impl Train {
+    /// The share of rows to hold back, if that is what --validation asks for.
+    pub fn held_out_share(&self) -> Option<f64> {
+        match &self.validation[..] {
+            [one] => one.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The files of rows to watch the error on.
+    pub fn validation_files(&self) -> &[String] {
+        if self.held_out_share().is_some() { &[] } else { &self.validation }
+    }
+}
+
 const TUNE_EXAMPLES: &str = "\
 Examples:
   novikoff tune a9a.svm --learner logistic -o a9a.model
@@ -374,17 +393,19 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct Compare {
-    /// The rows: a path, or - for standard input; compressed or not.
-    pub data: PathBuf,
+    /// The rows: a path, or - for standard input; compressed or not. Several files are one data set.
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
     pub documents: Documents,
     #[command(flatten)]
     pub output_form: OutputForm,
-    /// Labelled rows to test on [default: a fifth of DATA, held out by the seed].
+    /// Labelled rows to test on; given several times, one data set [default: a fifth of DATA, held out by the
+    /// seed].
     #[arg(long, value_name = "FILE")]
-    pub test: Option<PathBuf>,
+    pub test: Vec<PathBuf>,
     /// What to compare: random, perceptron (its last weights), averaged, voted; and any learner of `train`
     /// that classifies [default: random,perceptron,averaged,voted,svm,logistic,bayes].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -461,8 +482,10 @@ that is called ?. With --json a bad row has \"label\": null and \"bad\": true.";
 pub struct Predict {
     /// The model.
     pub model: PathBuf,
-    /// The rows: a path, or - for standard input. Labels, if there are any, are not looked at.
-    pub data: PathBuf,
+    /// The rows: a path, or - for standard input; several files one after the other. Labels, if there are any,
+    /// are not looked at.
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     /// Columns of the table to put before each prediction, by names or numbers from 1: an id, for example.
@@ -507,17 +530,14 @@ Examples:
   novikoff evaluate --folds 10 words.svm --learner bayes --smoothing 0.1";
 
 const EVALUATE_USAGE: &str = "\
-novikoff evaluate [OPTIONS] <MODEL> <DATA>
-       novikoff evaluate [OPTIONS] --folds <N> <DATA>";
+novikoff evaluate [OPTIONS] <MODEL> <DATA>...
+       novikoff evaluate [OPTIONS] --folds <N> <DATA>...";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVALUATE_EXAMPLES, override_usage = EVALUATE_USAGE, mut_args = of_evaluation)]
 pub struct Evaluate {
     #[command(flatten)]
     pub train: Train,
-    /// Labelled rows: a path, or - for standard input.
-    #[arg(value_name = "DATA")]
-    pub rows: Option<PathBuf>,
     /// Cross-validate instead of measuring a model: train on all folds but one, measure on that one, each in
     /// turn. All options below that say how to learn are for this, and are those of `train`.
     #[arg(long, value_name = "N", value_parser = at_least_one)]
@@ -547,8 +567,7 @@ const NOT_OF_EVALUATIONS: [&str; 10] = [
 ];
 
 /// Options that are not about learning.
-const OF_ROWS: [&str; 20] = [
-    "rows",
+const OF_ROWS: [&str; 19] = [
     "folds",
     "threshold",
     "costs",
@@ -574,7 +593,10 @@ const OF_ROWS: [&str; 20] = [
 fn of_evaluation(argument: Arg) -> Arg {
     let id = argument.get_id().as_str();
     match id {
-        "data" => argument.value_name("MODEL").help("The model; with --folds, the rows"),
+        "data" => argument.value_name("MODEL DATA").help(
+            "The model, then labelled rows to measure it on; with --folds, rows alone. A path, or - for \
+             standard input; several files are one data set",
+        ),
         "text" | "hash_bits" | "header" | "no_header" | "columns" | "image" => argument,
         _ if OF_ROWS.contains(&id) => argument,
         _ if NOT_OF_EVALUATIONS.contains(&id) => argument.hide(true).requires("folds"),
@@ -585,17 +607,12 @@ fn of_evaluation(argument: Arg) -> Arg {
 impl Evaluate {
     /// The model and its rows, or the rows to cross-validate with.
     pub fn inputs(&self) -> Result<Inputs<'_>> {
-        match (self.folds, &self.rows) {
-            (None, Some(rows)) => Ok(Inputs::Model(&self.train.data, rows)),
-            (Some(folds), None) => Ok(Inputs::Folds(folds)),
-            (None, None) => {
+        match (self.folds, &self.train.data[..]) {
+            (Some(folds), _) => Ok(Inputs::Folds(folds)),
+            (None, [model, rows @ ..]) if !rows.is_empty() => Ok(Inputs::Model(model, rows)),
+            (None, _) => {
                 Err(Error::usage("evaluate needs a model and the rows to measure it on: MODEL DATA")
                     .hint("--folds N cross-validates without a model: evaluate --folds 5 DATA"))
-            }
-            (Some(_), Some(rows)) => {
-                let what =
-                    format!("--folds trains models of its own, and {} is one file too many", rows.display());
-                Err(Error::usage(what).hint("leave out the model, or --folds"))
             }
         }
     }
@@ -605,7 +622,7 @@ impl Evaluate {
 #[derive(Clone, Copy, Debug)]
 pub enum Inputs<'a> {
     /// A model, on these rows.
-    Model(&'a Path, &'a Path),
+    Model(&'a Path, &'a [PathBuf]),
     /// A learner, in so many folds of the rows.
     Folds(usize),
 }
@@ -631,8 +648,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = MARGIN_EXAMPLES)]
 pub struct MarginCommand {
-    /// The rows: a path, or - for standard input.
-    pub data: PathBuf,
+    /// The rows: a path, or - for standard input. Several files are one data set.
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
@@ -775,9 +793,12 @@ Examples:
 pub struct Verify {
     /// The certificate.
     pub certificate: PathBuf,
-    /// The rows that it speaks of: a path, or - for standard input.
-    pub data: PathBuf,
-    /// The model that it speaks of, for a certificate of train.
+    /// The rows that it speaks of: a path, or - for standard input; several files are one data set. The last
+    /// one may be the model, for a certificate of train.
+    #[arg(required = true, value_name = "DATA")]
+    pub data_and_model: Vec<PathBuf>,
+    /// The model that it speaks of, if it does not stand behind the rows.
+    #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
@@ -795,9 +816,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = ROWS_EXAMPLES)]
 pub struct Rows {
-    /// The rows: a path, or - for standard input; compressed or not.
-    pub data: PathBuf,
+    /// The rows: a path, or - for standard input; compressed or not. Several files are one data set.
+    #[arg(required = true)]
+    pub data: Vec<PathBuf>,
     /// Where to write them (replaced as a whole, or not at all).
+    #[arg(required = true)]
     pub file: PathBuf,
     /// Make features of features first, as train does: poly:D or fourier:COUNT:GAMMA.
     #[arg(long, value_name = "MAP")]

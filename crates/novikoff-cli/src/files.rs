@@ -9,7 +9,7 @@ mod kind;
 
 pub use kind::Kind;
 
-use crate::arguments::{Command, Compare, Pictures, Reading, Train};
+use crate::arguments::{Command, Compare, Inputs, Pictures, Reading, Train, Verify};
 use crate::progress;
 use novikoff::model::{self, Model, atomic};
 use novikoff::read::labels_beside;
@@ -64,6 +64,20 @@ fn waiting_for_a_reader<T>(path: &Path, write: impl FnOnce() -> T) -> T {
     if may_wait { progress::ended_by_an_interrupt(write) } else { write() }
 }
 
+/// The rows that a certificate is checked against and, if the last of the files is one, the model.
+pub fn rows_and_model(arguments: &Verify) -> (&[PathBuf], Option<&PathBuf>) {
+    match (&arguments.model, &arguments.data_and_model[..]) {
+        (None, [rows @ .., last]) if !rows.is_empty() && is_model(last) => (rows, Some(last)),
+        (model, rows) => (rows, model.as_ref()),
+    }
+}
+
+/// Whether a file that can be looked at without using it up is a model.
+pub fn is_model(path: &Path) -> bool {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    is_file && Kind::Model.is_kind_of(path).unwrap_or(false)
+}
+
 /// What a command reads and writes.
 #[derive(Debug, Default)]
 pub struct Files {
@@ -97,10 +111,10 @@ impl Files {
             Command::Tune(tune) => none.of_training(&tune.train),
             Command::Compare(compare) => none.of_comparison(compare),
             Command::Predict(it) => none.reads("MODEL", &it.model).reads_rows(&it.data, &it.reading),
-            Command::Evaluate(it) => match &it.rows {
-                None => none.of_training(&it.train),
-                Some(rows) => none
-                    .reads("MODEL", &it.train.data)
+            Command::Evaluate(it) => match it.inputs() {
+                Err(_) | Ok(Inputs::Folds(_)) => none.of_training(&it.train),
+                Ok(Inputs::Model(model, rows)) => none
+                    .reads("MODEL", model)
                     .reads_rows(rows, &it.train.reading)
                     .draws(&it.train.pictures)
                     .forced(it.train.writing.force),
@@ -112,11 +126,13 @@ impl Files {
                 .writes("--certificate", Kind::Certificate, &it.certificate)
                 .draws(&it.pictures)
                 .forced(it.writing.force),
-            Command::Verify(it) => none
-                .reads("CERTIFICATE", &it.certificate)
-                .reads_rows(&it.data, &it.reading)
-                .reads_some("--stop-words", &it.documents.stop_words_file())
-                .reads_some("MODEL", &it.model),
+            Command::Verify(it) => {
+                let (rows, model) = rows_and_model(it);
+                none.reads("CERTIFICATE", &it.certificate)
+                    .reads_rows(rows, &it.reading)
+                    .reads_some("--stop-words", &it.documents.stop_words_file())
+                    .reads_all("MODEL", model)
+            }
             Command::Rows(it) => none
                 .reads_rows(&it.data, &it.reading)
                 .reads_some("--stop-words", &it.documents.stop_words_file())
@@ -135,11 +151,10 @@ impl Files {
     }
 
     fn of_training(self, train: &Train) -> Self {
-        let is_file = |text: &&String| text.parse::<f64>().is_err();
         self.reads_rows(&train.data, &train.reading)
             .reads_some("--stop-words", &train.documents.stop_words_file())
-            .reads_some("--test", &train.test)
-            .reads_some("--validation", &train.validation.as_ref().filter(is_file).map(PathBuf::from))
+            .reads_all("--test", &train.test)
+            .reads_all("--validation", train.validation_files())
             .writes("-o", Kind::Model, &train.output)
             .writes("--certificate", Kind::Certificate, &train.certificate)
             .writes("--trace", Kind::Trace, &train.trace)
@@ -150,7 +165,7 @@ impl Files {
     fn of_comparison(self, compare: &Compare) -> Self {
         self.reads_rows(&compare.data, &compare.reading)
             .reads_some("--stop-words", &compare.documents.stop_words_file())
-            .reads_some("--test", &compare.test)
+            .reads_all("--test", &compare.test)
             // It is read, too, but by itself: what replaces it goes on from it.
             .writes("--state", Kind::State, &compare.state)
             .draws(&compare.pictures)
@@ -169,10 +184,15 @@ impl Files {
         }
     }
 
+    fn reads_all(self, role: &'static str, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        paths.into_iter().fold(self, |files, path| files.reads(role, path.as_ref()))
+    }
+
     /// Rows, and the labels that stand in a file of their own.
-    fn reads_rows(self, data: &Path, reading: &Reading) -> Self {
-        let beside = || labels_beside(data);
-        self.reads("DATA", data).reads_some("--labels", &reading.labels.clone().or_else(beside))
+    fn reads_rows(self, data: &[PathBuf], reading: &Reading) -> Self {
+        let labels = data.iter().filter_map(|path| labels_beside(path));
+        let labels = reading.labels.iter().cloned().chain(labels);
+        self.reads_all("DATA", data).reads_all("--labels", labels)
     }
 
     fn writes(mut self, option: &str, kind: Kind, path: &Option<PathBuf>) -> Self {
@@ -315,10 +335,6 @@ mod tests {
         let mut words = vec!["novikoff".to_owned(), command.get_name().to_owned()];
         for positional in command.get_positionals().filter(|it| it.is_required_set() || *it == argument) {
             words.push(if positional == argument { value.to_owned() } else { "other".to_owned() });
-        }
-        if command.get_name() == "verify" && argument.get_id() == "model" {
-            words.truncate(2);
-            words.extend(["other".to_owned(), "other".to_owned(), value.to_owned()]);
         }
         if let Some(long) = argument.get_long() {
             words.extend([format!("--{long}"), value.to_owned()]);

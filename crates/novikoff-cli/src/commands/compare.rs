@@ -45,7 +45,7 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
         usual_recipe(&LearnerName::Averaged.learner(), false),
     )?;
     let mut state = arguments.state.as_deref().map_or(Ok(ComparisonState::default()), resume)?;
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let mut watch = Watch::new();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
     let mut save = |state: &ComparisonState| match &arguments.state {
@@ -116,16 +116,16 @@ where
     Watch<F>: novikoff::control::Observer,
 {
     let reader = open(input, options, &Purpose::Training, &arguments.documents)?;
-    let Some(path) = &arguments.test else {
+    if arguments.test.is_empty() {
         let (data, test) = reader.read_split(HELD_OUT, arguments.seed, watch)?;
         warn(&input.name(), &data.report);
         return Ok((data, test));
-    };
+    }
     let data = reader.read(watch)?;
     warn(&input.name(), &data.report);
     let purpose =
         Purpose::Evaluation { labels: &data.names, schema: &data.schema, features: data.rows.columns() };
-    let input = Input::named(path);
+    let input = Input::all_named(&arguments.test);
     let test = Reader::open(&input, &of_another_file(options), &purpose)?.read(watch)?;
     warn(&input.name(), &test.report);
     Ok((data, test))

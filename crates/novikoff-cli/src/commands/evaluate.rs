@@ -22,7 +22,7 @@ use novikoff::model::Model;
 use novikoff::read::{Input, Reader};
 use novikoff::{Error, Result};
 use serde_json::{Map, Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(arguments: &Evaluate) -> Result<Ending> {
@@ -56,9 +56,9 @@ fn regions(arguments: &Evaluate, model: &Model, data: &Dataset) -> Result<Option
     Ok(section)
 }
 
-fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
+fn of_model(arguments: &Evaluate, path: &Path, rows: &[PathBuf]) -> Result<Ending> {
     let model = load_model(path, rows, "evaluate")?;
-    let input = Input::named(rows);
+    let input = Input::all_named(rows);
     let mut watch = Watch::new();
     let options = options_for(&arguments.train.reading, &model, Use::Evaluation)?;
     let data = Reader::open(&input, &options, &model.for_evaluation())?.read(&mut watch)?;

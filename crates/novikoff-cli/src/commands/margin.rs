@@ -43,7 +43,7 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     }
     arguments.pictures.check()?;
     let mut watch = Watch::new();
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;
     watch.clear();
@@ -108,7 +108,7 @@ fn write_certificate(path: &Path, data: &Dataset, parts: &[Part], arguments: &Ma
     if parts.iter().any(|part| part.found.termination == Termination::Interrupted) {
         return Err(Error::interrupted());
     }
-    let name = Input::named(&arguments.data).name();
+    let name = Input::all_named(&arguments.data).name();
     Err(Error::input("nothing could be proved: there is no certificate to write").at(name, 0, 0))
 }
 

@@ -23,14 +23,16 @@ use novikoff::data::Report;
 use novikoff::model::{self, Model};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Loads the model of a command that then reads rows. If the rows are a model, the two stand in each other's
 /// place.
-pub fn load_model(path: &Path, rows: &Path, command: &str) -> Result<Model> {
-    model::load(path).map_err(|error| match begins_like_a_model(rows) {
-        true => error.hint(format!("{} is a model, and stands first: {command} MODEL DATA", rows.display())),
-        false => error,
+pub fn load_model(path: &Path, rows: &[PathBuf], command: &str) -> Result<Model> {
+    model::load(path).map_err(|error| match rows.iter().find(|path| begins_like_a_model(path)) {
+        Some(model) => {
+            error.hint(format!("{} is a model, and stands first: {command} MODEL DATA", model.display()))
+        }
+        None => error,
     })
 }
 

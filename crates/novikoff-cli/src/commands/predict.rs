@@ -68,7 +68,7 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
         );
         return Err(error.hint("leave out --explain, or train --learner averaged without a kernel"));
     }
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let options = options_for(&arguments.reading, &model, Use::Prediction)?;
     let options = Options { with: arguments.with.clone(), ..options };
     let reader = Reader::open(&input, &options, &model.for_prediction())?;

@@ -20,7 +20,7 @@ use std::io::Write;
 /// Runs the command.
 pub fn run(arguments: &Rows) -> Result<Ending> {
     let wanted = arguments.map.as_deref().map(|text| map(text, arguments.seed)).transpose()?;
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let mut watch = Watch::new();
     let options = training_options(&arguments.reading, &arguments.documents, TextRecipe::default())?;
     let data = open(&input, &options, &Purpose::Training, &arguments.documents)?.read(&mut watch)?;

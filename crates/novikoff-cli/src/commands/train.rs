@@ -22,7 +22,7 @@ use novikoff::read::{Contents, Input, Options, Purpose, Reader};
 use novikoff::train::{Fit, InferredTask, Learner, train, train_online};
 use novikoff::{Error, Result, model};
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Runs the command.
@@ -39,8 +39,8 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
     let interrupted = outcome.fit.termination == Termination::Interrupted;
-    if let (Some(path), false) = (&arguments.test, interrupted) {
-        let (measured, test) = measure(&outcome.fit, path, &options)?;
+    if !arguments.test.is_empty() && !interrupted {
+        let (measured, test) = measure(&outcome.fit, &arguments.test, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
     report(arguments, &outcome, &rows, None)?;
@@ -60,7 +60,7 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<S
     }
     let evidence = Evidence { fit: &outcome.fit, wanted: &arguments.pictures, outcome, rows };
     let sections = first.into_iter().chain(training::sections(&evidence)?).collect();
-    let name = Input::named(&arguments.data).name();
+    let name = Input::all_named(&arguments.data).name();
     let mut lines = summary(arguments, outcome);
     let checksum = model::checksum_of(&outcome.fit.model)?;
     lines.add("model's hash", checksum);
@@ -112,7 +112,7 @@ fn learn_in_memory(
     let started = Instant::now();
     let mut closing = Closing::default();
     let mut watch = Watch::telling(|progress| closing.note(progress));
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, options, &purpose, &arguments.documents)?;
     let contents = reader.contents();
@@ -157,7 +157,7 @@ fn learn_in_memory(
         closing,
     };
     // Pictures need them. Otherwise they only give way to rows for testing.
-    let rows = match arguments.pictures.wanted() || arguments.test.is_none() {
+    let rows = match arguments.pictures.wanted() || arguments.test.is_empty() {
         true => Rows { data: Some(data), validation, test: None },
         false => Rows::default(),
     };
@@ -167,7 +167,7 @@ fn learn_in_memory(
 /// An error of learning is one of the data: say of which.
 pub fn place(error: Error, input: &Input) -> Error {
     if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() {
-        error.at(input.name(), 1, 1)
+        input.place(error)
     } else {
         error
     }
@@ -184,38 +184,40 @@ fn read_and_hold_out(
     reader: Reader,
     watch: &mut dyn Observer,
 ) -> Result<(Dataset<'static>, Option<Dataset<'static>>)> {
-    let Some(wanted) = &arguments.validation else { return Ok((reader.read(watch)?, None)) };
-    match wanted.parse::<f64>() {
-        Ok(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
+    match arguments.held_out_share() {
+        Some(share) if share > 0.0 && share < 1.0 && arguments.certificate.is_some() => {
             let what = format!(
                 "with --validation {share} a certificate would speak of a part of the rows that nobody else \
                  has"
             );
             Err(Error::usage(what).hint("keep rows for validation in a file of their own: --validation FILE"))
         }
-        Ok(share) if share > 0.0 && share < 1.0 => {
+        Some(share) if share > 0.0 && share < 1.0 => {
             let (kept, held) = reader.read_split(share, arguments.seed, watch)?;
             Ok((kept, Some(held)))
         }
-        Ok(share) => Err(Error::usage(format!("--validation {share} is not a fraction between 0 and 1"))),
-        Err(_) => Ok((reader.read(watch)?, None)),
+        Some(share) => Err(Error::usage(format!("--validation {share} is not a fraction between 0 and 1"))),
+        None => Ok((reader.read(watch)?, None)),
     }
 }
 
-/// The rows of a file to watch the error on.
+/// The rows of files to watch the error on.
 fn read_validation(
     arguments: &Train,
     options: &Options,
     learner: &Learner,
     data: &Dataset,
 ) -> Result<Option<Dataset<'static>>> {
-    let Some(file) = &arguments.validation else { return Ok(None) };
+    let files = arguments.validation_files();
+    if files.is_empty() {
+        return Ok(None);
+    }
     let (labels, schema, features) = (&data.names, &data.schema, data.rows.columns());
     let purpose = match learner.predicts_numbers() {
         true => Purpose::EvaluationOnTargets { schema, features },
         false => Purpose::Evaluation { labels, schema, features },
     };
-    let input = Input::named(file);
+    let input = Input::all_named(files);
     let held = Reader::open(&input, &of_another_file(options), &purpose)?.read(&mut Watch::new())?;
     warn(&input.name(), &held.report);
     Ok(Some(held))
@@ -233,7 +235,7 @@ fn learn_online(
     trace: Option<&mut MistakeTrace<'_>>,
 ) -> Result<Outcome> {
     let started = Instant::now();
-    let input = Input::named(&arguments.data);
+    let input = Input::all_named(&arguments.data);
     let mut doublings = Vec::new();
     let show = !arguments.output_form.json;
     let mut told = Ok(());
@@ -276,9 +278,9 @@ fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {
     format!("{:>12}{:>12}{:>14}\n", count(rows), count(mistakes), percent(errors as f64 / rows.max(1) as f64))
 }
 
-/// How the model does on rows of a file, and these rows.
-pub fn measure(fit: &Fit, path: &Path, options: &Options) -> Result<(Evaluation, Dataset<'static>)> {
-    let input = Input::named(path);
+/// How the model does on rows of files, and these rows.
+pub fn measure(fit: &Fit, paths: &[PathBuf], options: &Options) -> Result<(Evaluation, Dataset<'static>)> {
+    let input = Input::all_named(paths);
     let mut watch = Watch::new();
     let data =
         Reader::open(&input, &of_another_file(options), &fit.model.for_evaluation())?.read(&mut watch)?;

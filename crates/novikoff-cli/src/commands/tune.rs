@@ -31,7 +31,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let search = Search { folds: arguments.folds, values: path(arguments, &asked)?, by: arguments.by };
     let started = Instant::now();
     let mut watch = Watch::new();
-    let input = Input::named(&train.data);
+    let input = Input::all_named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, &options, &purpose, &train.documents)?;
     let contents = reader.contents();
@@ -75,7 +75,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
 
 /// Options that tune has no use for.
 fn check(train: &Train) -> Result<()> {
-    if train.online || train.validation.is_some() {
+    if train.online || !train.validation.is_empty() {
         return Err(Error::usage("tune holds rows out by itself, fold after fold")
             .hint("leave out --online and --validation"));
     }
@@ -139,8 +139,8 @@ fn measure_and_draw(
     data: Dataset<'static>,
 ) -> Result<Outcome> {
     let mut rows = Rows { data: Some(data), ..Rows::default() };
-    if let Some(path) = &train.test {
-        let (measured, test) = train::measure(&outcome.fit, path, options)?;
+    if !train.test.is_empty() {
+        let (measured, test) = train::measure(&outcome.fit, &train.test, options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
     train::report(train, &outcome, &rows, report::tuning::section(tuned))?;

@@ -2,19 +2,21 @@
 
 use super::{start_of, warn};
 use crate::arguments::Verify;
+use crate::files::rows_and_model;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{open, training_options};
 use crate::text::line;
-use novikoff::Result;
 use novikoff::certificate::Certificate;
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose};
+use novikoff::{Error, Result};
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A model and the checksum of its file.
@@ -22,16 +24,15 @@ type Named = (Model, String);
 
 /// Runs the command.
 pub fn run(arguments: &Verify) -> Result<Ending> {
-    let input = Input::named(&arguments.data);
+    let (rows, model_file) = rows_and_model(arguments);
+    let input = Input::all_named(rows);
     let mut watch = Watch::new();
-    let (certificate, model, data) = match arguments.data.is_file() {
-        true => load_and_read(arguments, &input, &mut watch)?,
-        false => {
-            let (certificate, model) = load(arguments)?;
-            let data = read(arguments, &input, &purpose(&certificate), &mut watch)?;
-            (certificate, model, data)
-        }
+    let all = match rows.iter().all(|path| path.is_file()) {
+        true => load_and_read(arguments, model_file, &input, &mut watch),
+        false => load_then_read(arguments, model_file, &input, &mut watch),
     };
+    let (certificate, model, data) =
+        all.map_err(|error| if model_file.is_none() { about_the_last(error, rows) } else { error })?;
     watch.clear();
     warn(&input.name(), &data.report);
     let mut checked = certificate.check(&data);
@@ -54,7 +55,7 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
             let mark = if claim.holds { "holds" } else { "FAILS" };
             text += &format!("{mark}  {}\n       {}\n", line(&claim.claim), line(&claim.detail));
         }
-        if let (Some(named), None) = (&certificate.model, &arguments.model) {
+        if let (Some(named), None) = (&certificate.model, model_file) {
             text += &format!(
                 "not checked: whether the weights are those of the model {}; give its file to see\n",
                 line(named)
@@ -66,9 +67,20 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     Ok(if holds { Ending::Done } else { Ending::No })
 }
 
+/// Who meant the last of several files as a model is told why it was read as rows.
+fn about_the_last(error: Error, rows: &[PathBuf]) -> Error {
+    let last = rows.last().filter(|_| rows.len() > 1).map(|path| path.display().to_string());
+    match error.place() {
+        Some(place) if Some(&place.file) == last.as_ref() => {
+            error.hint("this file is no model, so that it was read as rows")
+        }
+        _ => error,
+    }
+}
+
 /// The certificate, and the model with its checksum, if one is given. One after the other, for the model's
 /// file then has its bytes where the certificate's text was.
-fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
+fn load(arguments: &Verify, model: Option<&PathBuf>) -> Result<(Certificate, Option<Named>)> {
     let is_object = |start: Vec<u8>| start.trim_ascii_start().starts_with(b"{");
     let certificate = Certificate::load(&arguments.certificate).map_err(|error| {
         match start_of(&arguments.certificate).is_some_and(|start| !is_object(start)) {
@@ -76,7 +88,7 @@ fn load(arguments: &Verify) -> Result<(Certificate, Option<Named>)> {
             false => error,
         }
     })?;
-    let model = arguments.model.as_ref().map(|path| model::load_with_checksum(path)).transpose()?;
+    let model = model.map(|path| model::load_with_checksum(path)).transpose()?;
     Ok((certificate, model))
 }
 
@@ -95,6 +107,18 @@ fn read(
     open(input, &options, purpose, &arguments.documents)?.read(observer)
 }
 
+/// One after the other: rows on standard input may never come.
+fn load_then_read(
+    arguments: &Verify,
+    model: Option<&PathBuf>,
+    input: &Input,
+    watch: &mut dyn Observer,
+) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
+    let (certificate, model) = load(arguments, model)?;
+    let data = read(arguments, input, &purpose(&certificate), watch)?;
+    Ok((certificate, model, data))
+}
+
 /// Stops where another has failed.
 struct While<'a> {
     observer: &'a mut dyn Observer,
@@ -111,13 +135,14 @@ impl Observer for While<'_> {
 /// All at once: while one core reads the certificate, which is as large as the rows, the other need not wait.
 fn load_and_read(
     arguments: &Verify,
+    model: Option<&PathBuf>,
     input: &Input,
     watch: &mut dyn Observer,
 ) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
     let failed = AtomicBool::new(false);
     let (loaded, data) = std::thread::scope(|scope| {
         let loading = scope.spawn(|| {
-            let loaded = load(arguments);
+            let loaded = load(arguments, model);
             failed.store(loaded.is_err(), Ordering::Relaxed);
             loaded
         });

@@ -64,14 +64,15 @@ impl Kind {
     /// Whether an output of this kind takes nothing away where this file is: there is none, or one of its
     /// kind, or nothing in it.
     pub fn may_replace(self, path: &Path) -> Result<bool> {
-        let fail = |error: &std::io::Error| Error::io(path.display().to_string(), error);
-        let file = match File::open(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-            opened => opened.map_err(|error| fail(&error))?,
-        };
-        let mut start = Vec::new();
-        file.take(START).read_to_end(&mut start).map_err(|error| fail(&error))?;
-        Ok(start.is_empty() || self.starts_like(&start))
+        match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+            _ => start_of(path).map(|start| start.is_empty() || self.starts_like(&start)),
+        }
+    }
+
+    /// Whether a file that is there is of this kind.
+    pub fn is_kind_of(self, path: &Path) -> Result<bool> {
+        Ok(self.starts_like(&start_of(path)?))
     }
 
     /// Whether files of this kind start like this.
@@ -90,6 +91,13 @@ impl Kind {
             Kind::Onnx => model::is_onnx(start),
         }
     }
+}
+
+fn start_of(path: &Path) -> Result<Vec<u8>> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    read.map_err(|error| Error::io(path.display().to_string(), &error))?;
+    Ok(start)
 }
 
 /// Whether it is an object whose first field says that it is of this format.

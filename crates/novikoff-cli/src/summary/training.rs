@@ -16,6 +16,7 @@ use novikoff::model::{Scorer, Task};
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
+use novikoff::read::Input;
 use novikoff::solver::REACH;
 use novikoff::train::{
     Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit,
@@ -427,9 +428,9 @@ fn add_validation(lines: &mut Lines, arguments: &Train, validation: &Validation,
         }
     };
     let rows = counted(validation.rows(), "row");
-    let from = match &arguments.validation {
-        Some(file) if file.parse::<f64>().is_err() => format!("of {file}"),
-        _ => "held back".to_owned(),
+    let from = match arguments.validation_files() {
+        [] => "held back".to_owned(),
+        files => format!("of {}", Input::all_named(files).name()),
     };
     lines.add("validation", format!("{measured} of {rows} {from}"));
     if let Some(history) = fit.history() {

@@ -12,6 +12,12 @@ impl Dataset<'_> {
         Self::read_for(path, &Purpose::Training)
     }
 
+    /// Reads several files that are one data set. Tables may repeat their header in each.
+    pub fn read_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Self> {
+        let parts = paths.into_iter().map(|path| Input::Path(path.as_ref().to_owned())).collect();
+        Reader::open(&Input::Several(parts), &Options::default(), &Purpose::Training)?.read(&mut Unwatched)
+    }
+
     /// Reads a file of rows whose labels are numbers to be predicted.
     pub fn read_targets(path: impl AsRef<Path>) -> Result<Self> {
         Self::read_for(path, &Purpose::TrainingOnTargets)

@@ -20,6 +20,10 @@ pub enum Format {
     Text,
     /// Documents: a JSON object a line.
     Jsonl,
+    /// A table in a file of Parquet.
+    Parquet,
+    /// A table in a file or a stream of Arrow.
+    Arrow,
 }
 
 impl Format {
@@ -33,8 +37,25 @@ impl Format {
             Format::Idx => "idx",
             Format::Text => "text",
             Format::Jsonl => "jsonl",
+            Format::Parquet => "parquet",
+            Format::Arrow => "arrow",
         }
     }
+
+    /// Whether it is a table.
+    pub(super) fn is_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv) || self.is_columnar()
+    }
+
+    /// Whether it is a table whose file holds columns, not lines.
+    pub(super) fn is_columnar(self) -> bool {
+        matches!(self, Format::Parquet | Format::Arrow)
+    }
+}
+
+/// The format of what starts with these bytes, under this name, if it is a file of columns.
+pub(super) fn detect_columnar(name: &str, start: &[u8]) -> Option<Format> {
+    super::columnar::format_of(start).or_else(|| by_name(name).filter(|format| format.is_columnar()))
 }
 
 /// The format of what starts with these bytes, under this name.
@@ -42,10 +63,13 @@ pub(crate) fn detect(name: &str, start: &[u8]) -> Result<Format> {
     if super::idx::is_idx(start) {
         return Ok(Format::Idx);
     }
+    if let Some(format) = detect_columnar(name, start) {
+        return Ok(format);
+    }
     refuse_what_is_no_text(name, start)?;
     let format = by_name(name).or_else(|| by_contents(start)).ok_or_else(|| {
         let error = Error::input("cannot tell the format from the name or the first line").at(name, 1, 1);
-        error.hint("say which: `format = svmlight|csv|tsv|vw|idx|text|jsonl`")
+        error.hint("say which: `format = svmlight|csv|tsv|vw|idx|text|jsonl|parquet|arrow`")
     })?;
     // A label and a text with a tab between them are two columns of a table, and more than that.
     let prose = format == Format::Tsv && super::text::is_text(&String::from_utf8_lossy(start));
@@ -97,6 +121,28 @@ fn refuse_what_is_no_text(name: &str, start: &[u8]) -> Result<()> {
 
 const FROM_UTF_16: &str = "convert it first: iconv -f UTF-16LE -t UTF-8 FILE";
 
+/// The format of a later part of a data set, if it shows that it is not that of the first one. The first
+/// lines of a part are any lines of the data set, so that only what is unmistakable counts.
+pub(super) fn is_another_format(name: &str, start: &[u8], first: &str, format: Format) -> Option<Format> {
+    let is_text_table = |format: Format| matches!(format, Format::Csv | Format::Tsv);
+    let is_document = |format: Format| matches!(format, Format::Text | Format::Tsv);
+    let other = match by_name(name) {
+        _ if super::idx::is_idx(start) => Format::Idx,
+        _ if super::columnar::format_of(start).is_some() => super::columnar::format_of(start)?,
+        Some(named) if by_name(first) == Some(named) => return None,
+        Some(named) => named,
+        None => by_contents(start).filter(|found| match found {
+            // A document may well begin with a time of day.
+            Format::Svmlight => is_text_table(format) || format == Format::Jsonl,
+            Format::Jsonl => is_text_table(format) || format == Format::Svmlight,
+            _ => false,
+        })?,
+    };
+    let may_be_one =
+        is_text_table(format) && is_text_table(other) || is_document(format) && is_document(other);
+    (other != format && !may_be_one).then_some(other)
+}
+
 fn by_name(name: &str) -> Option<Format> {
     let mut stem = name.to_ascii_lowercase();
     for packed in [".gz", ".bz2", ".xz", ".zst"] {
@@ -111,6 +157,8 @@ fn by_name(name: &str) -> Option<Format> {
         "tsv" | "tab" => Some(Format::Tsv),
         "vw" => Some(Format::Vw),
         "jsonl" | "ndjson" => Some(Format::Jsonl),
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "feather" | "ipc" => Some(Format::Arrow),
         _ => None,
     }
 }
@@ -164,6 +212,9 @@ mod tests {
         assert_eq!(detected("-", "__label__ham see you\n__label__spam call now\n"), Some(Format::Text));
         assert_eq!(detected("-", "{\"label\": 1, \"text\": \"a\"}\n"), Some(Format::Jsonl));
         assert_eq!(detected("data", "hello\n"), None);
+        assert_eq!(detected("data.csv", "PAR1"), Some(Format::Parquet));
+        assert_eq!(detected("data.feather", "ARROW1\0\0"), Some(Format::Arrow));
+        assert_eq!(detect("-", &[0xff, 0xff, 0xff, 0xff, 8, 1, 0, 0]).ok(), Some(Format::Arrow));
         assert_eq!(detect("train-images", &[0, 0, 8, 3, 0, 0]).ok(), Some(Format::Idx));
     }
 

@@ -1,7 +1,8 @@
-//! From bytes to rows: svmlight, tables, Vowpal Wabbit's text, IDX images, documents; compressed or not;
-//! strict, with positions.
+//! From bytes to rows: svmlight, tables (also of Parquet and Arrow), Vowpal Wabbit's text, IDX images,
+//! documents; compressed or not; strict, with positions.
 
 mod bag;
+mod columnar;
 mod dataset;
 mod detect;
 mod folder;
@@ -9,6 +10,7 @@ mod idx;
 mod json;
 mod number;
 mod parsed_rows;
+mod parts;
 mod pipeline;
 mod reader;
 mod records;

@@ -23,7 +23,7 @@ use super::source::{Blocks, Cut, Origin, Source};
 use crate::control::{Flow, Observer, Progress};
 use crate::data::Report;
 use crate::data::assembly::Slot;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -418,8 +418,7 @@ impl<'s, S: Sink<'s>> Consumer<'_, S> {
 
     /// Gives the rows of the next block to the sink.
     fn consume(&mut self, parsed: Parsed) -> Result<(FreeRows<'s>, Flow)> {
-        let mut rows =
-            parsed.map_err(|(error, before)| locate_end(error, self.origin.name(), self.line, &before))?;
+        let mut rows = parsed.map_err(|(error, before)| self.origin.place_end(error, self.line, &before))?;
         add_to_report(&rows, &self.origin, self.line, self.report)?;
         self.line += rows.lines;
         let (flow, slot) = match self.sink.accept(&mut rows, self.observer)? {
@@ -450,16 +449,6 @@ fn next_message(
             help().map_or_else(|| messages.recv_timeout(Duration::from_millis(100)), Ok)
         }
     }
-}
-
-/// Adds to an error of the bytes themselves the place up to which they were good.
-pub(super) fn locate_end(error: Error, name: &str, first_line: u64, before: &[u8]) -> Error {
-    if error.kind() != ErrorKind::Input || error.place().is_some_and(|place| place.line > 0) {
-        return error;
-    }
-    let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
-    error.at(name, line, (before.len() - line_start) as u64 + 1)
 }
 
 struct StopOnDrop<'a>(&'a AtomicBool);

@@ -1,12 +1,14 @@
 //! An opened data set: the parser for its format, and rows with their final numbers.
 
 use super::bag::{Bag, Terms};
-use super::detect::{Format, detect};
+use super::columnar::{self, Names, Spec, Wanted};
+use super::detect::{Format, detect, detect_columnar};
 use super::idx;
 use super::json::Json;
 use super::parsed_rows::{Labelling, ParsedRows};
+use super::parts::{self, Headers, OtherHeaders};
 use super::pipeline::{self, Accepted, Parser, Setup, Sink};
-use super::source::{BLOCK, Cut, Input, Source};
+use super::source::{Again, BLOCK, Cut, Folders, Input, Opening, Origin, Source};
 use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
 use super::text::{self, Text};
@@ -17,7 +19,7 @@ use crate::data::matrix::Layout;
 use crate::data::{Dataset, Filled, Labels, Refittable, Report, documents};
 use crate::error::{Error, Result};
 use crate::features::namespaces::{FeatureNumbering, Interactions, NamespaceSchema};
-use crate::features::table::TableSchema;
+use crate::features::table::{Role, TableSchema};
 use crate::features::text::{HashedNames, TextRecipe, TextSchema, Vocabulary};
 use crate::features::{Dictionary, Missing, Schema};
 use crate::memory::Estimate;
@@ -247,25 +249,33 @@ impl Reader {
     }
 
     fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<Self> {
-        let folder = match input {
-            Input::Path(path) if path.is_dir() => Some(path),
-            _ => None,
+        let folders = match purpose {
+            Purpose::Prediction { .. } => Folders::Unlabelled,
+            _ => Folders::Labelled,
         };
-        let labelled = !matches!(purpose, Purpose::Prediction { .. });
-        let mut source =
-            folder.map_or_else(|| Source::open(input), |path| Source::open_folder(path, labelled))?;
-        let name = source.name().to_owned();
-        let start = source.peek()?;
+        let mut opening = Opening { folders, headers: Headers::Unknown, columnar: None };
+        let mut source = Source::open_as(input, &opening)?;
+        let name = source.first_name().to_owned();
+        let start = source.peek()?.to_vec();
         if start.is_empty() {
-            return Err(Error::input("the file is empty").at(name, 1, 1).hint("is this the right file?"));
+            let error = source.origin().place_of_all(Error::input("the file is empty"));
+            return Err(error.hint("is this the right file?"));
         }
-        let format = match folder {
-            Some(_) => format_of_folder(&name, options)?,
-            None => format_of_file(&name, start, options, purpose)?,
+        let format = match has_folder(input) {
+            true => format_of_folder(&name, options)?,
+            false => format_of_file(&name, &start, options, purpose)?,
         };
         check_options(&name, format, options, purpose)?;
-        let has_header = format == Format::Text && text::names_columns(first_line(start));
-        let mut reader = Self::unset(source, name, options);
+        let held;
+        let mut input = input;
+        if format.is_columnar() {
+            opening.columnar = Some(text_of_columns(format, options, purpose));
+            held = held_if_a_stream(input, source, options)?;
+            input = &held;
+            source = Source::open_as(input, &opening)?;
+        }
+        let mut reader = Self::unset(source, options);
+        reader.check_parts(input, format)?;
         if let Purpose::Evaluation { labels, .. } = purpose {
             reader.numbering.labels = (*labels).clone();
         }
@@ -273,13 +283,20 @@ impl Reader {
             Format::Svmlight => reader.set_svmlight(options, purpose),
             Format::Vw => reader.set_vw(options, purpose, access)?,
             Format::Idx => reader.set_idx(input, options, purpose)?,
-            Format::Csv => reader.set_table(input, options, purpose, access)?,
+            Format::Csv => reader.set_table(Again::Input(input, opening), options, purpose, access)?,
             Format::Tsv => {
                 let delimiter = options.table.delimiter.or(Some(b'\t'));
                 let table = TableOptions { delimiter, ..options.table.clone() };
-                reader.set_table(input, &Options { table, ..options.clone() }, purpose, access)?;
+                let options = Options { table, ..options.clone() };
+                reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
+            }
+            Format::Parquet | Format::Arrow => {
+                let options = as_text_of_columns(options, purpose);
+                reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
+                reader.input.report.remarks.retain(|remark| remark != table::HEADER_FOUND);
             }
             Format::Text => {
+                let has_header = text::names_columns(first_line(&start));
                 reader.input.report.remarks.extend(has_header.then(|| "header found".to_owned()));
                 reader.set_text(options, purpose, access)?;
             }
@@ -289,8 +306,28 @@ impl Reader {
         Ok(reader)
     }
 
+    /// Whether several files can be one data set of this format.
+    fn check_parts(&mut self, input: &Input, format: Format) -> Result<()> {
+        let source = &self.input.source;
+        let Some(parts) = source.parts() else { return Ok(()) };
+        parts::check_formats(parts.surveys(), format)?;
+        if format == Format::Idx {
+            let error = Error::input("images of the format idx are read from one file");
+            return Err(error.at(source.name(), 0, 0).hint("name one file of images"));
+        }
+        self.input.report.warnings = parts::warnings(input.parts(), parts.surveys())?;
+        match format {
+            // The header of a table is for later.
+            _ if format.is_table() => {}
+            Format::Text => parts.go_on(Headers::OfDocuments),
+            _ => parts.go_on(Headers::None),
+        }
+        Ok(())
+    }
+
     /// A reader whose schema and parser are still to be set, by the format.
-    fn unset(source: Source, name: String, options: &Options) -> Self {
+    fn unset(source: Source, options: &Options) -> Self {
+        let origin = source.origin();
         let nothing = Svmlight { base: 1, max_index: 0, labelling: Labelling::Ignored, known_features: None };
         Self {
             input: OpenInput {
@@ -299,7 +336,7 @@ impl Reader {
                 setup: Setup { threads: options.threads, skip_bad_rows: options.skip_bad_rows },
                 report: Report::default(),
             },
-            numbering: Numbering { file: name, max_features: options.max_index, ..Numbering::default() },
+            numbering: Numbering { origin, max_features: options.max_index, ..Numbering::default() },
             schema: Schema::one_based(),
             documents: None,
             columns: None,
@@ -408,22 +445,39 @@ impl Reader {
 
     fn set_table(
         &mut self,
-        input: &Input,
+        input: Again<'_>,
         options: &Options,
         purpose: &Purpose<'_>,
         access: Access,
     ) -> Result<()> {
-        let labelling = purpose.labelling();
+        let origin = self.input.source.origin();
         let known = match purpose.schema() {
             Some((Schema::Table(schema), _)) => Some(schema),
             Some((Schema::Text(text), _)) => text.table(),
             _ => None,
         };
-        if let Some(schema) = known {
-            check_terms(Format::Csv, true, options)?;
-            return self.set_known_table(schema, options, purpose, access);
+        match known {
+            Some(schema) => {
+                check_terms(Format::Csv, true, options)?;
+                self.set_known_table(schema, options, purpose, access)
+            }
+            None => self.set_new_table(input, options, purpose, access),
         }
-        let schema = Arc::new(self.infer_columns(input, options, &labelling, access)?);
+        .map_err(|error| origin.place_again(error))
+    }
+
+    /// A table whose columns are to be inferred.
+    fn set_new_table(
+        &mut self,
+        input: Again<'_>,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        access: Access,
+    ) -> Result<()> {
+        let (input, given) = self.join_tables(input, &options.table)?;
+        let labelling = purpose.labelling();
+        let columns = (&given, &options.interactions[..]);
+        let schema = Arc::new(self.infer_columns(&input, columns, &labelling, access)?);
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         check_terms(Format::Csv, schema.has_text(), options)?;
         let bag =
@@ -436,6 +490,48 @@ impl Reader {
             Table::bind(schema, labelling, bag, &options.table.drop, self.input.source.name(), &start)?;
         self.input.report.remarks.extend_from_slice(table.remarks());
         self.input.parser = Arc::new(table);
+        Ok(())
+    }
+
+    /// Finds out whether later ones of several files may repeat the header of the first, and lets the reading
+    /// go on behind that one. With it comes how the input is opened again, and how it is read.
+    fn join_tables<'a>(
+        &mut self,
+        input: Again<'a>,
+        given: &TableOptions,
+    ) -> Result<(Again<'a>, TableOptions)> {
+        let mut given = given.clone();
+        let source = &mut self.input.source;
+        let Again::Input(whole, mut opening) = input else { return Ok((input, given)) };
+        opening.headers = Headers::None;
+        if source.parts().is_some() {
+            let delimiter = given.delimiter_for(source.peek()?)?;
+            let start = source.look_ahead(Cut::Record { delimiter }, 0)?;
+            if let Some(header) = table::repeatable_header(source.first_name(), &start, &given, delimiter) {
+                let is_known = header.others == OtherHeaders::Refused;
+                if is_known || header.is_repeated(whole.parts(), source.surveys())? {
+                    given.header = Header::Present;
+                    opening.headers = Headers::OfTable(Arc::new(header));
+                }
+            }
+            source.go_on(opening.headers.clone());
+        }
+        Ok((Again::Input(whole, opening), given))
+    }
+
+    /// The same for tables whose columns a model knows.
+    fn join_known_tables(&mut self, schema: &TableSchema) -> Result<()> {
+        let source = &mut self.input.source;
+        if source.parts().is_none() {
+            return Ok(());
+        }
+        let given = TableOptions { header: Header::Present, ..TableOptions::default() };
+        let start = source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
+        let header = table::repeatable_header(source.first_name(), &start, &given, schema.delimiter);
+        source.go_on(match header.filter(|_| schema.header) {
+            Some(header) => Headers::OfTable(Arc::new(header)),
+            None => Headers::None,
+        });
         Ok(())
     }
 
@@ -452,6 +548,7 @@ impl Reader {
             given.delimiter = Some(given.delimiter_for(self.input.source.peek()?)?);
         }
         let schema = table::applied(known, &given)?;
+        self.join_known_tables(&schema)?;
         let bag =
             if schema.has_text() { Some(self.bag(options, purpose, access, Some(&schema))?) } else { None };
         if bag.is_none() {
@@ -557,32 +654,30 @@ impl Reader {
     /// What the columns of a table are, from all of it or, of a stream, from its first part.
     fn infer_columns(
         &mut self,
-        input: &Input,
-        options: &Options,
+        input: &Again<'_>,
+        (options, interactions): (&TableOptions, &[String]),
         labelling: &Labelling,
         access: Access,
     ) -> Result<TableSchema> {
-        let interactions = &options.interactions;
-        let options = &options.table;
         let inferred = if access == Access::Stream {
             let delimiter = options.delimiter_for(self.input.source.peek()?)?;
             let options = TableOptions { delimiter: Some(delimiter), ..options.clone() };
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
-            let name = self.input.source.name();
-            let inferred = table::infer_start(name, &start, &options, labelling, self.input.setup)?;
-            table::with_products_at_start(inferred, interactions, labelling, name, &start)?
+            let origin = self.input.source.origin();
+            let inferred = table::infer_start(&origin, &start, &options, labelling, self.input.setup)?;
+            table::with_products_at_start(inferred, interactions, labelling, origin.name(), &start)?
         } else {
             let held;
-            let again = if self.input.source.total().is_some() && !matches!(input, Input::Stdin) {
-                input
-            } else {
+            let again = match input {
+                Again::Input(named, _) if self.input.source.is_seekable(named) => input,
                 // Cannot be read twice: held in memory instead.
-                let name = self.input.source.name().to_owned();
-                let empty = Source::open(&Input::Bytes { name: name.clone(), bytes: Arc::new([]) })?;
-                let bytes = std::mem::replace(&mut self.input.source, empty).read_all()?;
-                held = Input::Bytes { name, bytes: bytes.into() };
-                self.input.source = Source::open(&held)?;
-                &held
+                _ => {
+                    let origin = self.input.source.origin();
+                    let bytes = std::mem::replace(&mut self.input.source, Source::empty()).read_all()?;
+                    held = Again::Held(bytes.into(), origin);
+                    self.input.source = held.open()?;
+                    &held
+                }
             };
             let observer = &mut crate::control::Unwatched;
             let inferred = table::infer(again, options, labelling, self.input.setup, observer)?;
@@ -621,7 +716,7 @@ impl Reader {
     fn summarize(self, flow: Flow, numbering: Numbering) -> Result<Summary> {
         let Self { input, documents, columns, mut schema, interactions, .. } = self;
         if input.report.rows == 0 && flow == Flow::Continue {
-            return Err(no_rows(&numbering.file, &input.report));
+            return Err(no_rows(&numbering.origin, &input.report));
         }
         match (documents, numbering.new_names) {
             (Some(documents), new_names) => {
@@ -638,12 +733,12 @@ impl Reader {
 
     /// Reads the whole data set.
     pub fn read(self, observer: &mut dyn Observer) -> Result<Dataset<'static>> {
-        let name = self.input.source.name().to_owned();
+        let origin = self.input.source.origin();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let (mut data, _) = self.read_rows(observer)?;
         if fits && let Schema::Text(schema) = std::mem::replace(&mut data.schema, Schema::one_based()) {
-            let (weights, names) =
-                documents::fit(&data.rows, Arc::unwrap_or_clone(schema)).map_err(|e| e.at(&name, 1, 1))?;
+            let (weights, names) = documents::fit(&data.rows, Arc::unwrap_or_clone(schema))
+                .map_err(|e| origin.place_of_all(e))?;
             let (rows, schema) = rayon::join(|| weights.weigh(&data.rows), || names.schema());
             (data.rows, data.schema) = (rows, Schema::Text(Arc::new(schema)));
         }
@@ -652,14 +747,14 @@ impl Reader {
 
     /// Reads the whole data set, with what it takes to fit its recipe to a part of it.
     pub fn read_refittable(self, observer: &mut dyn Observer) -> Result<Refittable> {
-        let name = self.input.source.name().to_owned();
+        let origin = self.input.source.origin();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let (mut data, filled) = self.read_rows(observer)?;
         match std::mem::replace(&mut data.schema, Schema::one_based()) {
             Schema::Text(schema) if fits => {
                 let counts_schema = Arc::unwrap_or_clone(schema);
                 let (weights, names) =
-                    documents::fit(&data.rows, counts_schema.clone()).map_err(|e| e.at(&name, 1, 1))?;
+                    documents::fit(&data.rows, counts_schema.clone()).map_err(|e| origin.place_of_all(e))?;
                 let (rows, schema) = rayon::join(|| weights.weigh(&data.rows), || names.schema());
                 data.schema = Schema::Text(Arc::new(schema));
                 let counts = std::mem::replace(&mut data.rows, rows);
@@ -677,13 +772,13 @@ impl Reader {
         seed: u64,
         observer: &mut dyn Observer,
     ) -> Result<(Dataset<'static>, Dataset<'static>)> {
-        let name = self.input.source.name().to_owned();
+        let origin = self.input.source.origin();
         let fits = self.documents.as_ref().is_some_and(|documents| documents.counts);
         let (data, _) = self.read_rows(observer)?;
-        let (mut training, mut held_out) = data.split(fraction, seed).map_err(|e| e.at(&name, 1, 1))?;
+        let (mut training, mut held_out) = data.split(fraction, seed).map_err(|e| origin.place_of_all(e))?;
         if fits && let Schema::Text(schema) = data.schema {
             let (weights, names) = documents::fit(&training.rows, Arc::unwrap_or_clone(schema))
-                .map_err(|e| e.at(&name, 1, 1))?;
+                .map_err(|e| origin.place_of_all(e))?;
             (training.rows, held_out.rows) = (weights.weigh(&training.rows), weights.weigh(&held_out.rows));
             let schema = Arc::new(names.schema());
             (training.schema, held_out.schema) = (Schema::Text(schema.clone()), Schema::Text(schema));
@@ -743,8 +838,8 @@ impl OpenInput {
 /// The numbers of labels and named features, in the order of first appearance in the input.
 #[derive(Default)]
 struct Numbering {
-    /// The input, as messages call it.
-    file: String,
+    /// The input.
+    origin: Origin,
     labels: Labels,
     /// Names of features, if they are being collected.
     new_names: Option<NewNames>,
@@ -757,7 +852,7 @@ impl Numbering {
     /// Replaces the numbers that hold within a block by those that hold in the whole input.
     fn apply(&mut self, rows: &mut ParsedRows) -> Result<()> {
         if let Some(new_names) = &mut self.new_names {
-            new_names.add(rows, self.max_features).map_err(|e| e.at(&self.file, 1, 1))?;
+            new_names.add(rows, self.max_features).map_err(|e| self.origin.place_of_all(e))?;
         }
         if !rows.local_labels.is_empty() {
             let Self { labels, numbers, .. } = self;
@@ -814,7 +909,7 @@ impl<'s> Sink<'s> for DatasetSink<'_, 's> {
         let layout = layout(self.columns, rows);
         if let (0, Some(blocks)) = (self.assembler.rows(), blocks) {
             check_memory(rows, layout, blocks, self.memory)
-                .map_err(|error| error.at(&self.numbering.file, 1, 1))?;
+                .map_err(|error| self.numbering.origin.place_of_all(error))?;
         }
         let slot = self.assembler.append(rows.compressed(), layout, blocks);
         Ok(slot.map_or(Accepted::Done, Accepted::WriteTo))
@@ -845,6 +940,61 @@ impl NewNames {
     }
 }
 
+/// How a file of columns becomes the text of a table: only what the model needs, or all that is not left out.
+fn text_of_columns(format: Format, options: &Options, purpose: &Purpose<'_>) -> Spec {
+    let known = match purpose.schema() {
+        Some((Schema::Table(schema), _)) => Some(schema),
+        Some((Schema::Text(text), _)) => text.table(),
+        _ => None,
+    };
+    let (names, columns) = match known {
+        None => (Names::Written, Wanted::AllBut(options.table.drop.clone())),
+        Some(schema) if !schema.header => (Names::LeftOut, Wanted::AllBut(Vec::new())),
+        Some(schema) => {
+            let is_needed = |role: &Role| match role {
+                Role::Dropped => false,
+                Role::Label => !matches!(purpose, Purpose::Prediction { .. }),
+                _ => true,
+            };
+            let own = schema.columns.iter().filter(|column| is_needed(&column.role));
+            let own = own.map(|column| column.name.clone());
+            let given = options.with.iter().chain(&options.table.row_weights).cloned();
+            (Names::Written, Wanted::Only(own.chain(given).collect()))
+        }
+    };
+    Spec { format, names, columns, memory: options.memory }
+}
+
+/// How that text is read.
+fn as_text_of_columns(options: &Options, purpose: &Purpose<'_>) -> Options {
+    let header = if purpose.schema().is_none() { Header::Present } else { Header::Detect };
+    let delimiter = Some(columnar::DELIMITER);
+    Options { table: TableOptions { header, delimiter, ..options.table.clone() }, ..options.clone() }
+}
+
+/// An input that has to be read here and there: what is a stream is taken into memory.
+fn held_if_a_stream(input: &Input, source: Source, options: &Options) -> Result<Input> {
+    let mut parts = input.parts().to_vec();
+    let at = source.surveys().iter().position(|survey| !survey.is_empty()).unwrap_or(0);
+    let is_seekable = match source.surveys().get(at) {
+        Some(survey) => survey.start.is_some(),
+        None => source.is_seekable(input),
+    };
+    if !is_seekable {
+        let name = parts[at].name();
+        parts[at] = Input::Bytes { name, bytes: source.read_all_within(options.memory)?.into() };
+    }
+    Ok(match input {
+        Input::Several(_) => Input::Several(parts),
+        _ => parts.swap_remove(0),
+    })
+}
+
+/// Whether some of it is a folder of documents.
+fn has_folder(input: &Input) -> bool {
+    input.parts().iter().any(|part| matches!(part, Input::Path(path) if path.is_dir()))
+}
+
 fn format_of_folder(name: &str, options: &Options) -> Result<Format> {
     match options.format {
         None | Some(Format::Text) => Ok(Format::Text),
@@ -860,6 +1010,7 @@ fn format_of_folder(name: &str, options: &Options) -> Result<Format> {
 fn format_of_file(name: &str, start: &[u8], options: &Options, purpose: &Purpose<'_>) -> Result<Format> {
     Ok(match (options.format, purpose.schema()) {
         (Some(format), _) => format,
+        (None, Some(_)) if detect_columnar(name, start).is_some() => detect(name, start)?,
         (None, Some((Schema::Text(text), _))) => match (text.table(), detect(name, start)) {
             (Some(_), _) => Format::Csv,
             (None, Ok(Format::Jsonl)) => Format::Jsonl,
@@ -909,7 +1060,7 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     if let Some((schema, _)) = purpose.schema() {
         check_schema(name, format, schema)?;
     }
-    let is_table = matches!(format, Format::Csv | Format::Tsv);
+    let is_table = format.is_table();
     let is_text = matches!(format, Format::Text | Format::Jsonl);
     // Whether a table has documents, its columns will show.
     if !is_table {
@@ -945,6 +1096,10 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
         );
         return Err(error.hint("leave them out, or say `format = csv` if this is one"));
     }
+    if format.is_columnar() && (*header != Header::Detect || delimiter.is_some()) {
+        let what = "`delimiter`, `header` and `no_header` are for tables that are text";
+        return Err(Error::usage(what).hint(format!("leave them out: this is {}", format.name())));
+    }
     if options.labels.is_some() && format != Format::Idx {
         return Err(Error::usage("`labels` names the labels of IDX images")
             .hint("for the column of a table say `label`"));
@@ -956,13 +1111,15 @@ fn check_options(name: &str, format: Format, options: &Options, purpose: &Purpos
     Ok(())
 }
 
+const TABLES: [Format; 4] = [Format::Csv, Format::Tsv, Format::Parquet, Format::Arrow];
+
 /// A model reads formats of the kind that it was trained on.
 fn check_schema(name: &str, format: Format, schema: &Schema) -> Result<()> {
     let (formats, trained): (&[Format], _) = match schema {
         Schema::Indexed { .. } => (&[Format::Svmlight, Format::Idx], "svmlight or idx"),
         Schema::Named(_) | Schema::Hashed { .. } | Schema::Namespaces(_) => (&[Format::Vw], "vw"),
-        Schema::Table(_) => (&[Format::Csv, Format::Tsv], "csv or tsv"),
-        Schema::Text(text) if text.table().is_some() => (&[Format::Csv, Format::Tsv], "csv or tsv"),
+        Schema::Table(_) => (&TABLES, "a table"),
+        Schema::Text(text) if text.table().is_some() => (&TABLES, "a table"),
         Schema::Text(_) => (&[Format::Text, Format::Jsonl], "text or jsonl"),
     };
     if formats.contains(&format) {
@@ -986,7 +1143,7 @@ fn check_terms(format: Format, has_terms: bool, options: &Options) -> Result<()>
     Ok(())
 }
 
-fn no_rows(name: &str, report: &Report) -> Error {
+fn no_rows(origin: &Origin, report: &Report) -> Error {
     let error = if report.bad_rows > 0 {
         Error::input(format!(
             "all {} rows are bad; the first: {}",
@@ -996,7 +1153,7 @@ fn no_rows(name: &str, report: &Report) -> Error {
     } else {
         Error::input("there are no rows in it").hint("is this the right file?")
     };
-    error.at(name, 1, 1)
+    origin.place_of_all(error)
 }
 
 /// Refuses rows that will take more memory than there is, going by the first of so many blocks.

@@ -1,8 +1,11 @@
 //! Where bytes come from: a path, standard input or memory, compressed or not, cut into blocks that end where
 //! a record ends.
 
+use super::columnar;
 use super::folder::{Files, Folder};
+use super::parts::{Headers, Parts, Places, Survey};
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::Estimate;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -23,6 +26,9 @@ pub enum Input {
         /// The contents.
         bytes: Arc<[u8]>,
     },
+    /// Several inputs that are one data set: their rows one after the other. A table's later parts may repeat
+    /// its header.
+    Several(Vec<Input>),
 }
 
 impl Input {
@@ -34,13 +40,51 @@ impl Input {
         }
     }
 
+    /// One data set in several files, each named as by [`Input::named`].
+    pub fn all_named(arguments: impl IntoIterator<Item = impl AsRef<Path>>) -> Self {
+        let mut inputs: Vec<Input> = arguments.into_iter().map(Input::named).collect();
+        match inputs.len() {
+            1 => inputs.swap_remove(0),
+            _ => Input::Several(inputs),
+        }
+    }
+
     /// What messages call it.
     pub fn name(&self) -> String {
         match self {
             Input::Path(path) => path.display().to_string(),
             Input::Stdin => "-".to_owned(),
             Input::Bytes { name, .. } => name.clone(),
+            Input::Several(inputs) => name_of_all(inputs),
         }
+    }
+
+    /// An error that concerns all of the rows, with its place.
+    #[must_use]
+    pub fn place(&self, error: Error) -> Error {
+        match self {
+            Input::Several(_) => error.at(self.name(), 0, 0),
+            _ => error.at(self.name(), 1, 1),
+        }
+    }
+
+    /// The inputs that it consists of: itself, or several.
+    pub fn parts(&self) -> &[Input] {
+        match self {
+            Input::Several(inputs) => inputs,
+            one => std::slice::from_ref(one),
+        }
+    }
+}
+
+/// Names of more inputs would be too long for a message.
+const NAMED: usize = 3;
+
+fn name_of_all(inputs: &[Input]) -> String {
+    let names: Vec<String> = inputs.iter().take(NAMED).map(Input::name).collect();
+    match inputs.len().saturating_sub(NAMED) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 
@@ -51,18 +95,38 @@ pub struct Source {
     compression: Option<&'static str>,
     taken: Arc<AtomicU64>,
     total: Option<u64>,
-    /// The documents that it is put together from.
-    folder: Option<Arc<Folder>>,
+    places: Shape,
 }
 
 /// What an input is called in messages, and where in it something stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Origin {
     name: String,
-    folder: Option<Arc<Folder>>,
+    places: Shape,
+}
+
+/// What the lines of an input are.
+#[derive(Clone, Debug, Default)]
+enum Shape {
+    /// Those of its file.
+    #[default]
+    Lines,
+    /// The documents of a folder.
+    Folder(Arc<Folder>),
+    /// Those of several files.
+    Parts(Arc<Places>),
+    /// Those of a text that a file of columns became.
+    #[cfg(feature = "parquet")]
+    Rows(Arc<columnar::RowPlaces>),
 }
 
 impl Origin {
+    /// The lines of a file, or the like, of this name.
+    #[cfg(test)]
+    pub(crate) fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), places: Shape::Lines }
+    }
+
     /// What messages call the input.
     pub fn name(&self) -> &str {
         &self.name
@@ -70,22 +134,187 @@ impl Origin {
 
     /// The error with its place: this column of this line, both from 1.
     pub fn place(&self, error: Error, line: u64, column: u64) -> Error {
-        match self.folder.as_ref().and_then(|folder| folder.place(line, column)) {
-            Some((file, line, column)) => error.at(file, line, column),
-            None => error.at(&self.name, line, column),
+        match &self.places {
+            Shape::Lines => error.at(&self.name, line, column),
+            Shape::Parts(parts) => parts.place(error, line, column),
+            #[cfg(feature = "parquet")]
+            Shape::Rows(rows) => rows.place(error, line, column),
+            Shape::Folder(folder) => match folder.place(line, column) {
+                Some((file, line, column)) => error.at(file, line, column),
+                None => error.at(&self.name, line, column),
+            },
+        }
+    }
+
+    /// An error whose place is a line of the whole input, at the place of its own file.
+    pub(super) fn place_again(&self, error: Error) -> Error {
+        match error.place().filter(|place| place.file == self.name && place.line > 0) {
+            Some(place) => {
+                let (line, column) = (place.line, place.column);
+                self.place(error, line, column)
+            }
+            None => error,
+        }
+    }
+
+    /// An error that concerns all of the input, with its place.
+    pub(super) fn place_of_all(&self, error: Error) -> Error {
+        match &self.places {
+            Shape::Lines | Shape::Folder(_) => error.at(&self.name, 1, 1),
+            _ => error.at(&self.name, 0, 0),
+        }
+    }
+
+    /// Adds to an error of the bytes themselves the place up to which they were good: after `before`, which
+    /// starts at this line.
+    pub(super) fn place_end(&self, error: Error, first_line: u64, before: &[u8]) -> Error {
+        if error.kind() != ErrorKind::Input || error.place().is_some_and(|place| place.line > 0) {
+            return self.place_again(error);
+        }
+        #[cfg(feature = "parquet")]
+        if let Shape::Rows(_) = self.places {
+            return error;
+        }
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+        let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
+        self.place(error, line, (before.len() - line_start) as u64 + 1)
+    }
+
+    /// A line in words, for a list of several.
+    pub(super) fn line_in_words(&self, line: u64) -> String {
+        match &self.places {
+            Shape::Parts(parts) => parts.line_in_words(line),
+            #[cfg(feature = "parquet")]
+            Shape::Rows(rows) => rows.line_in_words(line),
+            _ => format!("line {line}"),
+        }
+    }
+}
+
+/// How an input is opened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opening {
+    /// What a folder is.
+    pub(super) folders: Folders,
+    /// Which lines of later parts of several files are left out.
+    pub(super) headers: Headers,
+    /// How files of columns become the text of a table.
+    pub(super) columnar: Option<columnar::Spec>,
+}
+
+/// What a folder is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Folders {
+    /// A mistake.
+    #[default]
+    Refused,
+    /// Folders of labels, with documents in them.
+    Labelled,
+    /// Documents, in folders or not.
+    Unlabelled,
+}
+
+/// What can be opened again.
+pub(crate) enum Again<'a> {
+    /// A file, or several.
+    Input(&'a Input, Opening),
+    /// What was a stream.
+    Held(Arc<[u8]>, Origin),
+}
+
+impl<'a> Again<'a> {
+    /// A file.
+    #[cfg(test)]
+    pub(crate) fn of(input: &'a Input) -> Self {
+        Again::Input(input, Opening::default())
+    }
+
+    /// Opens it.
+    pub(super) fn open(&self) -> Result<Source> {
+        match self {
+            Again::Input(input, opening) => Source::open_as(input, opening),
+            Again::Held(bytes, origin) => Ok(Source::of_bytes(bytes.clone(), origin.clone())),
         }
     }
 }
 
 /// Bytes that identify the compression.
 const MAGIC: usize = 6;
+/// Bytes of a byte-order mark.
+const MARK: usize = 3;
 const BUFFER: usize = 1 << 17;
 
 impl Source {
     /// Opens an input and looks through its compression.
     pub fn open(input: &Input) -> Result<Self> {
+        Self::open_as(input, &Opening::default())
+    }
+
+    /// The same for a folder, too, and for several inputs with headers.
+    pub(crate) fn open_as(input: &Input, opening: &Opening) -> Result<Self> {
+        let taken = Arc::new(AtomicU64::new(0));
+        match input {
+            Input::Several(inputs) if inputs.is_empty() => Err(Error::usage("no file is named")),
+            Input::Several(inputs) if inputs.len() == 1 => Self::open_as(&inputs[0], opening),
+            Input::Several(inputs) => Self::open_parts(input.name(), inputs, opening, taken),
+            _ => Self::open_part(input, opening, taken),
+        }
+    }
+
+    fn open_parts(name: String, inputs: &[Input], opening: &Opening, taken: Arc<AtomicU64>) -> Result<Self> {
+        let parts = Parts::open(inputs, opening, taken.clone())?;
+        let columnar = opening.columnar.as_ref().map(|spec| spec.format.name());
+        let (compression, total) = (columnar.or(parts.places().compression()), parts.places().total());
+        let places = Shape::Parts(parts.places().clone());
+        Ok(Self { name, reader: buffered(parts), compression, taken, total, places })
+    }
+
+    /// Opens one input, and counts in `taken` the bytes that are taken of it.
+    pub(super) fn open_part(input: &Input, opening: &Opening, taken: Arc<AtomicU64>) -> Result<Self> {
+        match &opening.columnar {
+            None => Self::open_bytes(input, opening.folders, taken),
+            Some(spec) => Self::open_columnar(input, spec, taken),
+        }
+    }
+
+    /// A file of columns as the text of a table.
+    #[cfg(feature = "parquet")]
+    fn open_columnar(input: &Input, spec: &columnar::Spec, taken: Arc<AtomicU64>) -> Result<Self> {
+        let name = input.name();
+        let plain = Self::open_bytes(input, Folders::Refused, Arc::default())?;
+        let is_seekable = plain.is_seekable(input);
+        let content = match input {
+            Input::Path(path) if is_seekable && plain.compression.is_none() => {
+                let file = File::open(path).map_err(|error| Error::io(&name, &error))?;
+                columnar::Content::File(Arc::new(file), plain.total.unwrap_or(0))
+            }
+            _ => columnar::Content::of_source(plain, spec.memory)?,
+        };
+        let total = is_seekable.then(|| content.size());
+        let text = columnar::TableText::open(&name, content, spec, taken.clone())?;
+        let places = Shape::Rows(text.places().clone());
+        // The size of the file says nothing of the size of the text.
+        let compression = Some(spec.format.name());
+        Ok(Self { name, reader: buffered(text), compression, taken, total, places })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_columnar(input: &Input, spec: &columnar::Spec, _: Arc<AtomicU64>) -> Result<Self> {
+        let what =
+            format!("this is {}, and novikoff was built without Parquet and Arrow", spec.format.name());
+        let error = Error::input(what).at(input.name(), 0, 0);
+        Err(error.hint("write the table as CSV, or build novikoff with its feature \"parquet\""))
+    }
+
+    fn open_bytes(input: &Input, folders: Folders, taken: Arc<AtomicU64>) -> Result<Self> {
         let name = input.name();
         let (raw, total): (Box<dyn Read + Send>, _) = match input {
+            Input::Several(_) => {
+                return Err(Error::usage("several files cannot be a part of several files").at(name, 0, 0));
+            }
+            Input::Path(path) if folders != Folders::Refused && path.is_dir() => {
+                return Self::open_folder(path, folders, taken);
+            }
             Input::Path(path) => {
                 let file = File::open(path).map_err(|e| open_error(&name, &e))?;
                 let about = file.metadata().map_err(|e| Error::io(&name, &e))?;
@@ -99,7 +328,6 @@ impl Source {
             Input::Stdin => (Box::new(io::stdin()), None),
             Input::Bytes { bytes, .. } => (Box::new(Cursor::new(bytes.clone())), Some(bytes.len() as u64)),
         };
-        let taken = Arc::new(AtomicU64::new(0));
         let mut counted = BufReader::with_capacity(BUFFER, Counted { inner: raw, taken: taken.clone() });
         let magic = peek(&mut counted).map_err(|e| Error::io(&name, &e))?;
         let (compression, reader): (_, Box<dyn BufRead + Send>) = match magic {
@@ -115,28 +343,55 @@ impl Source {
             }
             _ => (None, Box::new(counted)),
         };
-        Ok(Self { name, reader, compression, taken, total, folder: None })
+        Ok(Self { name, reader, compression, taken, total, places: Shape::Lines })
     }
 
     /// Opens a folder of documents as one file with a line for each. Without labels, those lines begin with a
     /// tab.
-    pub(crate) fn open_folder(path: &Path, labelled: bool) -> Result<Self> {
-        let folder = Arc::new(Folder::list(path, labelled)?);
-        let taken = Arc::new(AtomicU64::new(0));
+    fn open_folder(path: &Path, folders: Folders, taken: Arc<AtomicU64>) -> Result<Self> {
+        let folder = Arc::new(Folder::list(path, folders == Folders::Labelled)?);
         let reader = buffered(Counted { inner: Files::new(folder.clone()), taken: taken.clone() });
         let (name, total) = (path.display().to_string(), Some(folder.bytes()));
-        Ok(Self { name, reader, compression: None, taken, total, folder: Some(folder) })
+        Ok(Self { name, reader, compression: None, taken, total, places: Shape::Folder(folder) })
     }
 
     /// A source without bytes.
     pub(super) fn empty() -> Self {
-        let (taken, reader) = (Arc::new(AtomicU64::new(0)), Box::new(io::empty()));
-        Self { name: String::new(), reader, compression: None, taken, total: Some(0), folder: None }
+        Self::of_bytes(Arc::new([]), Origin::default())
+    }
+
+    /// Bytes that were read from this origin.
+    fn of_bytes(bytes: Arc<[u8]>, origin: Origin) -> Self {
+        let (taken, total) = (Arc::new(AtomicU64::new(0)), Some(bytes.len() as u64));
+        let counted = Counted { inner: Cursor::new(bytes), taken: taken.clone() };
+        let Origin { name, places } = origin;
+        Self { name, reader: buffered(counted), compression: None, taken, total, places }
     }
 
     /// What it is called, and where in it something stands.
     pub fn origin(&self) -> Origin {
-        Origin { name: self.name.clone(), folder: self.folder.clone() }
+        Origin { name: self.name.clone(), places: self.places.clone() }
+    }
+
+    /// The files that it consists of, where these are several.
+    pub(super) fn parts(&self) -> Option<&Places> {
+        match &self.places {
+            Shape::Parts(places) => Some(places),
+            _ => None,
+        }
+    }
+
+    /// Lets the reading go on behind the first of several files, now that it is known which headers later
+    /// ones may have.
+    pub(super) fn go_on(&self, headers: Headers) {
+        if let Some(parts) = self.parts() {
+            parts.go_on(headers);
+        }
+    }
+
+    /// What is known of each part before it is read.
+    pub(super) fn surveys(&self) -> &[Survey] {
+        self.parts().map_or(&[], |places| places.surveys())
     }
 
     /// What messages call it.
@@ -147,6 +402,32 @@ impl Source {
     /// Whether it takes fewer bytes than come out of it.
     pub(crate) fn is_compressed(&self) -> bool {
         self.compression.is_some()
+    }
+
+    /// How it is compressed, if it is.
+    pub(super) fn compression(&self) -> Option<&'static str> {
+        self.compression
+    }
+
+    /// What messages call the file that it starts with.
+    pub(super) fn first_name(&self) -> &str {
+        let with_bytes = self.surveys().iter().find(|survey| !survey.is_empty());
+        with_bytes.map_or(&self.name, |survey| &survey.name)
+    }
+
+    /// Whether what was opened as this input can be opened once more.
+    pub(super) fn is_seekable(&self, input: &Input) -> bool {
+        self.total.is_some() && !matches!(input, Input::Stdin)
+    }
+
+    /// Takes some of the next bytes; none at the end.
+    pub(super) fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.reader.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => return read.map_err(|error| read_error(&self.name, self.compression, &error)),
+            }
+        }
     }
 
     /// Size of the file, if it has one.
@@ -228,11 +509,41 @@ impl Source {
             };
             if let Some(end) = end {
                 records.truncate(end);
-                let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-                self.reader = Box::new(Cursor::new(bytes).chain(rest));
+                self.put_back(bytes);
                 return Ok(records);
             }
             limit = if bytes.len() >= limit { limit * 2 } else { limit };
+        }
+    }
+
+    /// Makes these the next bytes.
+    fn put_back(&mut self, bytes: Vec<u8>) {
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(bytes).chain(rest));
+    }
+
+    /// Takes a byte-order mark, if one comes next; UTF-16 is an error.
+    pub(super) fn skip_byte_order_mark(&mut self) -> Result<()> {
+        let mut start = Vec::new();
+        while start.len() < MARK && self.fill(&mut start, MARK)? == Ended::No {}
+        skip_byte_order_mark(&self.name, Cut::Line, &mut start)?;
+        self.put_back(start);
+        Ok(())
+    }
+
+    /// Everything that is left, if there is memory for it.
+    pub(super) fn read_all_within(mut self, memory: Option<u64>) -> Result<Vec<u8>> {
+        const STEP: usize = 1 << 20;
+        let mut all = Vec::new();
+        loop {
+            let limit = all.len() + STEP;
+            if self.fill(&mut all, limit)? == Ended::Yes {
+                return Ok(all);
+            }
+            Estimate::default()
+                .with("its bytes", &[(all.len(), "bytes")])
+                .check("this file", memory)
+                .map_err(|error| error.at(&self.name, 0, 0))?;
         }
     }
 
@@ -274,6 +585,9 @@ fn open_error(name: &str, error: &io::Error) -> Error {
 }
 
 fn read_error(name: &str, compression: Option<&str>, error: &io::Error) -> Error {
+    if let Some(own) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return own.clone();
+    }
     match compression {
         Some(kind) if error.raw_os_error().is_none() => {
             let what = match error.kind() {
@@ -372,6 +686,8 @@ pub struct Blocks {
     carry: Vec<u8>,
     ended: Ended,
     first: bool,
+    /// Bytes of the source before the next block.
+    offset: u64,
 }
 
 /// A block's size: what it holds and what is made of it should fit the second-level cache together.
@@ -382,11 +698,20 @@ const RECORD_LIMIT: usize = 1 << 28;
 impl Blocks {
     /// Blocks of what is left of `source`.
     pub fn new(source: Source, cut: Cut) -> Self {
-        Self { source, cut, carry: Vec::new(), ended: Ended::No, first: true }
+        Self { source, cut, carry: Vec::new(), ended: Ended::No, first: true, offset: 0 }
     }
 
     /// Puts the next block into `block`; false at the end. Only the last block may lack its final newline.
     pub(crate) fn next_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
+        let more = self.cut_into(block)?;
+        if let (Some(parts), Cut::Record { delimiter }) = (self.source.parts(), self.cut) {
+            parts.check_ends(self.offset, block, delimiter)?;
+        }
+        self.offset += block.len() as u64;
+        Ok(more)
+    }
+
+    fn cut_into(&mut self, block: &mut Vec<u8>) -> Result<bool> {
         block.clear();
         block.append(&mut self.carry);
         let mut limit = BLOCK.max(block.len());
@@ -396,7 +721,9 @@ impl Blocks {
             }
             if self.first {
                 self.first = false;
+                let before = block.len();
                 skip_byte_order_mark(self.source.name(), self.cut, block)?;
+                self.offset += (before - block.len()) as u64;
             }
             if self.ended == Ended::Yes {
                 return Ok(!block.is_empty());

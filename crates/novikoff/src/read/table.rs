@@ -16,7 +16,7 @@ mod rows;
 mod spelling;
 
 pub(super) use applied::{Columns, Keeping, applied};
-pub(super) use infer::{infer, infer_start};
+pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header};
 pub(super) use interaction::{with_products, with_products_at_start};
 pub(super) use rows::Table;
 pub(super) use spelling::Spelling;
@@ -142,7 +142,7 @@ fn is_surely_missing(text: &[u8]) -> bool {
 }
 
 /// The column that is meant by a name, or else by a number from 1.
-fn find_column(names: &[String], meant: &str) -> Option<usize> {
+pub(super) fn find_column(names: &[String], meant: &str) -> Option<usize> {
     let numbered = || meant.parse::<usize>().ok()?.checked_sub(1).filter(|&j| j < names.len());
     names.iter().position(|name| name == meant).or_else(numbered)
 }
@@ -156,7 +156,7 @@ fn numbers(width: usize) -> Vec<String> {
 const LISTED: usize = 40;
 
 /// Names for a message.
-fn listed<S: AsRef<str>>(names: &[S]) -> String {
+pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     let mut list: Vec<String> =
         names.iter().take(LISTED).map(|name| format!("{:?}", name.as_ref())).collect();
     if names.len() > LISTED {

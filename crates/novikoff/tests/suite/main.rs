@@ -4,6 +4,8 @@
 mod architecture;
 mod bayes;
 mod certificates;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod comparison;
 mod conformance;
 mod convergence;
@@ -23,6 +25,7 @@ mod maps;
 mod model_file;
 mod network;
 mod online;
+mod parts;
 mod perceptron_family;
 mod probabilities;
 mod proofs;

@@ -3,6 +3,7 @@
 use super::{Deciding, closing_json};
 use crate::arguments::{Evaluate, Train};
 use crate::commands::{train, warn};
+use crate::files::is_model;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
@@ -25,7 +26,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     let asked = learner(train, Contents::Rows, train.task.unwrap_or(Task::Classes))?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let mut watch = Watch::new();
-    let input = Input::named(&train.data);
+    let input = Input::all_named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, &options, &purpose, &train.documents)?;
     let contents = reader.contents();
@@ -92,11 +93,15 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
 
 /// Options that cross-validation has no use for.
 fn check(train: &Train) -> Result<()> {
+    if let Some(model) = train.data.iter().find(|path| is_model(path)) {
+        let what = format!("--folds trains models of its own, and {} is a model", model.display());
+        return Err(Error::usage(what).hint("leave out the model, or --folds"));
+    }
     let given = [
-        ("--test", train.test.is_some()),
+        ("--test", !train.test.is_empty()),
         ("--output", train.output.is_some()),
         ("--online", train.online),
-        ("--validation", train.validation.is_some()),
+        ("--validation", !train.validation.is_empty()),
         ("--certificate", train.certificate.is_some()),
         ("--trace", train.trace.is_some()),
     ];

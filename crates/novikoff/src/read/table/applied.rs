@@ -202,6 +202,7 @@ mod tests {
     use super::*;
     use crate::read::parsed_rows::Labelling;
     use crate::read::pipeline::Setup;
+    use crate::read::source::Origin;
 
     const TABLE: &str = "id,a,y\n7,1,u\n8,2,v\n";
 
@@ -209,7 +210,8 @@ mod tests {
     fn schema(missing: Missing) -> Arc<TableSchema> {
         let options = TableOptions { missing, drop: vec!["id".into()], ..TableOptions::default() };
         let setup = Setup { threads: 1, skip_bad_rows: false };
-        let inferred = infer_start("t", TABLE.as_bytes(), &options, &Labelling::Open, setup).unwrap();
+        let inferred =
+            infer_start(&Origin::named("t"), TABLE.as_bytes(), &options, &Labelling::Open, setup).unwrap();
         Arc::new(inferred.schema)
     }
 

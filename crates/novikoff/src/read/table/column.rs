@@ -123,13 +123,22 @@ pub(super) struct Statistics {
     first_not_finite: Option<Spot>,
     texts: u64,
     /// The first of them.
-    examples: Vec<(Spot, Vec<u8>)>,
+    examples: Vec<Example>,
     not_utf8: Option<Spot>,
     categories: Dictionary,
     bytes: usize,
     /// More categories than can be kept, most of which are in one row each: how many there were.
     overflowed: Option<usize>,
     spellings: Spellings,
+}
+
+/// A value that is no number.
+#[derive(Debug)]
+struct Example {
+    spot: Spot,
+    /// Its line in words.
+    line: String,
+    text: Vec<u8>,
 }
 
 /// What different values look like.
@@ -254,20 +263,20 @@ impl Statistics {
         (different > MAX_CATEGORIES).then_some(Oddity::TooManyCategories)
     }
 
-    /// Keeps the place of a value in mind.
-    pub(super) fn place(&mut self, oddity: Oddity, spot: Spot, text: &[u8]) {
+    /// Keeps the place of a value in mind; `line` says in words which line it is.
+    pub(super) fn place(&mut self, oddity: Oddity, spot: Spot, line: impl FnOnce() -> String, text: &[u8]) {
         match oddity {
             Oddity::NotFinite => _ = self.first_not_finite.get_or_insert(spot),
             Oddity::NotUtf8 => _ = self.not_utf8.get_or_insert(spot),
-            Oddity::Text => self.examples.push((spot, text.to_vec())),
+            Oddity::Text => self.examples.push(Example { spot, line: line(), text: text.to_vec() }),
             Oddity::TooManyCategories => {}
         }
     }
 
     /// Takes the value of the first record, after all others: its category comes first.
-    pub(super) fn first_text(&mut self, text: &str, spot: Spot) {
+    pub(super) fn first_text(&mut self, text: &str, spot: Spot, line: String) {
         self.texts += 1;
-        self.examples.insert(0, (spot, text.as_bytes().to_vec()));
+        self.examples.insert(0, Example { spot, line, text: text.as_bytes().to_vec() });
         if self.wish != Wish::Ignored && self.overflowed.is_none() {
             self.spellings.add(Spelling::of(text));
             let others = self.categories.names().iter().map(String::as_str).filter(|other| *other != text);
@@ -401,11 +410,11 @@ impl Statistics {
         if self.wish == Wish::Inferred {
             hint.push_str(&format!("; if its values are categories, say so: `categories = {name}`"));
         }
-        Err(Complaint { at: self.examples.first().map(|(spot, _)| *spot), what, hint })
+        Err(Complaint { at: self.examples.first().map(|example| example.spot), what, hint })
     }
 
     fn listed_examples(&self) -> String {
-        let example = |((line, _), text): &(Spot, Vec<u8>)| format!("{} (line {line})", shown(text));
+        let example = |Example { line, text, .. }: &Example| format!("{} ({line})", shown(text));
         let mut list: Vec<String> = self.examples.iter().take(EXAMPLES).map(example).collect();
         if self.texts > list.len() as u64 {
             list.push("…".into());
@@ -427,8 +436,7 @@ impl Statistics {
 
     /// The complaint about labels that are numbers spelled otherwise, as targets with decimal commas are.
     pub(super) fn refuse_label(&self, name: &str) -> Result<(), Complaint> {
-        let is_otherwise =
-            |(_, text): &(Spot, Vec<u8>)| is_number_spelled_otherwise(&String::from_utf8_lossy(text));
+        let is_otherwise = |it: &Example| is_number_spelled_otherwise(&String::from_utf8_lossy(&it.text));
         match !self.examples.is_empty() && self.examples.iter().all(is_otherwise) {
             true => Err(Complaint { hint: PLAIN_NUMBERS.to_owned(), ..self.spelled_otherwise(name) }),
             false => Ok(()),
@@ -438,7 +446,7 @@ impl Statistics {
     fn spelled_otherwise(&self, name: &str) -> Complaint {
         let what =
             format!("column {name:?} holds numbers that cannot be read as such: {}", self.listed_examples());
-        Complaint { at: self.examples.first().map(|(spot, _)| *spot), what, hint: String::new() }
+        Complaint { at: self.examples.first().map(|example| example.spot), what, hint: String::new() }
     }
 }
 
@@ -456,7 +464,8 @@ mod tests {
             let mut column = Statistics::new(Wish::Inferred, listing, name);
             for (i, value) in values.iter().enumerate() {
                 if let Some(oddity) = column.value(value.as_bytes()) {
-                    column.place(oddity, (i as u64 + 1, 1), value.as_bytes());
+                    let line = i as u64 + 1;
+                    column.place(oddity, (line, 1), || format!("line {line}"), value.as_bytes());
                 }
             }
             column.meaning(name, false)

@@ -13,10 +13,15 @@ use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Column, Role, TableSchema, first_repeated};
 use crate::read::parsed_rows::{CONVERT, Labelling};
-use crate::read::pipeline::{Setup, locate_end};
+use crate::read::parts::{OtherHeaders, TableHeader};
+use crate::read::pipeline::Setup;
 use crate::read::records::{Fault, Field, Records, newlines};
-use crate::read::source::{Blocks, Cut, Input, Source};
+use crate::read::source::{Again, Blocks, Cut, Origin, Source};
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
+
+/// The remark that the first record names the columns.
+pub(crate) const HEADER_FOUND: &str = "header found";
 
 /// How a table was understood.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,47 +36,61 @@ pub(crate) struct Inferred {
     pub guessed_label: Option<String>,
 }
 
-/// Decides what the columns of a whole table are for. The input is opened once or twice, so it must not be a
-/// stream.
+/// Decides what the columns of a whole table are for. The input is opened once or twice.
 ///
 /// Bad rows are errors, unless they are skipped; but a row whose fault only the finished schema can tell (a
 /// number that is not finite, a missing value) has by then had its say about the other columns.
 pub(crate) fn infer(
-    input: &Input,
+    input: &Again<'_>,
     options: &TableOptions,
     labelling: &Labelling,
     setup: Setup,
     observer: &mut dyn Observer,
 ) -> Result<Inferred> {
-    let (mut mixed, mut block) = (Vec::new(), Vec::new());
+    let mut mixed = Vec::new();
     loop {
-        let mut source = Source::open(input)?;
-        let delimiter = options.delimiter_for(source.peek()?)?;
-        let mut inference = Inference::new(source.name(), options, labelling, setup, delimiter, mixed);
-        let (taken, total) = (source.taken(), source.total());
-        let mut blocks = Blocks::new(source, Cut::Record { delimiter });
-        loop {
-            let more = blocks.next_into(&mut block);
-            if !more.map_err(|error| locate_end(error, &inference.file, inference.lines + 1, &block))? {
-                break;
-            }
-            inference.block(&block)?;
-            let progress =
-                Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: inference.rows };
-            if observer.observe(progress) == Flow::Stop {
-                return Err(Error::interrupted());
-            }
-        }
-        match inference.finish()? {
+        let source = input.open()?;
+        let origin = source.origin();
+        let pass = infer_once(source, options, labelling, setup, mixed, observer);
+        match pass.map_err(|error| origin.place_again(error))? {
             Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
         }
     }
 }
 
+/// One pass over all records.
+fn infer_once(
+    mut source: Source,
+    options: &TableOptions,
+    labelling: &Labelling,
+    setup: Setup,
+    mixed: Vec<bool>,
+    observer: &mut dyn Observer,
+) -> Result<Finished> {
+    let delimiter = options.delimiter_for(source.peek()?)?;
+    let mut inference = Inference::new(source.origin(), options, labelling, setup, delimiter, mixed);
+    let (taken, total) = (source.taken(), source.total());
+    let mut blocks = Blocks::new(source, Cut::Record { delimiter });
+    let mut block = Vec::new();
+    loop {
+        let more = blocks.next_into(&mut block);
+        let line = inference.lines + 1;
+        if !more.map_err(|error| inference.origin.place_end(error, line, &block))? {
+            return inference.finish();
+        }
+        inference.block(&block)?;
+        let progress =
+            Progress::Reading { bytes: taken.load(Ordering::Relaxed), total, rows: inference.rows };
+        if observer.observe(progress) == Flow::Stop {
+            return Err(Error::interrupted());
+        }
+    }
+}
+
 /// Decides what the columns of a stream are for, by its first records (see [`Source::look_ahead`]).
 pub(crate) fn infer_start(
-    file: &str,
+    origin: &Origin,
     start: &[u8],
     options: &TableOptions,
     labelling: &Labelling,
@@ -80,13 +99,31 @@ pub(crate) fn infer_start(
     let delimiter = options.delimiter_for(start)?;
     let mut mixed = Vec::new();
     loop {
-        let mut inference = Inference::new(file, options, labelling, setup, delimiter, mixed);
+        let mut inference = Inference::new(origin.clone(), options, labelling, setup, delimiter, mixed);
         inference.block(start)?;
         match inference.finish()? {
             Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
         }
     }
+}
+
+/// The header that later parts of a table may repeat, if the first part, which starts like this, may have
+/// one.
+pub(crate) fn repeatable_header(
+    file: &str,
+    start: &[u8],
+    options: &TableOptions,
+    delimiter: u8,
+) -> Option<TableHeader> {
+    let first = FirstRecord::find(start, delimiter)?;
+    let others = match verdict_at_once(&first, options) {
+        Verdict::Header => OtherHeaders::Refused,
+        Verdict::Undecided => OtherHeaders::AreRows,
+        Verdict::Row => return None,
+    };
+    let names = first.texts().map(Cow::into_owned).collect();
+    Some(TableHeader { file: file.to_owned(), delimiter, names, others })
 }
 
 /// What the first record is.
@@ -105,7 +142,7 @@ enum Finished {
 }
 
 struct Inference<'a> {
-    file: String,
+    origin: Origin,
     options: &'a TableOptions,
     labelling: &'a Labelling,
     setup: Setup,
@@ -121,16 +158,15 @@ struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     fn new(
-        file: &str,
+        origin: Origin,
         options: &'a TableOptions,
         labelling: &'a Labelling,
         setup: Setup,
         delimiter: u8,
         mixed: Vec<bool>,
     ) -> Self {
-        let file = file.to_owned();
         Self {
-            file,
+            origin,
             options,
             labelling,
             setup,
@@ -165,7 +201,7 @@ impl<'a> Inference<'a> {
             return Ok(());
         }
         let (line, column) = self.spot(records, fault.at);
-        let error = Error::input(fault.what).at(&self.file, line, column);
+        let error = Error::input(fault.what).at(self.origin.name(), line, column);
         Err(if let Some(hint) = fault.hint { error.hint(hint) } else { error })
     }
 
@@ -189,13 +225,14 @@ impl<'a> Inference<'a> {
     #[cold]
     fn odd_value(&mut self, j: usize, oddity: Oddity, spot: Spot, text: &[u8]) -> Result<()> {
         if oddity != Oddity::TooManyCategories {
-            self.columns[j].place(oddity, spot, text);
+            let origin = &self.origin;
+            self.columns[j].place(oddity, spot, || origin.line_in_words(spot.0), text);
             return Ok(());
         }
         let name = self.names(self.first_verdict())?.swap_remove(j);
         let what = format!("column {name:?} has more than {MAX_CATEGORIES} different values");
         let hint = format!("is it a feature? if not: `drop = {name}`");
-        Err(Error::input(what).at(&self.file, spot.0, spot.1).hint(hint))
+        Err(Error::input(what).at(self.origin.name(), spot.0, spot.1).hint(hint))
     }
 
     fn first_record(&mut self, block: &[u8], records: &mut Records<'_>, fields: &[Field]) -> Result<()> {
@@ -226,7 +263,7 @@ impl<'a> Inference<'a> {
         match wrong.filter(|_| !self.setup.skip_bad_rows) {
             Some(j) => {
                 let (line, column) = first.spot(j);
-                Err(Error::input("this text is not UTF-8").at(&self.file, line, column).hint(CONVERT))
+                Err(Error::input("this text is not UTF-8").at(self.origin.name(), line, column).hint(CONVERT))
             }
             None => Ok(()),
         }
@@ -253,7 +290,7 @@ impl<'a> Inference<'a> {
     /// What the columns are called.
     fn names(&self, verdict: Verdict) -> Result<Vec<String>> {
         match &self.first {
-            Some((first, _)) if verdict == Verdict::Header => first.names(&self.file),
+            Some((first, _)) if verdict == Verdict::Header => first.names(self.origin.name()),
             Some((first, _)) => Ok(numbers(first.width())),
             None => Ok(Vec::new()),
         }
@@ -265,7 +302,7 @@ impl<'a> Inference<'a> {
             _ => format!("there is no header, so the columns are called 1 to {}", names.len()),
         };
         choose(names, self.options, self.labelling, &columns).map_err(|error| {
-            let error = error.at(&self.file, 1, 1);
+            let error = error.at(self.origin.name(), 1, 1);
             match self.other_delimiter(names.len()) {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -303,11 +340,12 @@ impl<'a> Inference<'a> {
     fn finish(mut self) -> Result<Finished> {
         let verdict = self.verdict();
         let Some((first, early)) = &self.first else {
-            return Err(Error::input("the table is empty").at(self.file, 1, 1));
+            return Err(Error::input("the table is empty").at(self.origin.name(), 1, 1));
         };
         if (*early, verdict) == (Verdict::Undecided, Verdict::Row) {
             for (j, (column, text)) in self.columns.iter_mut().zip(first.texts()).enumerate() {
-                column.first_text(&String::from_utf8_lossy(&text), first.spot(j));
+                let (spot, line) = (first.spot(j), self.origin.line_in_words(first.line));
+                column.first_text(&String::from_utf8_lossy(&text), spot, line);
             }
         }
         let names = self.names(verdict)?;
@@ -342,7 +380,7 @@ impl<'a> Inference<'a> {
 
     fn complain(&self, Complaint { at, what, hint }: Complaint) -> Error {
         let (line, column) = at.unwrap_or((1, 1));
-        Error::input(what).at(&self.file, line, column).hint(hint)
+        Error::input(what).at(self.origin.name(), line, column).hint(hint)
     }
 
     /// What each column is that has no other use; `None` if the table has to be read once more for that.
@@ -399,7 +437,7 @@ impl<'a> Inference<'a> {
         }
         match warnings(names, &meanings).first() {
             Some(why) if !meanings.iter().any(is_feature) => {
-                let error = Error::input("no column is left to learn from").at(&self.file, 1, 1);
+                let error = Error::input("no column is left to learn from").at(self.origin.name(), 1, 1);
                 Err(error.hint(why))
             }
             _ => Ok(meanings),
@@ -433,13 +471,13 @@ impl<'a> Inference<'a> {
     fn feature_role(&mut self, j: usize, name: &str, meaning: &Meaning, features: &mut u64) -> Result<Role> {
         let fail = |spot: Option<Spot>, what: String| match spot {
             Some((line, column)) if !self.setup.skip_bad_rows => {
-                Err(Error::input(what).at(&self.file, line, column))
+                Err(Error::input(what).at(self.origin.name(), line, column))
             }
             _ => Ok(()),
         };
         let column = &mut self.columns[j];
         let indicator = self.options.missing == Missing::Indicator && column.missing > 0;
-        let too_many = || Error::input("the table makes too many features").at(&self.file, 1, 1);
+        let too_many = || Error::input("the table makes too many features").at(self.origin.name(), 1, 1);
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
         if *meaning == Meaning::Numbers {
@@ -472,7 +510,7 @@ impl<'a> Inference<'a> {
             remarks.push(format!("delimiter {:?}", char::from(self.delimiter).to_string()));
         }
         remarks.push(match verdict {
-            Verdict::Header => "header found".to_owned(),
+            Verdict::Header => HEADER_FOUND.to_owned(),
             _ => format!("no header: columns are called 1 to {}", names.len()),
         });
         let asked_label = choice.label.filter(|_| !choice.is_label_guessed);
@@ -536,11 +574,12 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
 mod tests {
     use super::*;
     use crate::control::Unwatched;
+    use crate::read::source::Input;
 
     const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
 
     fn found(text: &str, options: &TableOptions) -> Result<Inferred> {
-        infer_start("t", text.as_bytes(), options, &Labelling::Open, STRICT)
+        infer_start(&Origin::named("t"), text.as_bytes(), options, &Labelling::Open, STRICT)
     }
 
     fn labelled(label: &str) -> TableOptions {
@@ -604,7 +643,13 @@ mod tests {
             format!("t:6:3: 8 of 40 values of column \"age\" are not numbers: {list}")
         );
         let lenient = Setup { skip_bad_rows: true, ..STRICT };
-        let skipped = infer_start("t", text.as_bytes(), &TableOptions::default(), &Labelling::Open, lenient);
+        let skipped = infer_start(
+            &Origin::named("t"),
+            text.as_bytes(),
+            &TableOptions::default(),
+            &Labelling::Open,
+            lenient,
+        );
         assert!(matches!(skipped.unwrap().schema.columns[1].role, Role::Numeric { .. }));
         let asked = TableOptions { categories: vec!["age".into()], ..TableOptions::default() };
         let Role::Categorical { categories, .. } = &roles(&text, &asked)[1] else { panic!() };
@@ -740,7 +785,8 @@ mod tests {
         let expected = [categorical(0, &["17", "inf", "PC 9"]), numeric(3, 2.5), Role::Label];
         assert_eq!(roles(text, &TableOptions::default()), expected);
         let input = Input::Bytes { name: "t".into(), bytes: text.as_bytes().into() };
-        let whole = infer(&input, &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched);
+        let whole =
+            infer(&Again::of(&input), &TableOptions::default(), &Labelling::Open, STRICT, &mut Unwatched);
         assert_eq!(whole, found(text, &TableOptions::default()));
     }
 
@@ -812,8 +858,14 @@ mod tests {
         assert!(fails("a,b\n1,2\n", dropped).what().starts_with("there is no column \"z\""));
         let both = TableOptions { drop: vec!["b".into()], ..labelled("2") };
         assert!(fails("a,b\n1,2\n", both).what().contains("at once"));
-        let unlabelled =
-            infer_start("t", b"a,b\n1,2\n", &TableOptions::default(), &Labelling::Ignored, STRICT).unwrap();
+        let unlabelled = infer_start(
+            &Origin::named("t"),
+            b"a,b\n1,2\n",
+            &TableOptions::default(),
+            &Labelling::Ignored,
+            STRICT,
+        )
+        .unwrap();
         assert_eq!(unlabelled.schema.features(), 2);
     }
 
@@ -839,15 +891,25 @@ mod tests {
             ),
         ] {
             assert_eq!(found(text, &TableOptions::default()).unwrap_err().to_string(), place);
-            let schema =
-                infer_start("t", text.as_bytes(), &TableOptions::default(), &Labelling::Open, lenient)
-                    .unwrap()
-                    .schema;
+            let schema = infer_start(
+                &Origin::named("t"),
+                text.as_bytes(),
+                &TableOptions::default(),
+                &Labelling::Open,
+                lenient,
+            )
+            .unwrap()
+            .schema;
             assert_eq!(schema.columns[0].role, numeric(0, 1.0), "{text}");
         }
-        let error =
-            infer_start("t", b"a,y\nu,p\n\xff,q\n", &TableOptions::default(), &Labelling::Open, STRICT)
-                .unwrap_err();
+        let error = infer_start(
+            &Origin::named("t"),
+            b"a,y\nu,p\n\xff,q\n",
+            &TableOptions::default(),
+            &Labelling::Open,
+            STRICT,
+        )
+        .unwrap_err();
         assert_eq!(error.to_string(), "t:3:1: this value of column \"a\" is not UTF-8");
         assert_eq!(
             found("\n \n", &TableOptions::default()).unwrap_err().to_string(),
@@ -931,7 +993,8 @@ mod tests {
         ] {
             let input = Input::Path(folder.join(file));
             let options = TableOptions { missing: Missing::Zero, ..labelled(label) };
-            let inferred = infer(&input, &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
+            let inferred =
+                infer(&Again::of(&input), &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
             assert_eq!(inferred.schema.header, header, "{file}");
             assert_eq!(inferred.schema.features(), features, "{file}");
             let unnamed = ["name", "ticket", "cabin"];

@@ -10,7 +10,7 @@ use crate::features::Dictionary;
 use crate::features::table::{Column, Interaction, Role, TableSchema, first_repeated};
 use crate::read::parsed_rows::{Labelling, ParsedRows};
 use crate::read::pipeline::{self, Parser, Scratch, Setup};
-use crate::read::source::{Cut, Input, Source};
+use crate::read::source::{Again, Cut};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ pub(crate) fn with_products(
     inferred: Inferred,
     interactions: &[String],
     labelling: &Labelling,
-    input: &Input,
+    input: &Again<'_>,
     setup: Setup,
 ) -> Result<Inferred> {
-    let mut source = Source::open(input)?;
+    let mut source = input.open()?;
     let file = source.name().to_owned();
     let Some(schema) = with_interactions(&inferred.schema, interactions, &file)? else {
         return Ok(inferred);

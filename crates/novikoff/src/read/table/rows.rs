@@ -457,13 +457,17 @@ mod tests {
     use crate::control::{Flow, Observer, Unwatched};
     use crate::data::{Labels, Report};
     use crate::read::pipeline::{Setup, run};
-    use crate::read::source::{Input, Source};
+    use crate::read::source::{Again, Input, Origin, Source};
     use proptest::prelude::*;
 
     const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
 
     fn schema_of(text: &str, options: &TableOptions) -> Arc<TableSchema> {
-        Arc::new(infer_start("t", text.as_bytes(), options, &Labelling::Open, STRICT).unwrap().schema)
+        Arc::new(
+            infer_start(&Origin::named("t"), text.as_bytes(), options, &Labelling::Open, STRICT)
+                .unwrap()
+                .schema,
+        )
     }
 
     fn policy(missing: Missing) -> TableOptions {
@@ -634,7 +638,7 @@ mod tests {
         }
         let input = Input::Bytes { name: "t".into(), bytes: text.clone().into_bytes().into() };
         let options = TableOptions { numbers: vec!["n".into()], ..TableOptions::default() };
-        let inferred = infer(&input, &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
+        let inferred = infer(&Again::of(&input), &options, &Labelling::Open, STRICT, &mut Unwatched).unwrap();
         let schema = Arc::new(inferred.schema);
         assert_eq!((schema.features(), schema.feature_name(3).as_str()), (8, "c\nd=c\n2, \"q\""));
         let read = |input: &Input, threads: usize| {

@@ -157,6 +157,14 @@ impl Origin {
         }
     }
 
+    /// The same for an input of several files, where another opening of it does not know their places.
+    pub(super) fn place_in_part(&self, error: Error) -> Error {
+        match &self.places {
+            Shape::Parts(_) => self.place_again(error),
+            _ => error,
+        }
+    }
+
     /// An error that concerns all of the input, with its place.
     pub(super) fn place_of_all(&self, error: Error) -> Error {
         match &self.places {

@@ -1,34 +1,57 @@
-//! Batches of Arrow's files and streams. A file holds a stream behind its magic bytes, and is read as such.
+//! Batches of Arrow's files and streams.
 
 use super::Spec;
 use super::batches::{Content, Opened, columns, damaged, number, places};
 use crate::error::{Error, Result};
 use crate::memory::Estimate;
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::{RecordBatch as Message, root_as_message};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::{Block, RecordBatch as Message, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, SchemaRef};
 use std::io::{self, Read};
 
-/// What a file starts with, and the first version of Feather.
-const MAGIC: &[u8] = b"ARROW1\0\0";
+/// What a file starts and ends with.
+const MAGIC: &[u8] = b"ARROW1";
+/// What a file of the first version of Feather starts with.
 const FEATHER: &[u8] = b"FEA1";
 
 /// Opens a file, from a row on.
 pub(super) fn open(content: &Content, spec: &Spec, from: u64) -> Result<Opened> {
-    let start = start_of_stream(content)?;
-    if from == 0 {
-        check_sizes(content, start, spec)?;
+    let start = exactly(content, 0, content.size().min(8)).map_err(|error| damaged(spec, error))?;
+    if start.starts_with(FEATHER) {
+        let error = Error::input("this is version 1 of Feather, and version 2 can be read");
+        return Err(error.hint("write it again: pyarrow.feather.write_feather(table, FILE)"));
     }
-    let fail = |error: arrow_schema::ArrowError| damaged(spec, error);
-    let stream = |columns| StreamReader::try_new(content.from(start)?, columns);
-    let schema = stream(None).map_err(fail)?.schema();
-    let (names, wanted) = columns(&schema, spec)?;
-    let batches = stream(Some(places(&wanted))).map_err(fail)?;
-    let own = spec.clone();
+    let is_file = start.starts_with(MAGIC);
+    if from == 0 {
+        if is_file { check_file(content, spec) } else { check_stream(content, spec) }?;
+    }
+    let fail = |error: ArrowError| damaged(spec, error);
+    let read = if is_file { read_file } else { read_stream };
+    let (names, wanted) = columns(&read(content, None).map_err(fail)?.0, spec)?;
+    let (_, batches) = read(content, Some(places(&wanted))).map_err(fail)?;
+    let (own, mut before) = (spec.clone(), from);
     let batches = batches.map(move |batch| batch.map_err(|error| damaged(&own, error)));
-    let mut before = from;
     let batches = batches.filter_map(move |batch| behind(&mut before, batch));
     Ok(Opened { names, wanted, rows: None, batches: Box::new(batches) })
+}
+
+type Decoded = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send>;
+
+fn read_file(
+    content: &Content,
+    columns: Option<Vec<usize>>,
+) -> std::result::Result<(SchemaRef, Decoded), ArrowError> {
+    let reader = FileReader::try_new(content.from(0)?, columns)?;
+    Ok((reader.schema(), Box::new(reader)))
+}
+
+fn read_stream(
+    content: &Content,
+    columns: Option<Vec<usize>>,
+) -> std::result::Result<(SchemaRef, Decoded), ArrowError> {
+    let reader = StreamReader::try_new(content.from(0)?, columns)?;
+    Ok((reader.schema(), Box::new(reader)))
 }
 
 /// What is left of a batch behind so many rows.
@@ -40,47 +63,73 @@ fn behind(rows: &mut u64, batch: Result<RecordBatch>) -> Option<Result<RecordBat
     (skipped < batch.num_rows()).then(|| Ok(batch.slice(skipped, batch.num_rows() - skipped)))
 }
 
-/// Where the stream starts: behind the magic bytes of a file, and the zeros that fill them up.
-fn start_of_stream(content: &Content) -> Result<u64> {
-    /// Most bytes to which the start is filled up, eight at a time.
-    const ALIGNED: u64 = 1 << 10;
-    let mut start = Vec::new();
-    let read = content.from(0).and_then(|reader| reader.take(ALIGNED).read_to_end(&mut start));
-    read.map_err(|error| Error::input(error.to_string()))?;
-    if start.starts_with(FEATHER) {
-        let error = Error::input("this is version 1 of Feather, and version 2 can be read");
-        return Err(error.hint("write it again: pyarrow.feather.write_feather(table, FILE)"));
+/// Refuses buffers of a file that claim to need more memory than there is once they are decompressed, for the
+/// decoder believes them; and batches that are not there.
+fn check_file(content: &Content, spec: &Spec) -> Result<()> {
+    /// Bytes behind the footer: its length and the magic bytes.
+    const BEHIND: u64 = 10;
+    let fail = |what: &str| damaged(spec, what);
+    let size = content.size();
+    let end = size.checked_sub(BEHIND).ok_or_else(|| fail("the file is too short"))?;
+    let last = exactly(content, end, BEHIND).map_err(|error| damaged(spec, error))?;
+    let length = last.strip_suffix(MAGIC).and_then(|length| length.first_chunk());
+    let length = length.and_then(|bytes| u64::try_from(i32::from_le_bytes(*bytes)).ok());
+    let length = length.filter(|length| *length <= end).ok_or_else(|| fail("the file has no end"))?;
+    let footer = exactly(content, end - length, length).map_err(|error| damaged(spec, error))?;
+    let footer = root_as_footer(&footer).map_err(|error| damaged(spec, error))?;
+    let blocks =
+        footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+    for block in blocks {
+        check_block(content, block, spec)?;
     }
-    let Some(behind) = start.strip_prefix(MAGIC) else { return Ok(0) };
-    let zeros = behind.iter().take_while(|byte| **byte == 0).count();
-    Ok((MAGIC.len() + zeros / 8 * 8) as u64)
+    Ok(())
 }
 
-/// Refuses buffers that claim to need more memory than there is once they are decompressed: the decoder
-/// believes them.
-fn check_sizes(content: &Content, start: u64, spec: &Spec) -> Result<()> {
-    let fail = |error: io::Error| damaged(spec, error);
-    let mut at = start;
-    loop {
-        let Some((length, skipped)) = message_length(content, at).map_err(fail)? else { return Ok(()) };
-        let metadata = exactly(content, at + skipped, length).map_err(fail)?;
-        // What is no message is for the decoder to complain about.
-        let Ok(message) = root_as_message(&metadata) else { return Ok(()) };
-        let body = at + skipped + length;
-        let batch = message.header_as_record_batch();
-        let batch = batch.or_else(|| message.header_as_dictionary_batch().and_then(|it| it.data()));
-        if let Some(batch) = batch.filter(|batch| batch.compression().is_some()) {
-            check_buffers(content, body, batch, spec)?;
-        }
-        let Some(next) = u64::try_from(message.bodyLength()).ok().and_then(|it| body.checked_add(it)) else {
-            return Ok(());
-        };
-        at = next;
+fn check_block(content: &Content, block: &Block, spec: &Spec) -> Result<()> {
+    let known = |number: i64| u64::try_from(number).ok();
+    let lengths = (known(block.offset()), known(block.metaDataLength().into()), known(block.bodyLength()));
+    let (Some(offset), Some(metadata), Some(body)) = lengths else {
+        return Err(damaged(spec, "a batch has no place"));
+    };
+    let end = offset.checked_add(metadata).and_then(|end| end.checked_add(body));
+    if end.is_none_or(|end| end > content.size()) {
+        return Err(damaged(spec, "a batch stands behind the end"));
     }
+    let fail = |error: io::Error| damaged(spec, error);
+    let Some((length, skipped)) = message_length(content, offset).map_err(fail)? else { return Ok(()) };
+    let message = exactly(content, offset + skipped, length).map_err(fail)?;
+    check_message(content, &message, offset + metadata, spec).map(drop)
+}
+
+/// The same of the messages of a stream.
+fn check_stream(content: &Content, spec: &Spec) -> Result<()> {
+    let fail = |error: io::Error| damaged(spec, error);
+    let mut at = 0;
+    while let Some((length, skipped)) = message_length(content, at).map_err(fail)? {
+        let message = exactly(content, at + skipped, length).map_err(fail)?;
+        let body = at + skipped + length;
+        match check_message(content, &message, body, spec)?.and_then(|length| body.checked_add(length)) {
+            Some(next) => at = next,
+            // What is no message is for the decoder to complain about.
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+/// Checks the buffers of a message whose body starts here; how long that is.
+fn check_message(content: &Content, message: &[u8], body: u64, spec: &Spec) -> Result<Option<u64>> {
+    let Ok(message) = root_as_message(message) else { return Ok(None) };
+    let batch = message.header_as_record_batch();
+    let batch = batch.or_else(|| message.header_as_dictionary_batch().and_then(|it| it.data()));
+    if let Some(batch) = batch.filter(|batch| batch.compression().is_some()) {
+        check_buffers(content, body, batch, spec)?;
+    }
+    Ok(u64::try_from(message.bodyLength()).ok())
 }
 
 fn check_buffers(content: &Content, body: u64, batch: Message<'_>, spec: &Spec) -> Result<()> {
-    for buffer in batch.buffers().into_iter().flatten() {
+    for buffer in batch.buffers().into_iter().flatten().filter(|buffer| buffer.length() >= 8) {
         let Some(at) = u64::try_from(buffer.offset()).ok().and_then(|offset| body.checked_add(offset)) else {
             continue;
         };

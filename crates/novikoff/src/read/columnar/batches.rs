@@ -40,7 +40,7 @@ impl Content {
     }
 
     /// A reader of its own, from this byte on.
-    pub(super) fn from(&self, start: u64) -> std::io::Result<Box<dyn Read + Send>> {
+    pub(super) fn from(&self, start: u64) -> std::io::Result<Box<dyn ReadAnywhere>> {
         Ok(match self {
             Content::File(file, _) => {
                 let mut own = file.try_clone()?;
@@ -56,6 +56,11 @@ impl Content {
     }
 }
 
+/// What can be read from any byte on.
+pub(in crate::read) trait ReadAnywhere: Read + Seek + Send {}
+
+impl<R: Read + Seek + Send> ReadAnywhere for R {}
+
 impl Length for Content {
     fn len(&self) -> u64 {
         self.size()
@@ -63,7 +68,7 @@ impl Length for Content {
 }
 
 impl ChunkReader for Content {
-    type T = Box<dyn Read + Send>;
+    type T = Box<dyn ReadAnywhere>;
 
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
         Ok(self.from(start)?)

@@ -52,7 +52,7 @@ pub(crate) fn infer(
         let source = input.open()?;
         let origin = source.origin();
         let pass = infer_once(source, options, labelling, setup, mixed, observer);
-        match pass.map_err(|error| origin.place_again(error))? {
+        match pass.map_err(|error| origin.place_in_part(error))? {
             Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
         }

@@ -23,8 +23,8 @@ mod tune;
 mod validation;
 
 pub use builders::{
-    Boosting, ExponentialLoss, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
-    LogisticRegression, MaxMargin,
+    Boosting, ExponentialLoss, HingeAtZeroLoss, HuberRegression, LeastAbsoluteDeviations, LeastSquares,
+    LinearSvm, LogisticRegression, MaxMargin, QuantileRegression,
 };
 pub use cross_validate::{CrossValidated, cross_validate, over_folds};
 pub use fit::{Details, Fit, History, RunDetails, StreamDetails};

@@ -50,7 +50,7 @@ impl Chosen {
         if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
     }
 
-    fn groups(self, train: &Train) -> [Group; 9] {
+    fn groups(self, train: &Train) -> [Group; 11] {
         let is_network = self.name == LearnerName::Network;
         let is_online = LearnerName::ONLINE.contains(&self.name);
         let is_pa = self.name == LearnerName::PassiveAggressive;
@@ -59,6 +59,13 @@ impl Chosen {
         [
             group(network_options(train), is_network, "networks", "network"),
             group(batch_options(train), minimises, LOSSES, "logistic or svm"),
+            group(
+                quantile(train),
+                self.minimises(LearnerName::Quantile, train),
+                "the quantile loss",
+                "quantile",
+            ),
+            group(huber_width(train), self.minimises(LearnerName::Huber, train), "the huber loss", "huber"),
             group(bayes_options(train), self.name == LearnerName::Bayes, "bayes", "bayes"),
             group(kernel(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
             group(self.perceptron_options(train), is_online && !is_pa, "perceptrons", PERCEPTRONS),
@@ -67,6 +74,12 @@ impl Chosen {
             group(order(train), is_online || is_network, "learners that visit rows one by one", "averaged"),
             group(patience(train), is_online || is_network, "learners with epochs", "averaged or network"),
         ]
+    }
+
+    /// Whether it is this learner, or a network with its loss.
+    fn minimises(self, learner: LearnerName, train: &Train) -> bool {
+        let of_network = train.loss.filter(|_| self.name == LearnerName::Network);
+        self.name == learner || of_network.is_some_and(|loss| loss.name() == learner.name())
     }
 
     /// An option that this learner has no use for.
@@ -175,6 +188,14 @@ fn aggressive_options(train: &Train) -> Vec<Given> {
         ("--variant", !matches!(train.variant, VariantName::PaI)),
         ("--aggressiveness", train.aggressiveness != 1.0),
     ]
+}
+
+fn quantile(train: &Train) -> Vec<Given> {
+    vec![("--quantile", train.quantile.is_some())]
+}
+
+fn huber_width(train: &Train) -> Vec<Given> {
+    vec![("--huber-width", train.huber_width.is_some())]
 }
 
 fn kernel(train: &Train) -> Vec<Given> {

@@ -434,7 +434,7 @@ fn is_objective_of(objective: &Objective, model: &Model) -> Result<(), String> {
     let settings = &model.about.settings;
     let number = |name: &str| settings.get(name).map_or(Some(0.0), Value::as_f64);
     let same = [
-        ("the loss", settings.get("loss") == Some(&json!(objective.loss))),
+        ("the loss", model.loss() == Some(objective.loss)),
         ("λ", number("lambda") == Some(objective.lambda)),
         ("l1", number("l1") == Some(objective.l1)),
         ("the bias", settings.get("bias") == Some(&json!(objective.bias))),

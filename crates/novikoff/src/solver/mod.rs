@@ -14,7 +14,7 @@
 //! | [`ProximalGradient`] | smooth | any with a proximal operator |
 //! | [`GradientDescent`], [`StochasticGradient`] | any | ℓ2, or none |
 //! | [`LeastSquares`] | squared | ℓ2, or none |
-//! | [`Simplex`] | absolute | none |
+//! | [`Simplex`] | absolute, quantile | none |
 //! | [`Boosting`] | exponential | ℓ2, or none |
 
 mod augmented_lagrangian;

@@ -51,8 +51,9 @@ fn train_named<L: Named>(
     validation: Option<&Dataset>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    loss.check()?;
     let goal = Goal::new(data, settings)?;
-    let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
+    let held_out = HeldOut::new(validation, goal.classes.as_ref(), loss.library_loss())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
     let scaling = Scaling::new(data, settings);
@@ -295,6 +296,7 @@ fn predict_held_out_of<L: Named>(
     place: &mut Place<'_, '_>,
     measure: &mut dyn FnMut(Predictions),
 ) -> Result<[Vec<WarmStart>; 2]> {
+    loss.check()?;
     let data = &parts.training;
     let goal = Goal::new(data, settings)?;
     let scaling = Scaling::new(data, settings);
@@ -316,7 +318,8 @@ fn predict_held_out_of<L: Named>(
             break;
         }
         solved.weights.fold_back(&scaling.factors);
-        measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
+        let about = (loss.library_loss(), probabilities.as_ref());
+        measure(predictions(solved.weights, about, &goal, &parts.held_out)?);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();
@@ -328,7 +331,7 @@ fn predict_held_out_of<L: Named>(
 /// What weights say of held-out rows.
 fn predictions(
     weights: Weights,
-    probabilities: Option<&Calibration>,
+    (loss, probabilities): (Option<LossName>, Option<&Calibration>),
     goal: &Goal,
     held_out: &Dataset,
 ) -> Result<Predictions> {
@@ -338,7 +341,7 @@ fn predictions(
             let truth = (classes.labels.len(), classes.rank_all(&held_out.labels));
             Predictions::of_classes(&scorer, probabilities, truth, held_out)
         }
-        None => Predictions::of_numbers(&scorer, held_out),
+        None => Predictions::of_numbers(&scorer, loss, held_out),
     }
 }
 

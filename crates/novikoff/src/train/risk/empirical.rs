@@ -122,7 +122,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         check_task(data, &settings.clone().into())?;
         check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
-        let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
+        let held_out = HeldOut::new(validation, goal.classes.as_ref(), self.loss.library_loss())?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);
         refuse_overflow(&solved)?;
@@ -145,7 +145,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     }
 
     /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows
-    /// with the best: the one with the least error or, of numbers, the least mean squared error.
+    /// with the best: the one with the least error or, of numbers, the least mean squared error (of absolute,
+    /// Huber's and pinball losses their mean).
     pub fn tune(&self, data: &Dataset, folds: usize, penalties: &[P]) -> Result<TunedRisk<P>>
     where
         S: Clone,
@@ -161,7 +162,11 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             }
             Targets::Signs => Folds::deal(Strata::Classes(&data.labels), folds, self.settings.shared.seed)?,
         };
-        let by = if self.loss.targets() == Targets::Numbers { Metric::Mse } else { Metric::Error };
+        let by = match (self.loss.targets(), self.loss.library_loss()) {
+            (Targets::Signs, _) => Metric::Error,
+            (Targets::Numbers, None) => Metric::Mse,
+            (Targets::Numbers, known) => Metric::usual(known),
+        };
         let mut errors: Vec<Vec<Option<f64>>> = vec![Vec::new(); penalties.len()];
         for fold in 0..folds {
             let (training, held_out) =
@@ -172,7 +177,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
                 let solved = self.solve(*penalty, &training, &goal, &starts, &watch);
-                let predictions = predictions(solved.weights, None, &goal, &held_out)?;
+                let predictions =
+                    predictions(solved.weights, (self.loss.library_loss(), None), &goal, &held_out)?;
                 errors.push(by.of(&predictions.measure()));
                 starts = solved.starts;
             }

@@ -23,6 +23,9 @@ mod faer {
         where
             Values<'static>: From<Vec<V>>,
         {
+            if rows.ncols() == 0 {
+                return Dataset::without_columns(rows.nrows());
+            }
             let mut values = Vec::with_capacity(rows.nrows() * rows.ncols());
             for i in 0..rows.nrows() {
                 values.extend((0..rows.ncols()).map(|j| rows[(i, j)]));
@@ -57,6 +60,9 @@ mod ndarray {
         where
             Values<'a>: From<&'a [V]> + From<Vec<V>>,
         {
+            if rows.ncols() == 0 {
+                return Dataset::without_columns(rows.nrows());
+            }
             match rows.to_slice() {
                 Some(values) => Self::from_dense(values, rows.ncols()),
                 None => Self::from_dense(rows.iter().copied().collect::<Vec<V>>(), rows.ncols()),

@@ -10,6 +10,7 @@
 //! computed as for any other. Certificates know the losses of [`LossName`] only.
 
 mod absolute;
+mod contradiction;
 mod exponential;
 mod hinge;
 mod hinge_at_zero;
@@ -20,6 +21,7 @@ mod squared;
 mod squared_hinge;
 
 pub use absolute::Absolute;
+pub(crate) use contradiction::contradiction;
 pub use exponential::Exponential;
 pub use hinge::Hinge;
 pub use hinge_at_zero::HingeAtZero;

@@ -4,6 +4,7 @@ mod choice;
 mod empirical;
 mod gap;
 mod goal;
+mod guarded;
 mod report;
 mod solve;
 
@@ -68,6 +69,8 @@ fn train_named<L: Named>(
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
     solved.weights.fold_back(&scaling.factors);
+    // Weights of columns that are next to nothing may be too large for numbers.
+    refuse_overflow(&solved)?;
     if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
@@ -229,8 +232,15 @@ fn gaps_of_model(
         result.gap = match objective.ends(data, &directions, duals, within) {
             // A bound above the objective is one on weights that these are not among: it proves nothing of them.
             Ok(ends) => {
-                let dual = ends.lower_bound.filter(|bound| *bound <= ends.value);
-                Gap { objective: ends.value, dual, ..result.gap }
+                let gap = Gap { objective: ends.value, dual: ends.lower_bound, ..result.gap }.consistent();
+                // Around weights of zero there is no ball but one of an arbitrary length: what the scaled rows
+                // did not prove, it does not prove either.
+                let dual = match (free, result.gap.dual) {
+                    (true, Some(own)) => gap.dual.map(|dual| dual.min(own)),
+                    (true, None) => None,
+                    (false, _) => gap.dual,
+                };
+                Gap { dual, ..gap }
             }
             Err(_) => Gap { dual: None, ..result.gap },
         };

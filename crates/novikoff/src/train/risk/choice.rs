@@ -103,9 +103,11 @@ const FEW_COLUMNS: usize = 2048;
 pub(super) fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64> {
     let total = goal.total;
     not_negative("`l1`", settings.l1)?;
-    let tolerance = settings.tolerance;
-    if !(tolerance.is_finite() && tolerance > 0.0) {
-        return Err(Error::usage(format!("`tolerance` must be a positive number, not {tolerance}")));
+    check_tolerance(settings.tolerance)?;
+    match settings.solver {
+        SolverName::Gradient => settings.gradient().check_steps()?,
+        SolverName::Stochastic => settings.stochastic().check_steps()?,
+        _ => {}
     }
     match settings.strength {
         Some(Strength::Lambda(lambda)) => not_negative("`lambda`", lambda),
@@ -115,6 +117,18 @@ pub(super) fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64
         }
         None if settings.l1 > 0.0 => Ok(0.0),
         None => Ok(default_lambda(settings.criterion, goal, columns)),
+    }
+}
+
+/// No dual is below zero, so a relative gap of 1 is that of weights of which nothing is known.
+pub(super) fn check_tolerance(tolerance: f64) -> Result<()> {
+    match tolerance {
+        x if x > 0.0 && x < 1.0 => Ok(()),
+        x if x.is_finite() && x >= 1.0 => {
+            let error = Error::usage(format!("`tolerance` must be below 1, not {tolerance}"));
+            Err(error.hint("it is relative: 1e-4 is a ten-thousandth of the objective"))
+        }
+        _ => Err(Error::usage(format!("`tolerance` must be a positive number, not {tolerance}"))),
     }
 }
 

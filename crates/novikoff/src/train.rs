@@ -105,7 +105,9 @@ fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
     let are_indexed = |data: &Dataset| matches!(data.schema, Schema::Indexed { .. });
     if (!are_indexed(data) || !are_indexed(validation)) && data.schema != validation.schema {
         let what = "the validation rows have other columns than the rows to learn from, or in another order";
-        return Err(Error::input(what).hint("split one data set, or read the one for the schema of the other"));
+        return Err(
+            Error::input(what).hint("split one data set, or read the one for the schema of the other")
+        );
     }
     if others > own || validation.rows.is_dense() && others < own {
         let what = format!("the validation rows have {others} columns, the rows to learn from {own}");

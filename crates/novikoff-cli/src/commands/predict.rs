@@ -91,7 +91,9 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
 }
 
 fn no_number(row: u64) -> Error {
-    let what = format!("the score of row {row} is no number: its values are not finite, or too large for the weights");
+    let what = format!(
+        "the score of row {row} is no number: its values are not finite, or too large for the weights"
+    );
     Error::input(what).hint("are its values in the units of the rows that were learned from?")
 }
 

@@ -156,11 +156,15 @@ mod tests {
 
     #[test]
     fn codes_are_names() {
-        let codes = ["9007199254740992", "9007199254740993", "501", "00501", "-01", "-1", "1e-400", "0", "2e-400"];
+        let codes =
+            ["9007199254740992", "9007199254740993", "501", "00501", "-01", "-1", "1e-400", "0", "2e-400"];
         let labels = Labels::new(codes);
         assert_eq!(labels.names(), codes);
         assert_eq!(codes.map(|code| labels.find(code)), [0, 1, 2, 3, 4, 5, 6, 7, 8].map(Some));
-        assert_eq!((labels.find("+501.0"), labels.find("0501"), labels.find("-0e7")), (Some(2), None, Some(7)));
+        assert_eq!(
+            (labels.find("+501.0"), labels.find("0501"), labels.find("-0e7")),
+            (Some(2), None, Some(7))
+        );
         // Their order depends on the names alone.
         assert_eq!(Labels::new(["501", "00501"]).sorted(), [1, 0]);
         assert_eq!(Labels::new(["00501", "501"]).sorted(), [0, 1]);

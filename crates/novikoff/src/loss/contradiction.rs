@@ -10,7 +10,8 @@ const SLACK: f64 = 1e-9;
 /// inequality of Fenchel and Young, `ℓ(y, t) + ℓ*(y, u) ≥ t·u`, and against its growth. `None` is no proof that
 /// it is a loss, but every function that was confused with another one shows.
 pub(crate) fn contradiction<L: Loss>(loss: L, samples: &[(f64, f64)]) -> Option<String> {
-    let scores: Vec<f64> = samples.iter().map(|sample| sample.1).chain([0.0, 1.0, -1.0, 10.0, -10.0]).collect();
+    let scores: Vec<f64> =
+        samples.iter().map(|sample| sample.1).chain([0.0, 1.0, -1.0, 10.0, -10.0]).collect();
     samples.iter().find_map(|&(y, s)| contradiction_at(loss, y, s, &scores))
 }
 

@@ -203,6 +203,8 @@ impl Model {
 
 /// Sums of products that are too large cancel to no number.
 fn no_number(row: usize) -> Error {
-    let what = format!("the score of row {row} is no number: its values are not finite, or too large for the weights");
+    let what = format!(
+        "the score of row {row} is no number: its values are not finite, or too large for the weights"
+    );
     Error::input(what).hint("are its values in the units of the rows that were learned from?")
 }

@@ -197,7 +197,9 @@ impl ProximalPenalty for ElasticNet {
 pub(crate) fn contradiction<P: Penalty>(penalty: P, weights: impl Iterator<Item = f64>) -> Option<String> {
     let (radius, convexity) = (penalty.dual_radius(), penalty.strong_convexity());
     if penalty.value(0.0) != 0.0 || !(radius >= 0.0 && convexity >= 0.0) {
-        return Some("the penalty of a weight of zero must be 0, and no radius or convexity below it".to_owned());
+        return Some(
+            "the penalty of a weight of zero must be 0, and no radius or convexity below it".to_owned(),
+        );
     }
     let slopes = [0.0, 1e-3, 0.1, 1.0, 10.0].map(|v: f64| v.min(radius));
     for w in weights.chain([1e-3, -1e-3, 1.0, -1.0, 10.0, -10.0]) {

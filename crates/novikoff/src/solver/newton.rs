@@ -11,7 +11,8 @@
 //! A loss that is linear far from its target, such as Huber's, may have no curvature at any row to begin with,
 //! and then no step to speak of. Wider ones of its kind are minimised before it, each roughly, from one under
 //! which the usual row is on the curved part (Madsen and Nielsen, "Finite algorithms for robust linear
-//! regression", 1990).
+//! regression", 1990). Where so few rows are curved that no direction leads down, the Hessian gets a ridge
+//! (Levenberg and Marquardt).
 //!
 //! With λ = 0 no such bound exists: a small
 //! gain of the objective is then the sign that it is time to try a proof ([`gap_in_ball`]).
@@ -62,6 +63,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         let nothing = NOTHING * state.objective(problem);
         let mut proofs = ProofSchedule::new(1e-3 * control.tolerance);
         let (mut last_square, mut certified) = (f64::INFINITY, None);
+        let most_damping = most_damping(problem);
         let termination = loop {
             let objective = state.objective(problem);
             let square = state.gradient.dot(&state.gradient);
@@ -82,7 +84,12 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             }
             let accuracy = accuracy(control.tolerance / rough, square, last_square);
             last_square = square;
-            match state.step(problem, &at, accuracy) {
+            let moved = state.step(problem, &at, accuracy);
+            if matches!(moved, Moved::By(_)) {
+                state.relax(most_damping);
+            }
+            match moved {
+                Moved::Nowhere if state.damp(most_damping) => {}
                 Moved::Nowhere => break Termination::Stalled,
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
@@ -135,7 +142,7 @@ impl Newton {
 }
 
 /// A wider loss is minimised up to this relative gap.
-const ROUGHLY: f64 = 0.05;
+const ROUGHLY: f64 = 1e-3;
 /// The next loss is at most so much of the last as wide.
 const NARROWER: f64 = 0.25;
 
@@ -160,6 +167,16 @@ impl Newton {
         }
         Ok(point)
     }
+}
+
+/// More than this is never added to the curvature: ten times that of rows which are all on the curved part. Zero for
+/// a loss that is curved everywhere.
+fn most_damping<L: SmoothLoss>(problem: &Problem<'_, L, L2>) -> f64 {
+    if problem.loss.curved_up_to(f64::MAX).is_none() {
+        return 0.0;
+    }
+    let squares = problem.sum(|i| problem.share(i) * (1.0 + problem.row(i).norm_sq()));
+    10.0 * problem.loss.largest_curvature().unwrap_or(1.0) * squares
 }
 
 /// How far scores are from their targets on average.

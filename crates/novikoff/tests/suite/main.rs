@@ -6,6 +6,7 @@ mod bayes;
 mod certificates;
 mod comparison;
 mod conformance;
+mod contradictions;
 mod convergence;
 mod custom_problem;
 mod differential;

@@ -188,12 +188,14 @@ pub fn as_json(evaluation: &Evaluation, labels: &Labels) -> Map<String, Value> {
         "rmse": numbers.map(|it| it.rmse),
         "median_absolute_error": numbers.map(|it| it.median_absolute_error),
         "max_error": numbers.map(|it| it.max_error),
-        "coverage": numbers.map(|it| it.coverage),
-        "pinball": Metric::Pinball.of(evaluation),
-        "huber": Metric::Huber.of(evaluation),
-        "outliers": numbers.and_then(|it| it.mean_loss?.outliers),
     });
-    if let Value::Object(all) = all { all } else { Map::new() }
+    let mut all = if let Value::Object(all) = all { all } else { Map::new() };
+    if let Some((measured, it)) = numbers.and_then(|measured| Some((measured, measured.mean_loss?))) {
+        all.insert(Metric::usual(Some(it.loss)).name().to_owned(), json!(it.mean));
+        all.insert("coverage".to_owned(), json!(measured.coverage));
+        all.extend(it.outliers.map(|share| ("outliers".to_owned(), json!(share))));
+    }
+    all
 }
 
 /// Of two classes the figures of the positive one, of more their averages.
@@ -292,6 +294,13 @@ const FIGURES: [Figure; 17] = [
     Figure { title: "coverage", key: "coverage", of: coverage, is_share: true },
 ];
 
+/// The figures of these folds: all but those of losses that were not minimised.
+fn figures(folds: &[Evaluation]) -> Vec<&'static Figure> {
+    let is_of_loss = |figure: &Figure| ["pinball", "huber", "coverage"].contains(&figure.key);
+    let is_there = |figure: &Figure| folds.iter().any(|fold| (figure.of)(fold).is_some());
+    FIGURES.iter().filter(|figure| !is_of_loss(figure) || is_there(figure)).collect()
+}
+
 /// The mean of each figure over folds, with its standard error.
 pub fn means_table(folds: &[Evaluation]) -> String {
     let mut lines = vec![["mean over folds", "", "±", ""].map(str::to_owned).to_vec()];
@@ -316,17 +325,18 @@ pub fn means_table(folds: &[Evaluation]) -> String {
 
 /// The same as JSON: the mean and its standard error under each figure's name.
 pub fn means_json(folds: &[Evaluation]) -> Value {
-    let of = |figure: &Figure| {
+    let of = |figure: &&Figure| {
         let (mean, spread) = over_folds(folds, figure.of);
         (figure.key.to_owned(), json!(mean.map(|mean| json!({"mean": mean, "spread": spread}))))
     };
-    Value::Object(FIGURES.iter().map(of).collect())
+    Value::Object(figures(folds).iter().map(of).collect())
 }
 
 /// The figures of each fold.
 pub fn folds_json(folds: &[Evaluation]) -> Vec<Value> {
+    let all = figures(folds);
     let of = |fold: &Evaluation| {
-        let figures = FIGURES.iter().map(|figure| (figure.key.to_owned(), json!((figure.of)(fold))));
+        let figures = all.iter().map(|figure| (figure.key.to_owned(), json!((figure.of)(fold))));
         Value::Object([("rows".to_owned(), json!(fold.rows()))].into_iter().chain(figures).collect())
     };
     folds.iter().map(of).collect()

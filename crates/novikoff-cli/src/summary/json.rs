@@ -6,7 +6,7 @@ use crate::arguments::Train;
 use crate::flags::with_options;
 use crate::messages::warnings;
 use crate::outcome::Outcome;
-use novikoff::evaluate::{Evaluation, Regression};
+use novikoff::evaluate::Evaluation;
 use novikoff::loss::LossName;
 use novikoff::model::{Scorer, Task};
 use novikoff::read::Options;
@@ -23,6 +23,7 @@ pub fn training(arguments: &Train, options: &Options, outcome: &Outcome) -> Valu
         solution(&outcome.fit),
         margins(&outcome.fit),
         errors(outcome),
+        of_loss(outcome),
         files(arguments, options, outcome),
     ] {
         if let Value::Object(part) = part {
@@ -67,8 +68,6 @@ fn settings(fit: &Fit) -> Value {
         _ => (None, None),
     };
     let setting = |name: &str| fit.model.about.settings.get(name);
-    let of_loss = fit.model.loss().and_then(LossName::parameter);
-    let parameter = |name: &str| of_loss.filter(|(own, _)| *own == name).map(|(_, value)| value);
     let network_lambda = hidden.and_then(|_| setting("lambda")?.as_f64());
     json!({
         "bias": fit.learner.bias(),
@@ -79,8 +78,6 @@ fn settings(fit: &Fit) -> Value {
         "activation": activation,
         "lambda": risk.map(|risk| risk.lambda).or(network_lambda),
         "l1": risk.map(|risk| risk.l1),
-        "quantile": parameter("quantile"),
-        "huber_width": parameter("huber_width"),
         "tolerance": match &fit.learner {
             Learner::Risk(own) => Some(own.tolerance),
             _ => None,
@@ -164,7 +161,6 @@ fn errors(outcome: &Outcome) -> Value {
         Some(Evaluation::Numbers(measured)) => Some(measured),
         _ => None,
     };
-    let mean_loss = |measured: &Regression| measured.mean_loss.map(|it| it.mean);
     let validated = fit.validation.as_ref().and_then(Validation::regression);
     json!({
         "train_error": fit.train_error,
@@ -176,16 +172,31 @@ fn errors(outcome: &Outcome) -> Value {
         "validation_errors": curve.filter(|curve| !curve.is_empty()),
         "progressive_error": fit.stream().map(|stream| stream.progressive_error),
         "progressive": outcome.doublings.iter().map(doubling).collect::<Vec<_>>(),
-        "validation_loss": validated.and_then(mean_loss),
         "train_r2": regression.map(|measured| measured.r2),
-        "train_coverage": regression.map(|measured| measured.coverage),
         "test_r2": tested.map(|measured| measured.r2),
         "test_mae": tested.map(|measured| measured.mae),
         "test_rmse": tested.map(|measured| measured.rmse),
-        "test_coverage": tested.map(|measured| measured.coverage),
-        "test_loss": tested.and_then(mean_loss),
         "test_error": outcome.test.as_ref().and_then(Evaluation::error),
     })
+}
+
+/// Of a loss with a parameter: that, the mean loss, and the share of rows at or below the prediction.
+fn of_loss(outcome: &Outcome) -> Value {
+    let fit = &outcome.fit;
+    let Some((name, parameter)) = fit.model.loss().and_then(LossName::parameter) else { return Value::Null };
+    let tested = match &outcome.test {
+        Some(Evaluation::Numbers(measured)) => Some(measured),
+        _ => None,
+    };
+    let trained = fit.risk().and_then(|risk| risk.regression.as_ref());
+    let validated = fit.validation.as_ref().and_then(Validation::regression);
+    let mut all = Map::from_iter([(name.to_owned(), json!(parameter))]);
+    for (rows, measured) in [("train", trained), ("validation", validated), ("test", tested)] {
+        let mean = measured.and_then(|measured| measured.mean_loss).map(|it| it.mean);
+        all.insert(format!("{rows}_loss"), json!(mean));
+        all.insert(format!("{rows}_coverage"), json!(measured.map(|measured| measured.coverage)));
+    }
+    Value::Object(all)
 }
 
 fn files(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {

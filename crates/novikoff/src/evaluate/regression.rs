@@ -22,7 +22,8 @@ pub struct Regression {
     pub median_absolute_error: f64,
     /// The largest absolute error.
     pub max_error: f64,
-    /// The share of rows whose target is at most what was predicted: of a model of the q-quantile, about q.
+    /// The share of rows whose target is at most what was predicted, but for rounding: of a model of the
+    /// q-quantile, about q.
     pub coverage: f64,
     /// The mean of the loss that the model minimises, where that has a parameter.
     pub mean_loss: Option<MeanLoss>,
@@ -89,7 +90,7 @@ impl Regression {
         let sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
         let loss = loss.filter(|loss| loss.parameter().is_some());
         Self {
-            coverage: share_of(&errors, &shares, |error| error >= 0.0),
+            coverage: coverage(&counted, predictions, targets, &shares),
             mean_loss: loss.map(|loss| MeanLoss::of(loss, &errors, &shares)),
             rows: targets.len() as u64,
             weighted: weights.iter().any(|weight| *weight != 1.0),
@@ -101,6 +102,18 @@ impl Regression {
             median_absolute_error: median(sizes, counted.iter().map(|&i| weight(i))),
         }
     }
+}
+
+/// The share of the weight of these rows that is at or below the prediction. A quantile goes through some rows,
+/// which rounding may leave on either side.
+fn coverage(rows: &[usize], predictions: &[f64], targets: &[f64], weights: &[f64]) -> f64 {
+    const ROUNDED: f64 = 1e-12;
+    let off = |&i: &usize| {
+        let size = predictions[i].abs().max(targets[i].abs());
+        predictions[i] - targets[i] + ROUNDED * size
+    };
+    let above: Vec<f64> = rows.iter().map(off).collect();
+    share_of(&above, weights, |above| above >= 0.0)
 }
 
 impl MeanLoss {

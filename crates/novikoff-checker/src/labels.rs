@@ -1,5 +1,5 @@
-//! Labels: two spellings of one number (`1`, `+1`, `1.0`) are one label. Codes are names: numbers with zeros in
-//! front of other digits, and those from 2^53 on, where doubles no longer tell neighbours apart.
+//! Labels: two spellings of one number (`1`, `+1`, `1.0`) are one label. Codes are names: numbers with zeros
+//! in front of other digits, and those from 2^53 on, where doubles no longer tell neighbours apart.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ impl Key {
     }
 }
 
-/// Whether the spelling of a number is a name: a whole number too large to be told from its neighbours, one with
-/// a zero in front of a digit, or one so small that nothing but zero is left of it.
+/// Whether the spelling of a number is a name: a whole number too large to be told from its neighbours, one
+/// with a zero in front of a digit, or one so small that nothing but zero is left of it.
 fn is_code(name: &str, value: f64) -> bool {
     let unsigned = name.strip_prefix(['+', '-']).unwrap_or(name);
     let in_front = unsigned.split(['e', 'E']).next().unwrap_or("");

@@ -2,8 +2,8 @@
 //!
 //! Both are needed from above alone. All are exact but for the logistic and the exponential loss, whose
 //! exponentials and logarithms are the upper ends of enclosures. The label `y` is 1 or −1, or any number for
-//! the losses of numbers: squared, absolute, Huber's and that of a quantile. `r = s − y` is what a score is off
-//! by.
+//! the losses of numbers: squared, absolute, Huber's and that of a quantile. `r = s − y` is what a score is
+//! off by.
 
 use crate::certificate::Loss;
 use crate::number::{Dyadic, LARGEST_EXPONENT, Round, exp, ln, ln_1p};

@@ -134,7 +134,8 @@ impl Case {
 
     fn claim(&self, (w, b): (f64, f64), value: f64, lower_bound: f64, duals: Option<Vec<f64>>) -> Value {
         let objective = json!({
-            "target": {"sides": common::two()}, "loss": written(self.loss), "lambda": self.lambda, "l1": self.l1,
+            "target": {"sides": common::two()}, "loss": written(self.loss),
+            "lambda": self.lambda, "l1": self.l1,
             "bias": self.bias, "scale": self.scale,
             "class_weights": [["1", CLASS_WEIGHTS[0]], ["-1", CLASS_WEIGHTS[1]]],
         });

@@ -98,6 +98,10 @@ impl Chosen {
                 format!("the default of --online is {}", self.name.name()),
                 format!("add --learner {learners}, or leave out {option}"),
             ),
+            (false, false) if is_for.ends_with("loss") && *is_for != LOSSES => (
+                "no learner and no loss is named".to_owned(),
+                format!("add --learner {learners}, or leave out {option}"),
+            ),
             // Which one that is, the rows have to be read for.
             (false, false) => (
                 "the default learner minimises a loss".to_owned(),

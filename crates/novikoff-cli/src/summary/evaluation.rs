@@ -29,8 +29,8 @@ pub fn error_text(evaluation: &Evaluation) -> String {
     }
 }
 
-/// `mean quantile (level 0.9) loss 0.213, 90.1 % of the rows at or below the prediction`, or of Huber's loss the
-/// share of outliers.
+/// `mean quantile (level 0.9) loss 0.213, 90.1 % of the rows at or below the prediction`, or of Huber's loss
+/// the share of outliers.
 pub fn mean_loss_text(measured: &Regression, it: MeanLoss) -> String {
     format!("mean {} loss {}, {}", it.loss.describe(), number(it.mean), share_text(measured, it))
 }

@@ -330,8 +330,8 @@ impl Certificate {
         Ok(())
     }
 
-    /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold, or if there is
-    /// none.
+    /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold, or if there
+    /// is none.
     pub fn verify(&self, data: &Dataset) -> crate::error::Result<Vec<Checked>> {
         data.validate()?;
         if self.claims.is_empty() {

@@ -189,8 +189,8 @@ impl Dataset<'_> {
         Dataset { rows: self.rows.select(rows.iter().copied()), ..self.select_without_rows(rows) }
     }
 
-    /// The same with a matrix that is empty: labels and weights of the rows named. Where there are fewer labels
-    /// than rows, which [`Dataset::validate`] refuses, so there are afterwards.
+    /// The same with a matrix that is empty: labels and weights of the rows named. Where there are fewer
+    /// labels than rows, which [`Dataset::validate`] refuses, so there are afterwards.
     pub(super) fn select_without_rows(&self, rows: &[usize]) -> Dataset<'static> {
         Dataset {
             rows: Builder::new(Layout::Sparse).finish(),

@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 /// A table of label names. Two spellings of one number (`1`, `+1`, `1.0`) are one label, under the spelling
 /// first seen.
 ///
-/// Codes are names, which differ where their spelling does, though they look like numbers: with zeros in front
-/// (`00501` is not `501`), and from 2⁵³ on, where double precision confuses neighbours (`9007199254740992` and
-/// `9007199254740993`).
+/// Codes are names, which differ where their spelling does, though they look like numbers: with zeros in
+/// front (`00501` is not `501`), and from 2⁵³ on, where double precision confuses neighbours
+/// (`9007199254740992` and `9007199254740993`).
 ///
 /// ```
 /// use novikoff::data::Labels;

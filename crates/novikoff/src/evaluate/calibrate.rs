@@ -106,10 +106,10 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
     Ok(all)
 }
 
-/// Platt's sigmoid: the maximum of the likelihood over sigmoids that do not fall, with the targets of Lin, Lin and Weng (2007), which keep
-/// it finite where the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for positive rows and `1/(N₋ + 2)`
-/// for the others. Where positive rows have the lower scores the best of these is a constant: a falling one would
-/// call the labels improbable that the scores decide for.
+/// Platt's sigmoid: the maximum of the likelihood over sigmoids that do not fall, with the targets of Lin,
+/// Lin and Weng (2007), which keep it finite where the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for
+/// positive rows and `1/(N₋ + 2)` for the others. Where positive rows have the lower scores the best of these
+/// is a constant: a falling one would call the labels improbable that the scores decide for.
 ///
 /// ```
 /// let platt = novikoff::evaluate::fit_platt(&[1.0, 3.0, -1.0, -3.0], &[true, true, false, false], &[])?;
@@ -329,7 +329,8 @@ mod tests {
                 slope_a += point.weight * off * (point.score / scale);
                 slope_b += point.weight * off;
             }
-            // At a slope of zero a larger one may make the likelihood smaller, and a negative one does not count.
+            // At a slope of zero a larger one may make the likelihood smaller, and a negative one does not
+            // count.
             let slope_a = if platt.a == 0.0 { slope_a.min(0.0) } else { slope_a };
             prop_assert!(platt.a >= 0.0);
             prop_assert!(slope_a.abs() < 1e-8 && slope_b.abs() < 1e-8, "{slope_a} {slope_b} {platt:?}");

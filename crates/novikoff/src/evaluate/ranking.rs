@@ -27,7 +27,8 @@ pub(super) struct Ranking {
 impl Ranking {
     pub(super) fn new(mut rows: Vec<Ranked>) -> Self {
         rows.retain(|row| row.weight > 0.0);
-        // Only ratios count. In these units, which change no digit, no product of weights vanishes or overflows.
+        // Only ratios count. In these units, which change no digit, no product of weights vanishes or
+        // overflows.
         let unit = unit_of(rows.iter().map(|row| row.weight).fold(0.0, f64::max));
         rows.iter_mut().for_each(|row| row.weight /= unit);
         rows.sort_by(|a, b| a.value.total_cmp(&b.value));

@@ -104,8 +104,8 @@ impl Regression {
     }
 }
 
-/// The share of the weight of these rows that is at or below the prediction. A quantile goes through some rows,
-/// which rounding may leave on either side.
+/// The share of the weight of these rows that is at or below the prediction. A quantile goes through some
+/// rows, which rounding may leave on either side.
 fn coverage(rows: &[usize], predictions: &[f64], targets: &[f64], weights: &[f64]) -> f64 {
     const ROUNDED: f64 = 1e-12;
     let off = |&i: &usize| {
@@ -234,7 +234,8 @@ mod tests {
             ];
             let total: f64 = weights.iter().sum();
             for loss in [LossName::Huber(Huber { width }), LossName::Quantile(Quantile { level })] {
-                let found = Regression::of_loss(&predictions, &targets, &weights, Some(loss)).mean_loss.unwrap();
+                let measured = Regression::of_loss(&predictions, &targets, &weights, Some(loss));
+                let found = measured.mean_loss.unwrap();
                 let mean = rows.iter().map(|(s, y, w)| *w as f64 * loss.value(*y, *s)).sum::<f64>() / total;
                 prop_assert!((found.mean - mean).abs() < 1e-9 * mean.max(1.0));
                 let far = rows.iter().filter(|(s, y, _)| (s - y).abs() > width).map(|row| row.2 as f64);

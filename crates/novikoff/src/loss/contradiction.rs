@@ -1,5 +1,5 @@
-//! Whether a loss from outside is what it says: gaps are computed from its conjugate, and would prove nothing if
-//! that is another function's.
+//! Whether a loss from outside is what it says: gaps are computed from its conjugate, and would prove nothing
+//! if that is another function's.
 
 use super::{Growth, Loss};
 
@@ -7,8 +7,8 @@ use super::{Growth, Loss};
 const SLACK: f64 = 1e-9;
 
 /// What a loss says of itself that is not so, at some targets with scores: its values and slopes against the
-/// inequality of Fenchel and Young, `ℓ(y, t) + ℓ*(y, u) ≥ t·u`, and against its growth. `None` is no proof that
-/// it is a loss, but every function that was confused with another one shows.
+/// inequality of Fenchel and Young, `ℓ(y, t) + ℓ*(y, u) ≥ t·u`, and against its growth. `None` is no proof
+/// that it is a loss: only some scores and duals are looked at.
 pub(crate) fn contradiction<L: Loss>(loss: L, samples: &[(f64, f64)]) -> Option<String> {
     let scores: Vec<f64> =
         samples.iter().map(|sample| sample.1).chain([0.0, 1.0, -1.0, 10.0, -10.0]).collect();
@@ -44,10 +44,10 @@ fn contradiction_at<L: Loss>(loss: L, y: f64, s: f64, scores: &[f64]) -> Option<
             let (value, product) = (loss.value(y, t), t * dual);
             let size = value.abs() + conjugate.abs() + product.abs();
             if size.is_finite() && value + conjugate < product - slack * (1.0 + size) {
+                let least = product - value;
                 return Some(format!(
-                    "{at}: for the dual {dual} its conjugate is {conjugate}, and less than {}, which the value at \
-                     {t} shows",
-                    product - value
+                    "{at}: its conjugate at the dual {dual} is {conjugate}, and by its value at {t} {least} at \
+                     least"
                 ));
             }
         }

@@ -4,11 +4,11 @@ use super::{Growth, Local, Loss, LossName, ProximalLoss, SmoothLoss};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// `(s − y)²` up to a distance of `width`, and `width·(2·|s − y| − width)` beyond it (Huber, "Robust estimation
-/// of a location parameter", 1964).
+/// `(s − y)²` up to a distance of `width`, and `width·(2·|s − y| − width)` beyond it (Huber, "Robust
+/// estimation of a location parameter", 1964).
 ///
-/// It has a slope everywhere, and the squared loss is its limit for a large width. Beyond the width a row pulls
-/// no harder the farther it is: outliers do not count for more than others.
+/// It has a slope everywhere, and the squared loss is its limit for a large width. Beyond the width a row
+/// pulls no harder the farther it is: outliers do not count for more than others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Huber {
@@ -130,7 +130,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_wide_huber_loss_is_the_squared_loss(y in -9.0..9.0f64, s in -9.0..9.0f64, width in 18.0..1e9f64) {
+        fn a_wide_huber_loss_is_the_squared_loss(
+            y in -9.0..9.0f64, s in -9.0..9.0f64, width in 18.0..1e9f64,
+        ) {
             let huber = Huber { width };
             prop_assert_eq!(huber.value(y, s), Squared.value(y, s));
             prop_assert_eq!(huber.slope(y, s), Squared.slope(y, s));

@@ -180,9 +180,9 @@ pub trait SmoothLoss: Loss {
         false
     }
 
-    /// A loss of the same kind that is also curved for scores up to this distance from their targets. Newton's
-    /// method minimises such a loss first, where most rows have no curvature to begin with. `None` where this
-    /// loss is one.
+    /// A loss of the same kind that is also curved for scores up to this distance from their targets.
+    /// Newton's method minimises such a loss first, where most rows have no curvature to begin with. `None`
+    /// where this loss is one.
     fn curved_up_to(self, distance: f64) -> Option<Self> {
         let _ = distance;
         None

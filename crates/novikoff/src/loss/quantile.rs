@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// `q·(y − s)` below the target and `(1 − q)·(s − y)` above it, with the level `q` (Koenker and Bassett,
 /// "Regression quantiles", 1978).
 ///
-/// The constant that minimises its mean is the q-quantile of the targets: a share `q` of the rows is at or below
-/// it. With `q = ½` it is half the absolute loss.
+/// The constant that minimises its mean is the q-quantile of the targets: a share `q` of the rows is at or
+/// below it. With `q = ½` it is half the absolute loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantile {
@@ -24,7 +24,8 @@ impl Default for Quantile {
 }
 
 impl Quantile {
-    /// The slope above the target: `1 − q`, rounded down, so that no dual is outside the domain by a rounding.
+    /// The slope above the target: `1 − q`, rounded down, so that no dual is outside the domain by a
+    /// rounding.
     #[inline(always)]
     fn above(self) -> f64 {
         let above = 1.0 - self.level;

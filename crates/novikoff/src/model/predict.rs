@@ -61,8 +61,8 @@ impl Model {
     }
 
     /// The scores of all rows, one row after the other: of two classes one score, positive for the second
-    /// label; of more, one for each label; of a model of regression, the number. A row whose score is no number,
-    /// because its values are too large, is an error.
+    /// label; of more, one for each label; of a model of regression, the number. A row whose score is no
+    /// number, because its values are too large, is an error.
     pub fn scores(&self, data: &Dataset) -> Result<Vec<f64>> {
         self.refuse_other_columns(data)?;
         let scores = score_all(&self.scorer, data);
@@ -118,8 +118,8 @@ impl Model {
         Ok(explain(self, row, &self.scores_of(row)?))
     }
 
-    /// The scores of one row, in the columns of the model. A row with other columns is an error, and so is one
-    /// whose score is no number.
+    /// The scores of one row, in the columns of the model. A row with other columns is an error, and so is
+    /// one whose score is no number.
     ///
     /// ```
     /// use novikoff::{Dataset, LeastSquares};

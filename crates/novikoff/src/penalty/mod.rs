@@ -208,7 +208,8 @@ pub(crate) fn contradiction<P: Penalty>(penalty: P, weights: impl Iterator<Item 
             let size = value.abs() + conjugate.abs() + product.abs();
             if value.is_nan() || value < 0.0 || value + conjugate < product - 1e-9 * (1.0 + size) {
                 return Some(format!(
-                    "the penalty contradicts itself: at {w} its value is {value}, its conjugate at {v} is {conjugate}"
+                    "the penalty contradicts itself: its value at {w} is {value}, its conjugate at {v} is \
+                     {conjugate}"
                 ));
             }
         }

@@ -26,8 +26,8 @@ pub struct Gap {
 const ROUNDED: f64 = 1e-9;
 
 impl Gap {
-    /// `(objective − dual)/objective`. `None` without a dual, and where the dual is above the objective by more
-    /// than rounding: one of the two is wrong then.
+    /// `(objective − dual)/objective`. `None` without a dual, and where the dual is above the objective by
+    /// more than rounding: one of the two is wrong then.
     pub fn relative(&self) -> Option<f64> {
         let dual = self.dual?;
         let gap = self.objective - dual;

@@ -145,8 +145,8 @@ pub struct Solution {
     pub steps: usize,
     /// All steps, if [`Control::trace`] asked for them.
     pub trace: Vec<Step>,
-    /// Scores and gap of this very point, where the solver has computed them. Those of solvers from outside are
-    /// computed anew.
+    /// Scores and gap of this very point, where the solver has computed them. Those of solvers from outside
+    /// are computed anew.
     pub certified: Option<Certified>,
 }
 

@@ -8,9 +8,9 @@
 //! to `<w, g> − loss`, with the gradient `g` of the mean loss, and `∇F = g + λw`. With a free bias the duals
 //! must be balanced first, so this is the gap only in the limit.
 //!
-//! A loss that is linear far from its target, such as Huber's, may have no curvature at any row to begin with,
-//! and then no step to speak of. Wider ones of its kind are minimised before it, each roughly, from one under
-//! which the usual row is on the curved part (Madsen and Nielsen, "Finite algorithms for robust linear
+//! A loss that is linear far from its target, such as Huber's, may have no curvature at any row to begin
+//! with, and then no step to speak of. Wider ones of its kind are minimised before it, each roughly, from one
+//! under which the usual row is on the curved part (Madsen and Nielsen, "Finite algorithms for robust linear
 //! regression", 1990). Where so few rows are curved that no direction leads down, the Hessian gets a ridge
 //! (Levenberg and Marquardt).
 //!
@@ -51,7 +51,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             (None, Some(found)) => found.point,
             (None, None) => match self.solve_wider(problem, control) {
                 Ok(point) => point,
-                Err(interrupted) => return interrupted,
+                Err(interrupted) => return *interrupted,
             },
         };
         let mut state = NewtonCg::new(problem, start, &at);
@@ -152,7 +152,7 @@ impl Newton {
         &self,
         problem: &Problem<'_, L, L2>,
         control: &Control<'_>,
-    ) -> Result<Point, Solution> {
+    ) -> Result<Point, Box<Solution>> {
         let control = Control { tolerance: control.tolerance.max(ROUGHLY), trace: false, ..*control };
         let mut point = Point::zero(problem.rows.columns());
         let mut distance = 2.0 * mean_distance(problem, &point);
@@ -160,7 +160,7 @@ impl Newton {
             let start = WarmStart { point, duals: Vec::new() };
             let found = self.solve(&Problem { loss, ..*problem }, Some(&start), &control);
             if found.termination == Termination::Interrupted {
-                return Err(found);
+                return Err(Box::new(found));
             }
             point = found.point;
             distance = (NARROWER * distance).min(2.0 * mean_distance(problem, &point));
@@ -169,8 +169,8 @@ impl Newton {
     }
 }
 
-/// More than this is never added to the curvature: ten times that of rows which are all on the curved part. Zero for
-/// a loss that is curved everywhere.
+/// More than this is never added to the curvature: ten times that of rows which are all on the curved part.
+/// Zero for a loss that is curved everywhere.
 fn most_damping<L: SmoothLoss>(problem: &Problem<'_, L, L2>) -> f64 {
     if problem.loss.curved_up_to(f64::MAX).is_none() {
         return 0.0;

@@ -178,7 +178,8 @@ pub(crate) fn gap_in_ball<L: Loss>(
     let units = units(problem.rows);
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    // Where no bias takes up what a column has in common, weights must be longer by so much to tell rows apart.
+    // Where no bias takes up what a column has in common, weights must be longer by so much to tell rows
+    // apart.
     let offset = if bias == Bias::None { largest_offset(problem.rows, &units) } else { 1.0 };
     let radius = REACH * length.max(most * offset);
     let wanted = tolerance * problem.mean_loss(scores);

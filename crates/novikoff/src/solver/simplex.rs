@@ -1,11 +1,12 @@
 //! Least absolute deviations, and quantiles, to the last digit, by linear programming.
 //!
 //! The loss of a residual `r` is `−d·r` below zero and `a·r` above it, with slopes `−d < 0 < a`; for absolute
-//! deviations both are 1. Without a penalty, some least sum of losses lies at a vertex: weights that meet as many rows
-//! exactly as there are columns. The simplex method goes from vertex to vertex. A row that is met has a dual
-//! that follows from the others; if it is not between the slopes, times what the row counts for, letting go of the row leads down,
-//! and the walk goes on past every row that it crosses until it no longer does (Barrodale and Roberts). At
-//! the last vertex the duals are those of the linear program: they prove that it is the last.
+//! deviations both are 1. Without a penalty, some least sum of losses lies at a vertex: weights that meet as
+//! many rows exactly as there are columns. The simplex method goes from vertex to vertex. A row that is met
+//! has a dual that follows from the others; if it is not between the slopes, times what the row counts for,
+//! letting go of the row leads down, and the walk goes on past every row that it crosses until it no longer
+//! does (Barrodale and Roberts). At the last vertex the duals are those of the linear program: they prove
+//! that it is the last.
 //!
 //! From zero that is a long way. The augmented Lagrangian method with next to no penalty finds which rows
 //! will nearly be met, and a few pivots are left. Ties, with which tables of whole numbers are full, are

@@ -611,8 +611,8 @@ batch_learner!(
 penalised!(LeastAbsoluteDeviations);
 
 batch_learner!(
-    /// Regression with Huber's loss: squared for residuals up to a width, linear beyond it, so that outliers do
-    /// not pull far. Without a penalty by default.
+    /// Regression with Huber's loss: squared for residuals up to a width, linear beyond it, so that outliers
+    /// do not pull far. Without a penalty by default.
     ///
     /// ```
     /// use novikoff::{Dataset, HuberRegression};

@@ -483,8 +483,8 @@ impl SolverName {
 pub struct Risk {
     /// What is minimised.
     pub criterion: Criterion,
-    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, for losses of numbers (where there is
-    /// a solver without it), and where there is an ℓ1 penalty.
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, for losses of numbers (where there
+    /// is a solver without it), and where there is an ℓ1 penalty.
     pub strength: Option<Strength>,
     /// The factor of `‖w‖₁`.
     pub l1: f64,

@@ -233,8 +233,8 @@ fn gaps_of_model(
             // A bound above the objective is one on weights that these are not among: it proves nothing of them.
             Ok(ends) => {
                 let gap = Gap { objective: ends.value, dual: ends.lower_bound, ..result.gap }.consistent();
-                // Around weights of zero there is no ball but one of an arbitrary length: what the scaled rows
-                // did not prove, it does not prove either.
+                // Around weights of zero there is no ball but one of an arbitrary length: what the scaled
+                // rows did not prove, it does not prove either.
                 let dual = match (free, result.gap.dual) {
                     (true, Some(own)) => gap.dual.map(|dual| dual.min(own)),
                     (true, None) => None,

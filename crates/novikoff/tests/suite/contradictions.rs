@@ -1,5 +1,5 @@
-//! Data sets, losses, penalties, solvers and settings that are not what they say: an error, never a panic, and
-//! never a model that is said to be the best.
+//! Data sets, losses, penalties, solvers and settings that are not what they say: an error, never a panic,
+//! and never a model that is said to be the best.
 
 use crate::with::With;
 use novikoff::certificate::Certificate;

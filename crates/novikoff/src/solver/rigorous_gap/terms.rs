@@ -161,7 +161,8 @@ impl Terms {
         // No loss is negative, so zero is a bound whatever the duals are.
         let dual = (bound - ABOVE * off).max(0.0);
         let gap = Gap { objective, dual: Some(dual), gradient };
-        // Rounding cannot lift a bound above the objective any more: only a loss that is not what it says can.
+        // Rounding cannot lift a bound above the objective any more: only a loss that is not what it says
+        // can.
         (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(gap.consistent())
     }
 }

@@ -8,8 +8,8 @@ use crate::risk::{Point, Problem};
 use crate::solver::{Control, Solution, Solver, WarmStart};
 use std::sync::OnceLock;
 
-/// A solver whose solutions are brought into shape: scores and gaps that it says to have are left out, so that
-/// they are computed anew, and so are duals that are not one for each row.
+/// A solver whose solutions are brought into shape: scores and gaps that it says to have are left out, so
+/// that they are computed anew, and so are duals that are not one for each row.
 pub(super) struct Guarded<'a, S> {
     solver: &'a S,
     /// What it returned that is no solution at all.

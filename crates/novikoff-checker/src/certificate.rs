@@ -163,8 +163,9 @@ pub enum Bias {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// A loss; two have a parameter, in an object such as `{"huber": {"width": 1.5}}`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Loss {
     Hinge,
     SquaredHinge,
@@ -172,6 +173,8 @@ pub enum Loss {
     Exponential,
     Squared,
     Absolute,
+    Huber { width: f64 },
+    Quantile { level: f64 },
     HingeAtZero,
 }
 

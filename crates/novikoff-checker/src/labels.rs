@@ -1,4 +1,5 @@
-//! Labels: two spellings of one number (`1`, `+1`, `1.0`) are one label.
+//! Labels: two spellings of one number (`1`, `+1`, `1.0`) are one label. Codes are names: numbers with zeros
+//! in front of other digits, and those from 2^53 on, where doubles no longer tell neighbours apart.
 
 use std::collections::HashMap;
 
@@ -13,10 +14,22 @@ enum Key {
 impl Key {
     fn of(name: &str) -> Self {
         match number(name) {
-            Some(value) => Key::Number(if value == 0.0 { 0 } else { value.to_bits() }),
-            None => Key::Name(name.to_owned()),
+            Some(value) if !is_code(name, value) => {
+                Key::Number(if value == 0.0 { 0 } else { value.to_bits() })
+            }
+            _ => Key::Name(name.to_owned()),
         }
     }
+}
+
+/// Whether the spelling of a number is a name: a whole number too large to be told from its neighbours, one
+/// with a zero in front of a digit, or one so small that nothing but zero is left of it.
+fn is_code(name: &str, value: f64) -> bool {
+    let unsigned = name.strip_prefix(['+', '-']).unwrap_or(name);
+    let in_front = unsigned.split(['e', 'E']).next().unwrap_or("");
+    let padded = matches!(unsigned.as_bytes(), [b'0', b'0'..=b'9', ..]);
+    let nothing_left = value == 0.0 && in_front.contains(|digit: char| ('1'..='9').contains(&digit));
+    value.abs() >= (1u64 << 53) as f64 || padded || nothing_left
 }
 
 /// The finite number that a label spells, if it does. `nan` and `infinity` are names.
@@ -61,5 +74,18 @@ impl Labels {
             Some(number) => number,
             None => self.add(name.to_owned()).unwrap_or(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_a_number_are_one_label_and_codes_are_names() {
+        let mut labels = Labels::default();
+        let names = ["1", "+1", "1.0", "01", "9007199254740992", "9007199254740993", "0", "-0.0", "1e-400"];
+        let numbers = names.map(|name| labels.find_or_add(name));
+        assert_eq!(numbers, [0, 0, 0, 1, 2, 3, 4, 4, 5]);
     }
 }

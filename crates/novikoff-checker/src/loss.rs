@@ -2,7 +2,8 @@
 //!
 //! Both are needed from above alone. All are exact but for the logistic and the exponential loss, whose
 //! exponentials and logarithms are the upper ends of enclosures. The label `y` is 1 or −1, or any number for
-//! the squared and the absolute loss.
+//! the losses of numbers: squared, absolute, Huber's and that of a quantile. `r = s − y` is what a score is
+//! off by.
 
 use crate::certificate::Loss;
 use crate::number::{Dyadic, LARGEST_EXPONENT, Round, exp, ln, ln_1p};
@@ -13,7 +14,20 @@ const SLOPE_BITS: u64 = 64;
 impl Loss {
     /// Whether `y` may be any number.
     pub fn is_of_numbers(self) -> bool {
-        matches!(self, Loss::Squared | Loss::Absolute)
+        matches!(self, Loss::Squared | Loss::Absolute | Loss::Huber { .. } | Loss::Quantile { .. })
+    }
+
+    /// Refuses parameters with which it is no convex loss that is nowhere negative.
+    pub fn check(self) -> Result<(), String> {
+        match self {
+            Loss::Huber { width } if !(width.is_finite() && width > 0.0) => {
+                Err("the width of the huber loss is not a positive number".into())
+            }
+            Loss::Quantile { level } if !(level > 0.0 && level < 1.0) => {
+                Err("the level of the quantile loss is not between 0 and 1".into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A number that is not below `ℓ(y, s)`; none if that is above `e^8192`.
@@ -25,6 +39,16 @@ impl Loss {
             Loss::HingeAtZero => positive_part(-agreement),
             Loss::Squared => (s - y).square(),
             Loss::Absolute => (s - y).abs(),
+            // r² up to the width w, and w(2|r| − w) beyond it.
+            Loss::Huber { width } => {
+                let (off, width) = ((s - y).abs(), Dyadic::of(width));
+                if off <= width { off.square() } else { &width * (off.shifted(1) - &width) }
+            }
+            // −q·r below zero, and (1 − q)·r above it.
+            Loss::Quantile { level } => {
+                let (off, level) = (s - y, Dyadic::of(level));
+                if off.is_negative() { -(level * off) } else { (one - level) * off }
+            }
             Loss::Exponential => exp(&-agreement)?.high,
             Loss::Logistic => softplus(&-agreement),
         })
@@ -42,6 +66,10 @@ impl Loss {
             Loss::Absolute if s == y => Dyadic::default(),
             Loss::Absolute if s < y => -one,
             Loss::Absolute => one,
+            Loss::Huber { width } => within_twice(width, (s - y).shifted(1)),
+            Loss::Quantile { .. } if s == y => Dyadic::default(),
+            Loss::Quantile { level } if s < y => -Dyadic::of(level),
+            Loss::Quantile { level } => one - Dyadic::of(level),
             Loss::Exponential => -(y * exp(&-agreement).map_or(one, |p| p.low)),
             Loss::Logistic => -(y * probability(&-agreement)),
         };
@@ -54,6 +82,8 @@ impl Loss {
         match self {
             Loss::Squared => u,
             Loss::Absolute => u.clamp(-&one, one),
+            Loss::Huber { width } => within_twice(width, u),
+            Loss::Quantile { level } => u.clamp(-Dyadic::of(level), one - Dyadic::of(level)),
             Loss::SquaredHinge | Loss::Exponential => y * (y * u).min(zero),
             Loss::Hinge | Loss::HingeAtZero | Loss::Logistic => y * (y * u).clamp(-one, zero),
         }
@@ -63,9 +93,9 @@ impl Loss {
     pub fn conjugate(self, y: &Dyadic, u: &Dyadic) -> Dyadic {
         let product = y * u;
         match self {
-            Loss::Hinge | Loss::Absolute => product,
+            Loss::Hinge | Loss::Absolute | Loss::Quantile { .. } => product,
             Loss::HingeAtZero => Dyadic::default(),
-            Loss::SquaredHinge | Loss::Squared => product + u.square().shifted(-2),
+            Loss::SquaredHinge | Loss::Squared | Loss::Huber { .. } => product + u.square().shifted(-2),
             Loss::Logistic => {
                 let p = -product;
                 let rest = Dyadic::whole(1) - &p;
@@ -75,6 +105,12 @@ impl Loss {
             Loss::Exponential => times_its_logarithm(&-&product) + product,
         }
     }
+}
+
+/// The number nearest to `u` that is at most twice the width.
+fn within_twice(width: f64, u: Dyadic) -> Dyadic {
+    let most = Dyadic::of(width).shifted(1);
+    u.clamp(-&most, most)
 }
 
 fn positive_part(x: Dyadic) -> Dyadic {

@@ -82,6 +82,7 @@ impl Gradient {
 impl<'a> Problem<'a> {
     fn new(claim: &'a NearOptimal, rows: &'a Rows) -> Result<Self, String> {
         let objective = &claim.objective;
+        objective.loss.check()?;
         if objective.lambda < 0.0 || objective.l1 < 0.0 {
             return Err("the penalty is negative".into());
         }

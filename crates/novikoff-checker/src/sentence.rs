@@ -107,8 +107,10 @@ fn hyperplane(bias: Bias) -> &'static str {
     }
 }
 
-fn loss(loss: Loss) -> &'static str {
-    match loss {
+fn loss(loss: Loss) -> String {
+    let name = match loss {
+        Loss::Huber { width } => return format!("huber (width {width})"),
+        Loss::Quantile { level } => return format!("quantile (level {level})"),
         Loss::Hinge => "hinge",
         Loss::SquaredHinge => "squared hinge",
         Loss::Logistic => "logistic",
@@ -116,7 +118,8 @@ fn loss(loss: Loss) -> &'static str {
         Loss::Squared => "squared",
         Loss::Absolute => "absolute",
         Loss::HingeAtZero => "hinge at zero",
-    }
+    };
+    name.to_owned()
 }
 
 fn label(name: &str) -> String {

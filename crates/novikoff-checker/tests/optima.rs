@@ -7,8 +7,30 @@ use common::{verdict, weighted};
 use novikoff_checker::Rows;
 use serde_json::{Value, json};
 
-const LOSSES: [&str; 7] =
-    ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
+const LOSSES: [&str; 9] = [
+    "hinge",
+    "squared-hinge",
+    "logistic",
+    "exponential",
+    "squared",
+    "absolute",
+    "huber",
+    "quantile",
+    "hinge-at-zero",
+];
+
+/// The parameters here.
+const WIDTH: f64 = 0.75;
+const LEVEL: f64 = 0.7;
+
+/// A loss as certificates write it.
+fn written(name: &str) -> Value {
+    match name {
+        "huber" => json!({"huber": {"width": WIDTH}}),
+        "quantile" => json!({"quantile": {"level": LEVEL}}),
+        name => json!(name),
+    }
+}
 
 /// Rows of one column: value, side, weight.
 const ROWS: [(f64, f64, f64); 6] = [
@@ -44,6 +66,14 @@ fn loss(name: &str, y: f64, s: f64, mu: f64) -> (f64, f64) {
         "logistic" => ((-y * s).exp().ln_1p(), -y / (1.0 + (y * s).exp())),
         "exponential" => ((-y * s).exp(), -y * (-y * s).exp()),
         "squared" => ((s - y).powi(2), 2.0 * (s - y)),
+        "huber" if (s - y).abs() > WIDTH => {
+            (2.0 * WIDTH * (s - y).abs() - WIDTH * WIDTH, 2.0 * WIDTH * (s - y).signum())
+        }
+        "huber" => ((s - y).powi(2), 2.0 * (s - y)),
+        "quantile" => (
+            (1.0 - LEVEL) * ramp(s - y).0 + LEVEL * ramp(y - s).0,
+            (1.0 - LEVEL) * ramp(s - y).1 - LEVEL * ramp(y - s).1,
+        ),
         _ => unreachable!(),
     }
 }
@@ -104,7 +134,8 @@ impl Case {
 
     fn claim(&self, (w, b): (f64, f64), value: f64, lower_bound: f64, duals: Option<Vec<f64>>) -> Value {
         let objective = json!({
-            "target": {"sides": common::two()}, "loss": self.loss, "lambda": self.lambda, "l1": self.l1,
+            "target": {"sides": common::two()}, "loss": written(self.loss),
+            "lambda": self.lambda, "l1": self.l1,
             "bias": self.bias, "scale": self.scale,
             "class_weights": [["1", CLASS_WEIGHTS[0]], ["-1", CLASS_WEIGHTS[1]]],
         });
@@ -126,7 +157,7 @@ fn minima_are_proved_and_nothing_above_them() {
                     let case = Case { loss: loss_name, bias, lambda, l1, within, scale };
                     let name =
                         format!("{loss_name}, {bias}, λ {lambda}, l1 {l1}, within {within:?}, {scale:?}");
-                    let smooth = !["hinge", "absolute", "hinge-at-zero"].contains(&loss_name);
+                    let smooth = !["hinge", "absolute", "quantile", "hinge-at-zero"].contains(&loss_name);
                     let mu = if smooth { 0.0 } else { 1e-3 };
                     let best = case.minimum(0.0);
                     let minimum = case.value(best.0, best.1, 0.0);
@@ -165,7 +196,7 @@ fn minima_are_proved_and_nothing_above_them() {
 fn numbers_are_predicted() {
     let rows = common::svm("2 1:1; 3.5 1:2; -1 1:-1; 0 1:0.5");
     let data = [(1.0, 2.0), (2.0, 3.5), (-1.0, -1.0), (0.5, 0.0)];
-    for loss_name in ["squared", "absolute"] {
+    for loss_name in ["squared", "absolute", "huber", "quantile"] {
         let value = |w: f64, b: f64| {
             data.iter().map(|(x, y)| loss(loss_name, *y, w * x + b, 0.0).0).sum::<f64>() / 4.0 + 0.05 * w * w
         };
@@ -174,15 +205,34 @@ fn numbers_are_predicted() {
         let minimum = value(w, bias(w));
         let claim = |value: f64, lower_bound: f64| {
             json!({"near-optimal": {
-                "objective": {"target": "numbers", "loss": loss_name, "lambda": 0.1, "l1": 0, "bias": "free"},
+                "objective": {
+                    "target": "numbers", "loss": written(loss_name), "lambda": 0.1, "l1": 0, "bias": "free"
+                },
                 "value": value, "lower_bound": lower_bound, "weights": [{"weights": [w], "bias": bias(w)}],
             }})
         };
-        let slack = if loss_name == "squared" { 1e-6 } else { 10.0 };
+        let slack = if ["squared", "huber"].contains(&loss_name) { 1e-6 } else { 10.0 };
         let found = verdict(&rows, claim(minimum + 1e-9, minimum - slack));
         assert!(found.holds, "{}", found.detail);
         assert!(!verdict(&rows, claim(minimum + 1.0, minimum + 1e-7)).holds);
         assert!(!verdict(&rows, claim(minimum - 1e-9, minimum - 20.0)).holds);
+    }
+    let forged = |loss: Value| {
+        json!({"near-optimal": {
+            "objective": {"target": "numbers", "loss": loss, "lambda": 0.1, "l1": 0, "bias": "free"},
+            "value": 99, "weights": [{"weights": [0], "bias": 0}],
+        }})
+    };
+    assert!(verdict(&rows, forged(json!({"huber": {"width": 1e-300}}))).holds);
+    for loss in [
+        json!({"huber": {"width": 0}}),
+        json!({"huber": {"width": -1}}),
+        json!({"quantile": {"level": 0}}),
+        json!({"quantile": {"level": 1}}),
+        json!({"quantile": {"level": -0.5}}),
+        json!({"quantile": {"level": 1.5}}),
+    ] {
+        common::fails(&rows, forged(loss));
     }
     let words = common::svm("2 1:1; x 1:2");
     let claim = json!({"near-optimal": {

@@ -112,6 +112,7 @@ Examples:
   novikoff train words.svm --learner bayes --likelihood complement --smoothing 0.1
   novikoff train train-images-idx3-ubyte.gz --learner network --hidden 100 --epochs 10
   novikoff train rings.csv --learner logistic --map poly:2
+  novikoff train prices.csv --learner quantile --quantile 0.9
   novikoff train rings.csv --learner voted --kernel rbf:2 --epochs 10
   novikoff train petals.csv --learner perceptron --order given --trace steps.csv --trace-weights
   novikoff train iris.csv --report iris.html --picture points=iris.svg --columns petal_length,petal_width";
@@ -182,6 +183,14 @@ pub struct Train {
     /// The loss to minimise, in place of a learner, or for --learner network.
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub loss: Option<LossName>,
+    /// The quantile loss: the share of rows that are to be at or below the prediction, between 0 and 1
+    /// [default: 0.5, the median].
+    #[arg(long, value_name = "Q", allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub quantile: Option<f64>,
+    /// Huber's loss: the largest residual that counts by its square, in the unit of the numbers to predict;
+    /// beyond it the loss is linear [default: 1].
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = "Minimising a loss")]
+    pub huber_width: Option<f64>,
     /// Regularization: l2 by --lambda or --cost, l1 by --l1, both, or none [default: inferred from those].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]
     pub penalty: Option<PenaltyArgument>,
@@ -197,7 +206,7 @@ pub struct Train {
         help_heading = "Minimising a loss"
     )]
     pub lambda: Option<f64>,
-    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1; none for boosting, least squares and
+    /// LIBLINEAR's and scikit-learn's C: λ = 1/(C·n) [default: 1; none for boosting, regression and
     /// networks].
     #[arg(long, value_name = "C", allow_negative_numbers = true, help_heading = "Minimising a loss")]
     pub cost: Option<f64>,
@@ -343,6 +352,7 @@ const TUNE_EXAMPLES: &str = "\
 Examples:
   novikoff tune a9a.svm --learner logistic -o a9a.model
   novikoff tune prices.csv --learner least-squares --scale unit-variance --folds 10
+  novikoff tune prices.csv --learner quantile --quantile 0.9
   novikoff tune a9a.svm --lambdas 1e-6,1e-5,1e-4,1e-3
   novikoff tune census.svm --by auc --report census.html
   novikoff tune words.svm --learner bayes --smoothings 0.01,0.1,1";
@@ -356,7 +366,8 @@ pub struct Tune {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one, help_heading = "Tuning")]
     pub folds: usize,
     /// What λ is chosen by: the mean of this figure over folds, on held-out rows, which count as much as
-    /// their weights say [default: error for classes, mse for numbers, mae for least-absolute].
+    /// their weights say [default: error for classes, mse for numbers, mae for least-absolute, pinball for
+    /// quantile, huber for huber].
     #[arg(long, value_name = "FIGURE", value_enum, help_heading = "Tuning")]
     pub by: Option<Metric>,
     /// The values of λ to try; 0 is no penalty, where the learner can do without [default: those of costs

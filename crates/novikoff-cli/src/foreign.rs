@@ -21,7 +21,7 @@ const fn foreign(
 }
 
 /// Options of LIBLINEAR, Vowpal Wabbit, LIBSVM and scikit-learn. The first that fits counts.
-const ALL: [Foreign; 37] = [
+const ALL: [Foreign; 38] = [
     foreign(
         LEARNING,
         &["-s"],
@@ -67,6 +67,7 @@ const ALL: [Foreign; 37] = [
         &["--loss_function"],
         "the loss comes with the learner: --learner logistic, svm or least-squares, or --loss",
     ),
+    foreign(LEARNING, &["--quantile_tau"], "the quantile is --quantile Q, with --learner quantile"),
     foreign(LEARNING, &["--l2", "--alpha"], "the strength of the ℓ2 penalty is --lambda X, or --cost C"),
     foreign(
         LEARNING,

@@ -33,7 +33,7 @@ fn main() -> novikoff::Result<()> {
     println!("{} rows, progressive error {:.1} %", resumed.rows(), 100.0 * resumed.progressive_error());
 
     let model = resumed.model()?;
-    println!("the score of [3, 1] is {:?}: {:?}", model.scores_of(&[3.0, 1.0]), model.labels.names());
+    println!("the score of [3, 1] is {:?}: {:?}", model.scores_of(&[3.0, 1.0])?, model.labels.names());
     let _ = std::fs::remove_file(file);
     Ok(())
 }

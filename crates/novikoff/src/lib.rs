@@ -17,8 +17,8 @@
 //!
 //! Each learner is a type with its own settings: [`Perceptron`] (also averaged and voted),
 //! [`PassiveAggressive`], [`LinearSvm`], [`LogisticRegression`], [`LeastSquares`],
-//! [`LeastAbsoluteDeviations`], [`ExponentialLoss`], [`Boosting`], [`MaxMargin`], [`NaiveBayes`],
-//! [`MultilayerPerceptron`].
+//! [`LeastAbsoluteDeviations`], [`HuberRegression`], [`QuantileRegression`], [`ExponentialLoss`],
+//! [`Boosting`], [`MaxMargin`], [`NaiveBayes`], [`MultilayerPerceptron`].
 //!
 //! The modules are the stations of one flow, which ARCHITECTURE.md walks along: [`read`] turns bytes into
 //! [`data`] by the recipe of [`features`], [`train`] turns settings and data into a [`model`] by way of
@@ -57,7 +57,7 @@ pub use data::Dataset;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use model::Model;
 pub use train::{
-    Boosting, EmpiricalRisk, ExponentialLoss, Fit, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares,
-    LinearSvm, LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, Online, PassiveAggressive,
-    Perceptron,
+    Boosting, EmpiricalRisk, ExponentialLoss, Fit, HingeAtZeroLoss, HuberRegression, LeastAbsoluteDeviations,
+    LeastSquares, LinearSvm, LogisticRegression, MaxMargin, MultilayerPerceptron, NaiveBayes, Online,
+    PassiveAggressive, Perceptron, QuantileRegression,
 };

@@ -23,8 +23,8 @@ mod tune;
 mod validation;
 
 pub use builders::{
-    Boosting, ExponentialLoss, HingeAtZeroLoss, LeastAbsoluteDeviations, LeastSquares, LinearSvm,
-    LogisticRegression, MaxMargin,
+    Boosting, ExponentialLoss, HingeAtZeroLoss, HuberRegression, LeastAbsoluteDeviations, LeastSquares,
+    LinearSvm, LogisticRegression, MaxMargin, QuantileRegression,
 };
 pub use cross_validate::{CrossValidated, cross_validate, over_folds};
 pub use fit::{Details, Fit, History, RunDetails, StreamDetails};
@@ -44,8 +44,9 @@ use crate::control::{Observer, Termination, Unwatched};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, CalibrationMethod, Folds, Strata};
+use crate::features::Schema;
 use crate::kernel::Kernel;
-use crate::model::{Calibration, Model, Task};
+use crate::model::{Calibration, Model, Task, Weights};
 use crate::read::Reader;
 use budget::KernelStream;
 pub(crate) use classes::{Classes, check_size, effective_weights};
@@ -101,6 +102,13 @@ fn train_on(
 /// Validation rows whose columns are not those of the rows to learn from would be scored as if they were.
 fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
     let (own, others) = (data.rows.columns(), validation.rows.columns());
+    let are_indexed = |data: &Dataset| matches!(data.schema, Schema::Indexed { .. });
+    if (!are_indexed(data) || !are_indexed(validation)) && data.schema != validation.schema {
+        let what = "the validation rows have other columns than the rows to learn from, or in another order";
+        return Err(
+            Error::input(what).hint("split one data set, or read the one for the schema of the other")
+        );
+    }
     if others > own || validation.rows.is_dense() && others < own {
         let what = format!("the validation rows have {others} columns, the rows to learn from {own}");
         return Err(Error::input(what));
@@ -111,6 +119,9 @@ fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
 /// Labels must be what the learner learns from. This is asked of all rows at once: a part of them could look
 /// otherwise.
 fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
+    if !data.is_empty() && data.labels.is_empty() {
+        return Err(Error::input("the rows have no labels to learn from").hint("give them by `with_labels`"));
+    }
     match learner.predicts_numbers() {
         true => refuse_classes(learner.shared()),
         false => refuse_targets(data, learner.shared()),
@@ -125,6 +136,10 @@ fn train_as_given(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     let mut fit = train_uncalibrated(data, validation, learner, observer)?;
+    let has_numbers = |weights: &Weights| weights.values.iter().chain(&weights.bias).all(|w| w.is_finite());
+    if !fit.model.scorer.weights().is_none_or(has_numbers) {
+        return Err(geometry::overflow());
+    }
     if let (Some(method), false) = (learner.shared().calibrate, fit.termination == Termination::Interrupted) {
         fit.model.probabilities = Some(calibrated(method, data, learner, &fit.model)?);
     }

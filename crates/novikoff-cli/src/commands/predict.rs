@@ -80,12 +80,22 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     let end = reader.for_each(&mut watch, |chunk, _| {
         let rows: Vec<_> = (0..chunk.rows.len()).map(|r| chunk.rows.row(r)).collect();
         model.scorer.score(&rows, &mut scratch, &mut scores);
+        if let Some(at) = scores.iter().position(|score| score.is_nan()) {
+            return Err(no_number(lines.row + (at / model.scorer.outputs()) as u64 + 1));
+        }
         print(lines.of(chunk.rows, &scores))?;
         Ok(Flow::Continue)
     })?;
     watch.clear();
     warn(&input.name(), &end.report);
     Ok(if end.flow == Flow::Stop { Ending::Interrupted } else { Ending::Done })
+}
+
+fn no_number(row: u64) -> Error {
+    let what = format!(
+        "the score of row {row} is no number: its values are not finite, or too large for the weights"
+    );
+    Error::input(what).hint("are its values in the units of the rows that were learned from?")
 }
 
 /// Makes a line of every row.

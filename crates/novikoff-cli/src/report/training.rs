@@ -215,6 +215,7 @@ fn losses(evidence: &Evidence<'_>) -> Result<Option<Section>> {
         Learner::Bayes(_) => return Ok(None),
         Learner::Perceptron(learner) if learner.returned == Hypothesis::Votes => return Ok(None),
         Learner::PassiveAggressive(_) => Some(LossName::Hinge),
+        Learner::Network(network) => Some(network.loss),
         _ => fit.risk().and_then(|risk| risk.library_loss).or(Some(LossName::HingeAtZero)),
     };
     let picked = plot::sample(data.len(), LOOKED_AT, fit.learner.shared().seed);

@@ -51,7 +51,7 @@ impl Chosen {
         if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
     }
 
-    fn groups(self, train: &Train) -> [Group; 10] {
+    fn groups(self, train: &Train) -> [Group; 12] {
         let is_network = self.name == LearnerName::Network;
         let is_online = LearnerName::ONLINE.contains(&self.name);
         let is_pa = self.name == LearnerName::PassiveAggressive;
@@ -60,6 +60,13 @@ impl Chosen {
         [
             group(network_options(train), is_network, "networks", "network"),
             group(batch_options(train), minimises, LOSSES, "logistic or svm"),
+            group(
+                quantile(train),
+                self.minimises(LearnerName::Quantile, train),
+                "the quantile loss",
+                "quantile",
+            ),
+            group(huber_width(train), self.minimises(LearnerName::Huber, train), "the huber loss", "huber"),
             group(bayes_options(train), self.name == LearnerName::Bayes, "bayes", "bayes"),
             group(kernel(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
             group(tracing(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
@@ -69,6 +76,12 @@ impl Chosen {
             group(order(train), is_online || is_network, "learners that visit rows one by one", "averaged"),
             group(patience(train), is_online || is_network, "learners with epochs", "averaged or network"),
         ]
+    }
+
+    /// Whether it is this learner, or a network with its loss.
+    fn minimises(self, learner: LearnerName, train: &Train) -> bool {
+        let of_network = train.loss.filter(|_| self.name == LearnerName::Network);
+        self.name == learner || of_network.is_some_and(|loss| loss.name() == learner.name())
     }
 
     /// An option that this learner has no use for.
@@ -85,6 +98,10 @@ impl Chosen {
             ),
             (false, true) => (
                 format!("the default of --online is {}", self.name.name()),
+                format!("add --learner {learners}, or leave out {option}"),
+            ),
+            (false, false) if is_for.ends_with("loss") && *is_for != LOSSES => (
+                "no learner and no loss is named".to_owned(),
                 format!("add --learner {learners}, or leave out {option}"),
             ),
             // Which one that is, the rows have to be read for.
@@ -177,6 +194,14 @@ fn aggressive_options(train: &Train) -> Vec<Given> {
         ("--variant", !matches!(train.variant, VariantName::PaI)),
         ("--aggressiveness", train.aggressiveness != 1.0),
     ]
+}
+
+fn quantile(train: &Train) -> Vec<Given> {
+    vec![("--quantile", train.quantile.is_some())]
+}
+
+fn huber_width(train: &Train) -> Vec<Given> {
+    vec![("--huber-width", train.huber_width.is_some())]
 }
 
 fn kernel(train: &Train) -> Vec<Given> {

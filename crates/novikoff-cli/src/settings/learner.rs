@@ -6,13 +6,13 @@ use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::data::Scale;
-use novikoff::loss::LossName;
+use novikoff::loss::{Huber, LossName, Quantile};
 use novikoff::model::Task;
 use novikoff::online::rule::{self, Aggressiveness, Length};
 use novikoff::read::Contents;
 use novikoff::train::{
-    ClassWeight, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron, Risk, Shared, Strength,
+    ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
+    PassiveAggressive, Perceptron, Risk, Shared, Strength,
 };
 use novikoff::{Error, Result};
 
@@ -184,7 +184,12 @@ fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<
     // Who names what is minimised means the columns as they are.
     let named = train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents;
     let default_scale = if named { Scale::None } else { Scale::MaxAbs };
+    let criterion = match own.criterion {
+        Criterion::Loss(loss) => Criterion::Loss(with_parameter(loss, train)),
+        other => other,
+    };
     Ok(Risk {
+        criterion,
         strength: penalty(train)?,
         l1: train.l1,
         bias: train.bias,
@@ -199,6 +204,17 @@ fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<
         shared,
         ..own
     })
+}
+
+/// The loss with the parameter that was given, if it has one.
+fn with_parameter(loss: LossName, train: &Train) -> LossName {
+    match loss {
+        LossName::Huber(own) => LossName::Huber(Huber { width: train.huber_width.unwrap_or(own.width) }),
+        LossName::Quantile(own) => {
+            LossName::Quantile(Quantile { level: train.quantile.unwrap_or(own.level) })
+        }
+        other => other,
+    }
 }
 
 fn bayes(train: &Train, own: NaiveBayes, shared: Shared) -> Result<NaiveBayes> {
@@ -224,7 +240,7 @@ fn network(train: &Train, own: MultilayerPerceptron, shared: Shared, task: Task)
     MultilayerPerceptron {
         units: train.hidden.unwrap_or(own.units),
         activation: train.activation.unwrap_or(own.activation),
-        loss: train.loss.unwrap_or(default_loss),
+        loss: with_parameter(train.loss.unwrap_or(default_loss), train),
         strength: strength(train),
         batch: train.batch,
         step: train.step.unwrap_or(own.step),
@@ -273,7 +289,7 @@ mod tests {
 
     #[test]
     fn no_option_changes_the_learner_but_its_name_and_the_loss() {
-        let options: [&[&str]; 26] = [
+        let options: [&[&str]; 28] = [
             &["--validation", "0.2"],
             &["--validation", "0.2", "--patience", "2"],
             &["--epochs", "3"],
@@ -297,6 +313,8 @@ mod tests {
             &["--tolerance", "0.1"],
             &["--bias", "none"],
             &["--hidden", "5"],
+            &["--quantile", "0.9"],
+            &["--huber-width", "2"],
             &["--likelihood", "bernoulli"],
             &["--priors", "uniform"],
             &["--map", "poly:2"],

@@ -3,7 +3,7 @@
 use crate::render::{Lines, count, counted, number, percent, table};
 use crate::text::name;
 use novikoff::data::Labels;
-use novikoff::evaluate::{Classification, Evaluation, Regression, Retrieval};
+use novikoff::evaluate::{Classification, Evaluation, MeanLoss, Metric, Regression, Retrieval};
 use novikoff::train::over_folds;
 use serde_json::{Map, Value, json};
 
@@ -20,12 +20,27 @@ pub fn error_text(evaluation: &Evaluation) -> String {
         Evaluation::Classes(measured) => class_error_text(measured),
         Evaluation::Numbers(measured) => {
             let (r2, mae, rmse) = (r2_text(measured.r2), number(measured.mae), number(measured.rmse));
+            let loss = measured.mean_loss.map_or_else(String::new, |it| mean_loss_text(measured, it) + "; ");
             format!(
-                "R² {r2}, MAE {mae}, RMSE {rmse} ({}{})",
+                "{loss}R² {r2}, MAE {mae}, RMSE {rmse} ({}{})",
                 counted(measured.rows, "row"),
                 weighted(measured.weighted)
             )
         }
+    }
+}
+
+/// `mean quantile (level 0.9) loss 0.213, 90.1 % of the rows at or below the prediction`, or of Huber's loss
+/// the share of outliers.
+pub fn mean_loss_text(measured: &Regression, it: MeanLoss) -> String {
+    format!("mean {} loss {}, {}", it.loss.describe(), number(it.mean), share_text(measured, it))
+}
+
+/// What the parameter of a loss is about.
+fn share_text(measured: &Regression, it: MeanLoss) -> String {
+    match it.outliers {
+        Some(share) => format!("{} of the rows farther than the width", percent(share)),
+        None => format!("{} of the rows at or below the prediction", percent(measured.coverage)),
     }
 }
 
@@ -71,6 +86,9 @@ pub fn lines(evaluation: &Evaluation) -> Lines {
 fn regression_lines(measured: &Regression) -> Lines {
     let mut lines = Lines::default();
     let undefined = || "undefined: all targets are the same".to_owned();
+    if let Some(it) = measured.mean_loss {
+        lines.add("loss", mean_loss_text(measured, it));
+    }
     lines.add("R²", measured.r2.map_or_else(undefined, |r2| r2_text(Some(r2))));
     lines.add("MAE", number(measured.mae));
     lines.add("RMSE", number(measured.rmse));
@@ -172,7 +190,13 @@ pub fn as_json(evaluation: &Evaluation, labels: &Labels) -> Map<String, Value> {
         "median_absolute_error": numbers.map(|it| it.median_absolute_error),
         "max_error": numbers.map(|it| it.max_error),
     });
-    if let Value::Object(all) = all { all } else { Map::new() }
+    let mut all = if let Value::Object(all) = all { all } else { Map::new() };
+    if let Some((measured, it)) = numbers.and_then(|measured| Some((measured, measured.mean_loss?))) {
+        all.insert(Metric::usual(Some(it.loss)).name().to_owned(), json!(it.mean));
+        all.insert("coverage".to_owned(), json!(measured.coverage));
+        all.extend(it.outliers.map(|share| ("outliers".to_owned(), json!(share))));
+    }
+    all
 }
 
 /// Of two classes the figures of the positive one, of more their averages.
@@ -224,8 +248,14 @@ fn numbers(evaluation: &Evaluation) -> Option<&Regression> {
     if let Evaluation::Numbers(measured) = evaluation { Some(measured) } else { None }
 }
 
+/// Of models of a quantile: the share of rows at or below the prediction.
+fn coverage(evaluation: &Evaluation) -> Option<f64> {
+    Metric::Pinball.of(evaluation)?;
+    Some(numbers(evaluation)?.coverage)
+}
+
 /// The figures that are averaged over folds.
-const FIGURES: [Figure; 14] = [
+const FIGURES: [Figure; 17] = [
     Figure { title: "error", key: "error", of: Evaluation::error, is_share: true },
     Figure {
         title: "balanced accuracy",
@@ -260,7 +290,17 @@ const FIGURES: [Figure; 14] = [
         of: |it| Some(numbers(it)?.max_error),
         is_share: false,
     },
+    Figure { title: "pinball loss", key: "pinball", of: |it| Metric::Pinball.of(it), is_share: false },
+    Figure { title: "huber loss", key: "huber", of: |it| Metric::Huber.of(it), is_share: false },
+    Figure { title: "coverage", key: "coverage", of: coverage, is_share: true },
 ];
+
+/// The figures of these folds: all but those of losses that were not minimised.
+fn figures(folds: &[Evaluation]) -> Vec<&'static Figure> {
+    let is_of_loss = |figure: &Figure| ["pinball", "huber", "coverage"].contains(&figure.key);
+    let is_there = |figure: &Figure| folds.iter().any(|fold| (figure.of)(fold).is_some());
+    FIGURES.iter().filter(|figure| !is_of_loss(figure) || is_there(figure)).collect()
+}
 
 /// The mean of each figure over folds, with its standard error.
 pub fn means_table(folds: &[Evaluation]) -> String {
@@ -269,7 +309,8 @@ pub fn means_table(folds: &[Evaluation]) -> String {
         let (mean, spread) = over_folds(folds, figure.of);
         let shown = |value: f64| if figure.is_share { percent(value) } else { format!("{value:.4}") };
         let shown = |value: f64| {
-            if numbers(&folds[0]).is_some() && figure.key != "r2" { number(value) } else { shown(value) }
+            let is_number = numbers(&folds[0]).is_some() && figure.key != "r2" && !figure.is_share;
+            if is_number { number(value) } else { shown(value) }
         };
         let Some(mean) = mean else { continue };
         let defined = folds.iter().filter(|fold| (figure.of)(fold).is_some()).count();
@@ -285,17 +326,18 @@ pub fn means_table(folds: &[Evaluation]) -> String {
 
 /// The same as JSON: the mean and its standard error under each figure's name.
 pub fn means_json(folds: &[Evaluation]) -> Value {
-    let of = |figure: &Figure| {
+    let of = |figure: &&Figure| {
         let (mean, spread) = over_folds(folds, figure.of);
         (figure.key.to_owned(), json!(mean.map(|mean| json!({"mean": mean, "spread": spread}))))
     };
-    Value::Object(FIGURES.iter().map(of).collect())
+    Value::Object(figures(folds).iter().map(of).collect())
 }
 
 /// The figures of each fold.
 pub fn folds_json(folds: &[Evaluation]) -> Vec<Value> {
+    let all = figures(folds);
     let of = |fold: &Evaluation| {
-        let figures = FIGURES.iter().map(|figure| (figure.key.to_owned(), json!((figure.of)(fold))));
+        let figures = all.iter().map(|figure| (figure.key.to_owned(), json!((figure.of)(fold))));
         Value::Object([("rows".to_owned(), json!(fold.rows()))].into_iter().chain(figures).collect())
     };
     folds.iter().map(of).collect()

@@ -7,6 +7,7 @@ use crate::flags::with_options;
 use crate::messages::warnings;
 use crate::outcome::Outcome;
 use novikoff::evaluate::Evaluation;
+use novikoff::loss::LossName;
 use novikoff::model::{Scorer, Task};
 use novikoff::read::Options;
 use novikoff::train::{Details, Fit, Learner, RiskFit, Validation};
@@ -22,6 +23,7 @@ pub fn training(arguments: &Train, options: &Options, outcome: &Outcome) -> Valu
         solution(&outcome.fit),
         margins(&outcome.fit),
         errors(outcome),
+        of_loss(outcome),
         files(arguments, options, outcome),
     ] {
         if let Value::Object(part) = part {
@@ -155,6 +157,10 @@ fn errors(outcome: &Outcome) -> Value {
         json!({"rows": rows, "error": error, "mistakes": mistakes})
     };
     let regression = fit.risk().and_then(|risk| risk.regression.as_ref());
+    let tested = match &outcome.test {
+        Some(Evaluation::Numbers(measured)) => Some(measured),
+        _ => None,
+    };
     let validated = fit.validation.as_ref().and_then(Validation::regression);
     json!({
         "train_error": fit.train_error,
@@ -167,12 +173,30 @@ fn errors(outcome: &Outcome) -> Value {
         "progressive_error": fit.stream().map(|stream| stream.progressive_error),
         "progressive": outcome.doublings.iter().map(doubling).collect::<Vec<_>>(),
         "train_r2": regression.map(|measured| measured.r2),
-        "test_r2": match &outcome.test {
-            Some(Evaluation::Numbers(measured)) => measured.r2,
-            _ => None,
-        },
+        "test_r2": tested.map(|measured| measured.r2),
+        "test_mae": tested.map(|measured| measured.mae),
+        "test_rmse": tested.map(|measured| measured.rmse),
         "test_error": outcome.test.as_ref().and_then(Evaluation::error),
     })
+}
+
+/// Of a loss with a parameter: that, the mean loss, and the share of rows at or below the prediction.
+fn of_loss(outcome: &Outcome) -> Value {
+    let fit = &outcome.fit;
+    let Some((name, parameter)) = fit.model.loss().and_then(LossName::parameter) else { return Value::Null };
+    let tested = match &outcome.test {
+        Some(Evaluation::Numbers(measured)) => Some(measured),
+        _ => None,
+    };
+    let trained = fit.risk().and_then(|risk| risk.regression.as_ref());
+    let validated = fit.validation.as_ref().and_then(Validation::regression);
+    let mut all = Map::from_iter([(name.to_owned(), json!(parameter))]);
+    for (rows, measured) in [("train", trained), ("validation", validated), ("test", tested)] {
+        let mean = measured.and_then(|measured| measured.mean_loss).map(|it| it.mean);
+        all.insert(format!("{rows}_loss"), json!(mean));
+        all.insert(format!("{rows}_coverage"), json!(measured.map(|measured| measured.coverage)));
+    }
+    Value::Object(all)
 }
 
 fn files(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {

@@ -58,9 +58,13 @@ pub fn output_label(model: &Model, output: usize) -> Option<&str> {
 
 /// The settings that a model was trained with.
 pub fn settings_text(model: &Model) -> String {
-    let show = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let all: Vec<String> =
-        model.about.settings.iter().map(|(name, value)| format!("{name} {}", show(value))).collect();
+    let loss = model.loss();
+    let show = |(name, value): (&String, &Value)| match (name.as_str(), loss, value) {
+        ("loss", Some(loss), _) => format!("loss {}", loss.describe()),
+        (_, _, Value::String(text)) => format!("{name} {text}"),
+        _ => format!("{name} {value}"),
+    };
+    let all: Vec<String> = model.about.settings.iter().map(show).collect();
     all.join(", ")
 }
 

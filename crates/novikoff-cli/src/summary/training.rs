@@ -1,6 +1,6 @@
 //! What a training came to, line by line.
 
-use super::evaluation::{error_text, r2_text};
+use super::evaluation::{error_text, mean_loss_text, r2_text};
 use super::model::{add_guessed_label, labels, map_text};
 use super::written::add_drawn;
 use crate::arguments::Train;
@@ -12,6 +12,7 @@ use novikoff::control::Termination;
 use novikoff::data::Scale;
 use novikoff::evaluate::{Evaluation, Regression};
 use novikoff::kernel::Kernel;
+use novikoff::loss::LossName;
 use novikoff::model::{Scorer, Task};
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::Aggressiveness;
@@ -143,7 +144,7 @@ fn network_text(own: &MultilayerPerceptron, history: &History, fit: &Fit) -> Str
     let penalty = lambda.map_or(String::new(), |lambda| format!(" + (λ/2)‖w‖², λ = {}", number(lambda)));
     format!(
         "mean {} loss{penalty}, by {} of Adam, {} each; {} hidden units, {}",
-        own.loss.name(),
+        own.loss.describe(),
         counted(history.updates, "step"),
         counted(setting("batch").unwrap_or(0.0) as u64, "row"),
         count(own.units as u64),
@@ -365,7 +366,8 @@ fn steps_text(found: &RiskFit, outcome: &Outcome) -> String {
 
 /// The objective as a formula.
 fn objective_text(found: &RiskFit, own: &Risk) -> String {
-    let mut text = format!("mean {} loss", found.loss);
+    let loss = found.library_loss.map_or_else(|| found.loss.to_owned(), LossName::describe);
+    let mut text = format!("mean {loss} loss");
     if found.lambda > 0.0 {
         let _ = write!(text, " + (λ/2)‖w‖², λ = {}", number(found.lambda));
     }
@@ -423,6 +425,9 @@ fn add_errors(lines: &mut Lines, arguments: &Train, outcome: &Outcome) {
 fn add_validation(lines: &mut Lines, arguments: &Train, validation: &Validation, fit: &Fit) {
     let measured = match validation {
         Validation::Classes { error, .. } => percent(*error),
+        Validation::Numbers(measured @ Regression { mean_loss: Some(it), .. }) => {
+            format!("{},", mean_loss_text(measured, *it))
+        }
         Validation::Numbers(measured) => {
             format!("R² {}, mean absolute error {},", r2_text(measured.r2), number(measured.mae))
         }
@@ -444,6 +449,7 @@ fn validation_curve(history: &History, validation: &Validation) -> String {
     let errors = history.epochs.iter().filter_map(|epoch| epoch.validation_error);
     let (before, after, shown): (_, _, Vec<String>) = match validation.regression() {
         None => ("", " %", errors.map(|error| format!("{:.2}", 100.0 * error)).collect()),
+        Some(Regression { mean_loss: Some(_), .. }) => ("mean loss ", "", errors.map(number).collect()),
         Some(Regression { r2: None, .. }) => ("mean squared error ", "", errors.map(number).collect()),
         // What is watched is the share of the variance that is left.
         Some(_) => ("R² ", "", errors.map(|error| format!("{:.4}", 1.0 - error)).collect()),

@@ -15,6 +15,8 @@ pub fn title(by: Metric) -> &'static str {
         Metric::R2 => "R²",
         Metric::Mae => "absolute error",
         Metric::Mse => "squared error",
+        Metric::Pinball => "pinball loss",
+        Metric::Huber => "huber loss",
     }
 }
 
@@ -28,7 +30,7 @@ pub fn figure(by: Metric, value: f64) -> String {
     match by {
         Metric::Error => percent(value),
         Metric::Auc | Metric::F1 | Metric::R2 => format!("{value:.4}"),
-        Metric::LogLoss | Metric::Mae | Metric::Mse => number(value),
+        _ => number(value),
     }
 }
 

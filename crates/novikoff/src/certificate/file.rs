@@ -196,7 +196,7 @@ impl Certificate {
     }
 
     /// How far the objective can be above its minimum, relatively: the largest gap of all its claims about
-    /// objectives. `None` if there is none, or one of them has no lower bound.
+    /// objectives. `None` if there is none, or one of them has no lower bound, or one above its value.
     ///
     /// ```
     /// use novikoff::{Dataset, LinearSvm};
@@ -210,7 +210,10 @@ impl Certificate {
         let mut largest = None;
         for claim in &self.claims {
             if let Claim::NearOptimal { value, lower_bound, .. } = claim {
-                let gap = (*value - (*lower_bound)?).max(0.0);
+                let gap = *value - (*lower_bound)?;
+                if gap.is_nan() || gap < 0.0 {
+                    return None;
+                }
                 let relative = if gap == 0.0 { 0.0 } else { (gap / value.abs()).next_up() };
                 largest = Some(relative.max(largest.unwrap_or(0.0)));
             }
@@ -327,9 +330,13 @@ impl Certificate {
         Ok(())
     }
 
-    /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold.
+    /// Derives every claim anew, as [`Certificate::check`] does, and fails if one does not hold, or if there
+    /// is none.
     pub fn verify(&self, data: &Dataset) -> crate::error::Result<Vec<Checked>> {
         data.validate()?;
+        if self.claims.is_empty() {
+            return Err(Error::input("this certificate claims nothing"));
+        }
         let checked = self.check(data);
         match checked.iter().find(|checked| !checked.holds) {
             Some(wrong) => {
@@ -434,7 +441,7 @@ fn is_objective_of(objective: &Objective, model: &Model) -> Result<(), String> {
     let settings = &model.about.settings;
     let number = |name: &str| settings.get(name).map_or(Some(0.0), Value::as_f64);
     let same = [
-        ("the loss", settings.get("loss") == Some(&json!(objective.loss))),
+        ("the loss", model.loss() == Some(objective.loss)),
         ("λ", number("lambda") == Some(objective.lambda)),
         ("l1", number("l1") == Some(objective.l1)),
         ("the bias", settings.get("bias") == Some(&json!(objective.bias))),

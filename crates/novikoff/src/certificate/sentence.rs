@@ -90,7 +90,7 @@ impl Question<'_> {
         };
         let mut text = format!(
             "objective: mean {} loss, to {verb} {}, {bias}, λ = {lambda:e}, l1 = {l1:e}",
-            loss.name().replace('-', " "),
+            loss.describe().replace('-', " "),
             self.target(target)
         );
         if !class_weights.is_empty() {

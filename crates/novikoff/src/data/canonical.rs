@@ -278,7 +278,7 @@ impl Dataset<'_> {
             let start = (first + group * rows).min(self.len());
             let mut encoder = Encoder::default();
             for i in start..(start + rows).min(self.len()) {
-                let label = self.labels.get(i).map(|&label| numbers[label as usize]);
+                let label = self.labels.get(i).and_then(|&label| numbers.get(label as usize).copied());
                 encoder.row(self.rows.row(i), label, self.weight(i), part);
             }
         };
@@ -312,7 +312,8 @@ impl Dataset<'_> {
         let mut numbers = vec![NO_LABEL; self.names.len()];
         let mut names = Vec::new();
         for &label in &self.labels {
-            let number = &mut numbers[label as usize];
+            // A label without a name, which `Dataset::validate` refuses, is none.
+            let Some(number) = numbers.get_mut(label as usize) else { continue };
             if *number == NO_LABEL {
                 *number = names.len() as u32;
                 names.push(self.names.names()[label as usize].as_str());

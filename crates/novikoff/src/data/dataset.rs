@@ -61,7 +61,7 @@ impl Dataset<'_> {
     }
 
     /// Whether labels and row weights fit the rows: as many, labels with a name, weights that are finite
-    /// numbers from 0. Whatever learns from a data set or measures on one asks this first.
+    /// numbers from 0 with a finite sum. Whatever learns from a data set or measures on one asks this first.
     ///
     /// ```
     /// use novikoff::Dataset;
@@ -90,6 +90,11 @@ impl Dataset<'_> {
             let weight = self.row_weights[row];
             let what = format!("the weight of row {} is {weight}, not a finite number from 0", row + 1);
             return Err(Error::input(what));
+        }
+        // Every mean is divided by it.
+        if !self.row_weights.iter().sum::<f64>().is_finite() {
+            let what = "the row weights add up to more than the largest number";
+            return Err(Error::input(what).hint("divide all of them by the same number"));
         }
         Ok(())
     }
@@ -189,19 +194,14 @@ impl Dataset<'_> {
         Dataset { rows: self.rows.select(rows.iter().copied()), ..self.select_without_rows(rows) }
     }
 
-    /// The same with a matrix that is empty: labels and weights of the rows named.
+    /// The same with a matrix that is empty: labels and weights of the rows named. Where there are fewer
+    /// labels than rows, which [`Dataset::validate`] refuses, so there are afterwards.
     pub(super) fn select_without_rows(&self, rows: &[usize]) -> Dataset<'static> {
-        let pick =
-            |all: &[f64]| if all.is_empty() { Vec::new() } else { rows.iter().map(|&i| all[i]).collect() };
         Dataset {
             rows: Builder::new(Layout::Sparse).finish(),
-            labels: if self.labels.is_empty() {
-                Vec::new()
-            } else {
-                rows.iter().map(|&i| self.labels[i]).collect()
-            },
+            labels: rows.iter().filter_map(|&i| self.labels.get(i).copied()).collect(),
             names: self.names.clone(),
-            row_weights: pick(&self.row_weights),
+            row_weights: rows.iter().filter_map(|&i| self.row_weights.get(i).copied()).collect(),
             schema: self.schema.clone(),
             report: self.report.clone(),
         }

@@ -61,6 +61,12 @@ impl<'a> Dataset<'a> {
         Ok(Self::from_matrix(rows.map_err(Error::input)?))
     }
 
+    /// So many rows that have no values.
+    #[cfg(any(feature = "faer", feature = "ndarray"))]
+    pub(super) fn without_columns(rows: usize) -> Result<Dataset<'static>> {
+        Dataset::from_csr(vec![0; rows + 1], Vec::new(), Vec::<f64>::new(), 0)
+    }
+
     /// Rows without labels.
     pub fn from_matrix(rows: Matrix<'a>) -> Self {
         let report = Report { rows: rows.rows() as u64, ..Report::default() };

@@ -23,6 +23,9 @@ mod faer {
         where
             Values<'static>: From<Vec<V>>,
         {
+            if rows.ncols() == 0 {
+                return Dataset::without_columns(rows.nrows());
+            }
             let mut values = Vec::with_capacity(rows.nrows() * rows.ncols());
             for i in 0..rows.nrows() {
                 values.extend((0..rows.ncols()).map(|j| rows[(i, j)]));
@@ -57,10 +60,28 @@ mod ndarray {
         where
             Values<'a>: From<&'a [V]> + From<Vec<V>>,
         {
+            if rows.ncols() == 0 {
+                return Dataset::without_columns(rows.nrows());
+            }
             match rows.to_slice() {
                 Some(values) => Self::from_dense(values, rows.ncols()),
                 None => Self::from_dense(rows.iter().copied().collect::<Vec<V>>(), rows.ncols()),
             }
         }
+    }
+}
+
+#[cfg(all(test, feature = "faer", feature = "ndarray"))]
+mod tests {
+    use crate::data::Dataset;
+
+    #[test]
+    fn rows_without_columns_are_rows() {
+        let data = Dataset::from_ndarray(ndarray::Array2::<f64>::zeros((3, 0)).view()).unwrap().into_owned();
+        let other = Dataset::from_faer(faer::Mat::<f64>::zeros(3, 0).as_ref()).unwrap();
+        assert_eq!((data.len(), data.rows.columns(), other.len()), (3, 0, 3));
+        let data = data.with_labels(&["a", "b", "b"]).unwrap();
+        // What is left to learn is which label is the most frequent.
+        assert_eq!(crate::LinearSvm::new().fit(&data).unwrap().model.predict(&data).unwrap(), ["b"; 3]);
     }
 }

@@ -106,9 +106,10 @@ fn points(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Result<Vec<
     Ok(all)
 }
 
-/// Platt's sigmoid: the maximum of the likelihood, with the targets of Lin, Lin and Weng (2007), which keep
-/// it finite where the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for positive rows and `1/(N₋ + 2)`
-/// for the others.
+/// Platt's sigmoid: the maximum of the likelihood over sigmoids that do not fall, with the targets of Lin,
+/// Lin and Weng (2007), which keep it finite where the scores separate the classes: `(N₊ + 1)/(N₊ + 2)` for
+/// positive rows and `1/(N₋ + 2)` for the others. Where positive rows have the lower scores the best of these
+/// is a constant: a falling one would call the labels improbable that the scores decide for.
 ///
 /// ```
 /// let platt = novikoff::evaluate::fit_platt(&[1.0, 3.0, -1.0, -3.0], &[true, true, false, false], &[])?;
@@ -137,6 +138,11 @@ pub fn fit_platt(scores: &[f64], positive: &[bool], row_weights: &[f64]) -> Resu
         })
         .collect();
     let (a, b) = newton(&rows, ((positives + 1.0) / (negatives + 1.0)).ln());
+    if a < 0.0 {
+        // The likelihood is concave: its maximum over a ≥ 0 is one over constants.
+        let mean = rows.iter().map(|row| row.share * row.target).sum::<f64>();
+        return Ok(Platt { a: 0.0, b: (mean / (1.0 - mean)).ln() });
+    }
     Ok(Platt { a: a / spread / largest, b: b - a * mean / spread })
 }
 
@@ -323,6 +329,10 @@ mod tests {
                 slope_a += point.weight * off * (point.score / scale);
                 slope_b += point.weight * off;
             }
+            // At a slope of zero a larger one may make the likelihood smaller, and a negative one does not
+            // count.
+            let slope_a = if platt.a == 0.0 { slope_a.min(0.0) } else { slope_a };
+            prop_assert!(platt.a >= 0.0);
             prop_assert!(slope_a.abs() < 1e-8 && slope_b.abs() < 1e-8, "{slope_a} {slope_b} {platt:?}");
         }
 
@@ -405,6 +415,12 @@ mod tests {
         assert!(said(&[], &[]).contains("no rows"));
         assert!(said(&[1.0, 2.0], &[1.0]).contains("2 scores, 2 labels and 1 weights"));
         assert!(calibrate(CalibrationMethod::Platt, &[1.0; 5], 2, &[0, 1], &[]).is_err());
+    }
+
+    #[test]
+    fn probabilities_never_contradict_the_order_of_scores() {
+        let platt = fit_platt(&[2.0, 1.0, -1.0, -2.0], &[false, false, true, true], &[]).unwrap();
+        assert_eq!((platt.a, platt.probability(9.0)), (0.0, 0.5));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Evaluation;
 use crate::error::{Error, Result};
+use crate::loss::LossName;
 use crate::model::Task;
 
 /// What models are compared by.
@@ -22,12 +23,36 @@ pub enum Metric {
     Mae,
     /// Numbers: the mean squared error.
     Mse,
+    /// Numbers: the mean pinball loss, for learners of a quantile.
+    Pinball,
+    /// Numbers: the mean of Huber's loss, for learners that minimise it.
+    Huber,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Metric; 7] =
-        [Metric::Error, Metric::Auc, Metric::LogLoss, Metric::F1, Metric::R2, Metric::Mae, Metric::Mse];
+    pub const ALL: [Metric; 9] = [
+        Metric::Error,
+        Metric::Auc,
+        Metric::LogLoss,
+        Metric::F1,
+        Metric::R2,
+        Metric::Mae,
+        Metric::Mse,
+        Metric::Pinball,
+        Metric::Huber,
+    ];
+
+    /// The figure that a loss of numbers is about, or the share of wrong labels for the others.
+    pub fn usual(loss: Option<LossName>) -> Self {
+        match loss {
+            Some(LossName::Absolute) => Metric::Mae,
+            Some(LossName::Quantile(_)) => Metric::Pinball,
+            Some(LossName::Huber(_)) => Metric::Huber,
+            Some(LossName::Squared) => Metric::Mse,
+            _ => Metric::Error,
+        }
+    }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -39,6 +64,8 @@ impl Metric {
             Metric::R2 => "r2",
             Metric::Mae => "mae",
             Metric::Mse => "mse",
+            Metric::Pinball => "pinball",
+            Metric::Huber => "huber",
         }
     }
 
@@ -46,7 +73,7 @@ impl Metric {
     pub fn task(self) -> Task {
         match self {
             Metric::Error | Metric::Auc | Metric::LogLoss | Metric::F1 => Task::Classes,
-            Metric::R2 | Metric::Mae | Metric::Mse => Task::Regression,
+            Metric::R2 | Metric::Mae | Metric::Mse | Metric::Pinball | Metric::Huber => Task::Regression,
         }
     }
 
@@ -54,7 +81,7 @@ impl Metric {
     pub fn loss(self, figure: f64) -> f64 {
         match self {
             Metric::Auc | Metric::F1 | Metric::R2 => -figure,
-            Metric::Error | Metric::LogLoss | Metric::Mae | Metric::Mse => figure,
+            _ => figure,
         }
     }
 
@@ -76,6 +103,9 @@ impl Metric {
             (Metric::R2, Evaluation::Numbers(it)) => it.r2,
             (Metric::Mae, Evaluation::Numbers(it)) => Some(it.mae),
             (Metric::Mse, Evaluation::Numbers(it)) => Some(it.rmse * it.rmse),
+            (Metric::Pinball | Metric::Huber, Evaluation::Numbers(it)) => {
+                it.mean_loss.filter(|it| Metric::usual(Some(it.loss)) == self).map(|it| it.mean)
+            }
             _ => None,
         }
     }

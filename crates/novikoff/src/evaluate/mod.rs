@@ -18,7 +18,7 @@ pub use interval::binomial_interval;
 pub use metric::Metric;
 pub use predictions::{Predictions, ThresholdOn};
 pub use ranking::{Cheapest, Threshold};
-pub use regression::Regression;
+pub use regression::{MeanLoss, Regression};
 
 use crate::data::Dataset;
 use crate::error::Result;

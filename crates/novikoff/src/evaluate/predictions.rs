@@ -5,6 +5,7 @@ use super::ranking::{Ranked, Ranking};
 use super::{Cheapest, Classification, Evaluation, Regression, score_all};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::loss::LossName;
 use crate::model::{Calibration, Model, Scorer, Task};
 use crate::multiclass::decide;
 
@@ -19,6 +20,8 @@ pub struct Predictions {
     truth: Truth,
     /// How much each row counts; empty if each counts once.
     weights: Vec<f64>,
+    /// The loss that the model minimises, if that is known.
+    loss: Option<LossName>,
 }
 
 /// What the rows are.
@@ -61,7 +64,9 @@ impl Predictions {
             Task::Regression => Truth::Numbers(data.targets()?),
             Task::Classes => Truth::Classes(model.labels.len(), classes_of(model, data)?),
         };
-        Self::new(model.scorer.outputs(), scores, model.probabilities.as_ref(), truth, data)
+        let predictions =
+            Self::new(model.scorer.outputs(), scores, model.probabilities.as_ref(), truth, data)?;
+        Ok(Self { loss: model.loss(), ..predictions })
     }
 
     /// What a scorer says of rows of these classes, of which there are so many.
@@ -75,9 +80,10 @@ impl Predictions {
         Self::new(scorer.outputs(), score_all(scorer, data), probabilities, truth, data)
     }
 
-    /// What a scorer says of rows with targets.
-    pub(crate) fn of_numbers(scorer: &Scorer, data: &Dataset) -> Result<Self> {
-        Self::new(1, score_all(scorer, data), None, Truth::Numbers(data.targets()?), data)
+    /// What a scorer, which minimises this loss if that is known, says of rows with targets.
+    pub(crate) fn of_numbers(scorer: &Scorer, loss: Option<LossName>, data: &Dataset) -> Result<Self> {
+        let predictions = Self::new(1, score_all(scorer, data), None, Truth::Numbers(data.targets()?), data)?;
+        Ok(Self { loss, ..predictions })
     }
 
     fn new(
@@ -99,7 +105,7 @@ impl Predictions {
                 probabilities.extend_from_slice(&of_row);
             }
         }
-        Ok(Self { outputs, scores, probabilities, truth, weights })
+        Ok(Self { outputs, scores, probabilities, truth, weights, loss: None })
     }
 
     /// These rows and others of the same classes behind them, such as those of several folds.
@@ -110,7 +116,10 @@ impl Predictions {
             (Truth::Numbers(own), Truth::Numbers(more)) => own.extend(more),
             _ => return Err(Error::usage("predictions of other classes cannot be measured together")),
         }
-        if self.outputs != other.outputs || self.probabilities.is_empty() != other.probabilities.is_empty() {
+        if self.outputs != other.outputs
+            || self.loss != other.loss
+            || self.probabilities.is_empty() != other.probabilities.is_empty()
+        {
             return Err(Error::usage("predictions of other models cannot be measured together"));
         }
         self.scores.extend_from_slice(&other.scores);
@@ -170,7 +179,7 @@ impl Predictions {
     pub fn measure(&self) -> Evaluation {
         match &self.truth {
             Truth::Numbers(targets) => {
-                Evaluation::Numbers(Regression::weighted(&self.scores, targets, &self.weights))
+                Evaluation::Numbers(Regression::of_loss(&self.scores, targets, &self.weights, self.loss))
             }
             Truth::Classes(count, classes) => {
                 Evaluation::Classes(self.classification(*count, classes, &self.decided()))
@@ -348,7 +357,14 @@ mod tests {
                 probabilities.extend_from_slice(&of_row);
             }
         }
-        Predictions { outputs, scores: scores.to_vec(), probabilities, truth, weights: Vec::new() }
+        Predictions {
+            outputs,
+            scores: scores.to_vec(),
+            probabilities,
+            truth,
+            weights: Vec::new(),
+            loss: None,
+        }
     }
 
     fn classes(predictions: &Predictions) -> Classification {

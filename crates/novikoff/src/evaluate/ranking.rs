@@ -27,6 +27,10 @@ pub(super) struct Ranking {
 impl Ranking {
     pub(super) fn new(mut rows: Vec<Ranked>) -> Self {
         rows.retain(|row| row.weight > 0.0);
+        // Only ratios count. In these units, which change no digit, no product of weights vanishes or
+        // overflows.
+        let unit = unit_of(rows.iter().map(|row| row.weight).fold(0.0, f64::max));
+        rows.iter_mut().for_each(|row| row.weight /= unit);
         rows.sort_by(|a, b| a.value.total_cmp(&b.value));
         let weight = |rows: &[Ranked], positive: bool| {
             // Plus zero: no rows sum to a negative zero.
@@ -98,6 +102,11 @@ impl Ranking {
         }
         best
     }
+}
+
+/// The largest power of two that is at most this number; 1 for ordinary ones.
+fn unit_of(largest: f64) -> f64 {
+    if (1e-100..1e100).contains(&largest) || largest == 0.0 { 1.0 } else { largest.log2().floor().exp2() }
 }
 
 /// The cheapest threshold, and what mistakes cost there, a row.

@@ -1,5 +1,7 @@
 //! How far numbers are from those that were predicted.
 
+use crate::loss::LossName;
+
 /// How a model of regression does on rows with targets. A row counts as much as its weight says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regression {
@@ -20,6 +22,22 @@ pub struct Regression {
     pub median_absolute_error: f64,
     /// The largest absolute error.
     pub max_error: f64,
+    /// The share of rows whose target is at most what was predicted, but for rounding: of a model of the
+    /// q-quantile, about q.
+    pub coverage: f64,
+    /// The mean of the loss that the model minimises, where that has a parameter.
+    pub mean_loss: Option<MeanLoss>,
+}
+
+/// The mean of a loss that has a parameter: pinball or Huber's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanLoss {
+    /// The loss.
+    pub loss: LossName,
+    /// Its mean over the rows.
+    pub mean: f64,
+    /// Of Huber's loss: the share of rows that are farther than its width.
+    pub outliers: Option<f64>,
 }
 
 impl Regression {
@@ -39,6 +57,20 @@ impl Regression {
     /// The same where rows count differently; no weights: each counts once. A row without weight has no part
     /// in any figure but the number of rows.
     pub fn weighted(predictions: &[f64], targets: &[f64], weights: &[f64]) -> Self {
+        Self::of_loss(predictions, targets, weights, None)
+    }
+
+    /// The same of a model that minimises this loss, if that is known.
+    ///
+    /// ```
+    /// use novikoff::evaluate::Regression;
+    /// use novikoff::loss::{LossName, Quantile};
+    /// let loss = Some(LossName::Quantile(Quantile { level: 0.75 }));
+    /// let measured = Regression::of_loss(&[3.0, 3.0, 3.0, 3.0], &[1.0, 2.0, 3.0, 7.0], &[], loss);
+    /// // (¼·2 + ¼·1 + 0 + ¾·4)/4
+    /// assert_eq!((measured.coverage, measured.mean_loss.unwrap().mean), (0.75, 0.9375));
+    /// ```
+    pub fn of_loss(predictions: &[f64], targets: &[f64], weights: &[f64], loss: Option<LossName>) -> Self {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let counted: Vec<usize> = (0..targets.len()).filter(|&i| weight(i) > 0.0).collect();
         // In units of the largest: sums of large weights stay finite.
@@ -56,7 +88,10 @@ impl Regression {
             1.0 - ratio * ratio
         });
         let sizes: Vec<f64> = errors.iter().map(|e| e.abs()).collect();
+        let loss = loss.filter(|loss| loss.parameter().is_some());
         Self {
+            coverage: coverage(&counted, predictions, targets, &shares),
+            mean_loss: loss.map(|loss| MeanLoss::of(loss, &errors, &shares)),
             rows: targets.len() as u64,
             weighted: weights.iter().any(|weight| *weight != 1.0),
             r2,
@@ -67,6 +102,37 @@ impl Regression {
             median_absolute_error: median(sizes, counted.iter().map(|&i| weight(i))),
         }
     }
+}
+
+/// The share of the weight of these rows that is at or below the prediction. A quantile goes through some
+/// rows, which rounding may leave on either side.
+fn coverage(rows: &[usize], predictions: &[f64], targets: &[f64], weights: &[f64]) -> f64 {
+    const ROUNDED: f64 = 1e-12;
+    let off = |&i: &usize| {
+        let size = predictions[i].abs().max(targets[i].abs());
+        predictions[i] - targets[i] + ROUNDED * size
+    };
+    let above: Vec<f64> = rows.iter().map(off).collect();
+    share_of(&above, weights, |above| above >= 0.0)
+}
+
+impl MeanLoss {
+    /// Of these residuals.
+    fn of(loss: LossName, errors: &[f64], weights: &[f64]) -> Self {
+        let total: f64 = weights.iter().sum();
+        let mean = errors.iter().zip(weights).map(|(e, w)| loss.value(0.0, *e) * (w / total)).sum();
+        let outliers = match loss {
+            LossName::Huber(huber) => Some(share_of(errors, weights, |error| error.abs() > huber.width)),
+            _ => None,
+        };
+        Self { loss, mean, outliers }
+    }
+}
+
+/// The share of the weight that is on such numbers; 0 where there are none.
+fn share_of(numbers: &[f64], weights: &[f64], is_counted: impl Fn(f64) -> bool) -> f64 {
+    let counted = numbers.iter().zip(weights).filter(|(x, _)| is_counted(**x)).map(|(_, w)| w).sum::<f64>();
+    if counted == 0.0 { 0.0 } else { (counted / weights.iter().sum::<f64>()).min(1.0) }
 }
 
 /// The number in the middle by weight; between two, their mean.
@@ -100,6 +166,7 @@ fn root_mean_square(numbers: &[f64], weights: &[f64], total: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::loss::{Huber, Quantile};
     use proptest::prelude::*;
 
     proptest! {
@@ -124,6 +191,9 @@ mod tests {
             let middle = (sizes[(sizes.len() - 1) / 2] + sizes[sizes.len() / 2]) / 2.0;
             prop_assert!((found.median_absolute_error / scale - middle).abs() < 1e-9);
             prop_assert!((found.max_error / scale - sizes[sizes.len() - 1]).abs() < 1e-9);
+            let below = pairs.iter().filter(|(s, y)| y <= s).count();
+            prop_assert!((found.coverage - below as f64 / n).abs() < 1e-12);
+            prop_assert_eq!(found.mean_loss, None);
         }
 
         #[test]
@@ -147,6 +217,31 @@ mod tests {
             prop_assert!(close(weighted.mae, expected.mae) && close(weighted.rmse, expected.rmse));
             prop_assert_eq!(weighted.median_absolute_error, expected.median_absolute_error);
             prop_assert_eq!(weighted.max_error, expected.max_error);
+            prop_assert!(close(weighted.coverage, expected.coverage));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_mean_loss_is_the_mean_of_the_loss(
+            rows in prop::collection::vec((-9.0..9.0f64, -9.0..9.0f64, 1usize..4), 1..30),
+            width in 0.1..9.0f64, level in 0.01..0.99f64,
+        ) {
+            let [predictions, targets, weights] = [
+                rows.iter().map(|row| row.0).collect::<Vec<_>>(),
+                rows.iter().map(|row| row.1).collect(),
+                rows.iter().map(|row| row.2 as f64).collect(),
+            ];
+            let total: f64 = weights.iter().sum();
+            for loss in [LossName::Huber(Huber { width }), LossName::Quantile(Quantile { level })] {
+                let measured = Regression::of_loss(&predictions, &targets, &weights, Some(loss));
+                let found = measured.mean_loss.unwrap();
+                let mean = rows.iter().map(|(s, y, w)| *w as f64 * loss.value(*y, *s)).sum::<f64>() / total;
+                prop_assert!((found.mean - mean).abs() < 1e-9 * mean.max(1.0));
+                let far = rows.iter().filter(|(s, y, _)| (s - y).abs() > width).map(|row| row.2 as f64);
+                let far = far.sum::<f64>() / total;
+                prop_assert!(found.outliers.is_none_or(|share| (share - far).abs() < 1e-12));
+            }
         }
     }
 

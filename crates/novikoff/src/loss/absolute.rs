@@ -1,6 +1,6 @@
 //! The absolute loss: regression that outliers cannot pull far.
 
-use super::{Growth, Local, Loss, LossName, ProximalLoss};
+use super::{Growth, Local, Loss, LossName, PiecewiseLinear, ProximalLoss};
 
 /// `|s − y|`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,5 +58,11 @@ impl ProximalLoss for Absolute {
         } else {
             Local { value: off.abs() - width / 2.0, slope: off.signum(), curvature: 0.0 }
         }
+    }
+}
+
+impl PiecewiseLinear for Absolute {
+    fn slopes(self) -> (f64, f64) {
+        (-1.0, 1.0)
     }
 }

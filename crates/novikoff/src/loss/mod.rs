@@ -10,21 +10,28 @@
 //! computed as for any other. Certificates know the losses of [`LossName`] only.
 
 mod absolute;
+mod contradiction;
 mod exponential;
 mod hinge;
 mod hinge_at_zero;
+mod huber;
 mod logistic;
+mod quantile;
 mod squared;
 mod squared_hinge;
 
 pub use absolute::Absolute;
+pub(crate) use contradiction::contradiction;
 pub use exponential::Exponential;
 pub use hinge::Hinge;
 pub use hinge_at_zero::HingeAtZero;
+pub use huber::Huber;
 pub use logistic::{Logistic, sigmoid};
+pub use quantile::Quantile;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
+use crate::error;
 use serde::{Deserialize, Serialize};
 
 /// A convex loss that is nowhere negative.
@@ -49,6 +56,11 @@ pub trait Loss: Copy + Send + Sync + 'static {
 
     /// How fast it grows with the score.
     fn growth(self) -> Growth;
+
+    /// Refuses parameters that make no loss of it, such as a width below zero.
+    fn check(self) -> error::Result<()> {
+        Ok(())
+    }
 
     /// Which of the library's losses it is, which certificates name; `None` for any other.
     fn library_loss(self) -> Option<LossName> {
@@ -167,6 +179,14 @@ pub trait SmoothLoss: Loss {
     fn has_constant_curvature(self) -> bool {
         false
     }
+
+    /// A loss of the same kind that is also curved for scores up to this distance from their targets.
+    /// Newton's method minimises such a loss first, where most rows have no curvature to begin with. `None`
+    /// where this loss is one.
+    fn curved_up_to(self, distance: f64) -> Option<Self> {
+        let _ = distance;
+        None
+    }
 }
 
 /// A loss whose Moreau envelope `min over s of ℓ(y, s) + (s − z)²/(2·width)` can be computed. The envelope is
@@ -174,6 +194,12 @@ pub trait SmoothLoss: Loss {
 pub trait ProximalLoss: Loss {
     /// Value, slope and curvature of the envelope at `z`.
     fn envelope(self, y: f64, z: f64, width: f64) -> Local;
+}
+
+/// A loss of the residual `s − y` that is linear on either side of zero: its minimum is a linear program.
+pub trait PiecewiseLinear: ProximalLoss {
+    /// The slope below the target, which is negative, and the one above it, which is positive.
+    fn slopes(self) -> (f64, f64);
 }
 
 /// A function of a score around one point.
@@ -185,81 +211,6 @@ pub struct Local {
     pub slope: f64,
     /// Its curvature.
     pub curvature: f64,
-}
-
-/// The losses that certificates and model files know, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum LossName {
-    /// max(0, 1 − y·s), of the support vector machine.
-    Hinge,
-    /// max(0, 1 − y·s)².
-    SquaredHinge,
-    /// log(1 + exp(−y·s)).
-    Logistic,
-    /// exp(−y·s).
-    Exponential,
-    /// (s − y)², for numbers: regression.
-    Squared,
-    /// |s − y|, for numbers: regression.
-    Absolute,
-    /// max(0, −y·s), of the perceptron.
-    HingeAtZero,
-}
-
-impl LossName {
-    /// Every loss there is.
-    pub const ALL: [LossName; 7] = [
-        LossName::Hinge,
-        LossName::SquaredHinge,
-        LossName::Logistic,
-        LossName::Exponential,
-        LossName::Squared,
-        LossName::Absolute,
-        LossName::HingeAtZero,
-    ];
-
-    /// Its name on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            LossName::Hinge => "hinge",
-            LossName::SquaredHinge => "squared-hinge",
-            LossName::Logistic => "logistic",
-            LossName::Exponential => "exponential",
-            LossName::Squared => "squared",
-            LossName::Absolute => "absolute",
-            LossName::HingeAtZero => "hinge-at-zero",
-        }
-    }
-
-    /// Whether its targets are numbers, not classes.
-    pub fn is_of_numbers(self) -> bool {
-        matches!(self, LossName::Squared | LossName::Absolute)
-    }
-
-    /// `ℓ(y, s)` of the loss with this name, for those who draw it: solvers know the loss as a type.
-    pub fn value(self, y: f64, s: f64) -> f64 {
-        match self {
-            LossName::Hinge => Hinge.value(y, s),
-            LossName::SquaredHinge => SquaredHinge.value(y, s),
-            LossName::Logistic => Logistic.value(y, s),
-            LossName::Exponential => Exponential.value(y, s),
-            LossName::Squared => Squared.value(y, s),
-            LossName::Absolute => Absolute.value(y, s),
-            LossName::HingeAtZero => HingeAtZero.value(y, s),
-        }
-    }
-
-    /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits
-    /// instead of nats); `None` if no factor will do.
-    pub fn dominating_factor(self) -> Option<f64> {
-        match self {
-            LossName::Logistic => Some(std::f64::consts::LOG2_E),
-            LossName::HingeAtZero => None,
-            _ => Some(1.0),
-        }
-    }
 }
 
 /// Runs `$body` with `$loss` bound to the loss of this name, a type: loops over rows are compiled for each.
@@ -290,6 +241,8 @@ macro_rules! with_loss {
                 let $loss = $crate::loss::Absolute;
                 $body
             }
+            $crate::loss::LossName::Huber($loss) => $body,
+            $crate::loss::LossName::Quantile($loss) => $body,
             $crate::loss::LossName::HingeAtZero => {
                 let $loss = $crate::loss::HingeAtZero;
                 $body
@@ -298,6 +251,143 @@ macro_rules! with_loss {
     };
 }
 pub(crate) use with_loss;
+
+/// The losses that certificates and model files know, by name and parameter.
+///
+/// In files a loss is its name, such as `"hinge"`, or `{"huber": {"width": 1.5}}` with its parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossName {
+    /// max(0, 1 − y·s), of the support vector machine.
+    Hinge,
+    /// max(0, 1 − y·s)².
+    SquaredHinge,
+    /// log(1 + exp(−y·s)).
+    Logistic,
+    /// exp(−y·s).
+    Exponential,
+    /// (s − y)², for numbers: regression.
+    Squared,
+    /// |s − y|, for numbers: regression.
+    Absolute,
+    /// (s − y)² up to a width, linear beyond it, for numbers: regression that outliers do not pull far.
+    Huber(Huber),
+    /// q·(y − s) or (1 − q)·(s − y), for numbers: regression of a quantile.
+    Quantile(Quantile),
+    /// max(0, −y·s), of the perceptron.
+    HingeAtZero,
+}
+
+impl LossName {
+    /// Every loss there is, with its default parameter.
+    pub const ALL: [LossName; 9] = [
+        LossName::Hinge,
+        LossName::SquaredHinge,
+        LossName::Logistic,
+        LossName::Exponential,
+        LossName::Squared,
+        LossName::Absolute,
+        LossName::Huber(Huber { width: 1.0 }),
+        LossName::Quantile(Quantile { level: 0.5 }),
+        LossName::HingeAtZero,
+    ];
+
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            LossName::Hinge => "hinge",
+            LossName::SquaredHinge => "squared-hinge",
+            LossName::Logistic => "logistic",
+            LossName::Exponential => "exponential",
+            LossName::Squared => "squared",
+            LossName::Absolute => "absolute",
+            LossName::Huber(_) => "huber",
+            LossName::Quantile(_) => "quantile",
+            LossName::HingeAtZero => "hinge-at-zero",
+        }
+    }
+
+    /// Its parameter, if it has one, with the name of the setting.
+    pub fn parameter(self) -> Option<(&'static str, f64)> {
+        match self {
+            LossName::Huber(loss) => Some(("huber_width", loss.width)),
+            LossName::Quantile(loss) => Some(("quantile", loss.level)),
+            _ => None,
+        }
+    }
+
+    /// Its name with its parameter, in words.
+    ///
+    /// ```
+    /// use novikoff::loss::{LossName, Quantile};
+    /// assert_eq!(LossName::Quantile(Quantile { level: 0.9 }).describe(), "quantile (level 0.9)");
+    /// ```
+    pub fn describe(self) -> String {
+        match self {
+            LossName::Huber(loss) => format!("huber (width {})", loss.width),
+            LossName::Quantile(loss) => format!("quantile (level {})", loss.level),
+            _ => self.name().to_owned(),
+        }
+    }
+
+    /// The same loss of scores and targets that are measured in a unit of so much, but for a factor.
+    pub(crate) fn in_unit(self, unit: f64) -> Self {
+        match self {
+            LossName::Huber(loss) => LossName::Huber(Huber { width: loss.width / unit }),
+            other => other,
+        }
+    }
+
+    /// Whether its targets are numbers, not classes.
+    pub fn is_of_numbers(self) -> bool {
+        matches!(self, LossName::Squared | LossName::Absolute | LossName::Huber(_) | LossName::Quantile(_))
+    }
+
+    /// Refuses a parameter that makes no loss of it.
+    pub fn check(self) -> error::Result<()> {
+        with_loss!(self, loss => loss.check())
+    }
+
+    /// `ℓ(y, s)` of the loss with this name, for those who draw it: solvers know the loss as a type.
+    pub fn value(self, y: f64, s: f64) -> f64 {
+        with_loss!(self, loss => loss.value(y, s))
+    }
+
+    /// The factor at which it is at least the zero-one loss everywhere (1/log 2 for the logistic loss: bits
+    /// instead of nats); `None` if no factor will do.
+    pub fn dominating_factor(self) -> Option<f64> {
+        match self {
+            LossName::Logistic => Some(std::f64::consts::LOG2_E),
+            LossName::HingeAtZero => None,
+            // A wrong score is 1 or more from its target.
+            LossName::Huber(loss) => Some(1.0 / loss.value(1.0, 0.0)),
+            LossName::Quantile(loss) => Some(1.0 / loss.value(1.0, 0.0).min(loss.value(-1.0, 0.0))),
+            _ => Some(1.0),
+        }
+    }
+}
+
+#[cfg(feature = "clap")]
+impl clap::ValueEnum for LossName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        let help = match self {
+            LossName::Hinge => "max(0, 1 − y·s), of the support vector machine",
+            LossName::SquaredHinge => "max(0, 1 − y·s)²",
+            LossName::Logistic => "log(1 + exp(−y·s))",
+            LossName::Exponential => "exp(−y·s)",
+            LossName::Squared => "(s − y)², for numbers: regression",
+            LossName::Absolute => "|s − y|, for numbers: regression",
+            LossName::Huber(_) => "(s − y)² up to a width, linear beyond it, for numbers: robust regression",
+            LossName::Quantile(_) => "q·(y − s) or (1 − q)·(s − y), for numbers: regression of a quantile",
+            LossName::HingeAtZero => "max(0, −y·s), of the perceptron",
+        };
+        Some(clap::builder::PossibleValue::new(self.name()).help(help))
+    }
+}
 
 /// The loss that everybody means and nobody can minimise: 1 where a label is predicted wrongly.
 ///
@@ -428,7 +518,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(3000))]
         #[test]
         fn losses_are_what_they_say(positive in any::<bool>(), s in -8.0..8.0f64, t in -8.0..8.0f64,
-            target in -5.0..5.0f64) {
+            target in -5.0..5.0f64, width in 0.01..9.0f64, level in 0.01..0.99f64) {
             let y = if positive { 1.0 } else { -1.0 };
             holds(Hinge, y, s, t)?;
             holds(SquaredHinge, y, s, t)?;
@@ -438,22 +528,28 @@ mod tests {
             for y in [y, target] {
                 holds(Squared, y, s, t)?;
                 holds(Absolute, y, s, t)?;
+                holds(Huber { width }, y, s, t)?;
+                holds(Quantile { level }, y, s, t)?;
             }
         }
 
         #[test]
         fn curvatures_are_slopes_of_slopes(positive in any::<bool>(), s in -8.0..8.0f64,
-            target in -5.0..5.0f64) {
+            target in -5.0..5.0f64, width in 0.01..9.0f64) {
             let y = if positive { 1.0 } else { -1.0 };
             smooth(SquaredHinge, y, s)?;
             smooth(Logistic, y, s)?;
             smooth(Exponential, y, s)?;
             smooth(Squared, target, s)?;
+            smooth(Huber { width }, target, s)?;
+            // Wider ones are curved where they say.
+            let wider = Huber { width }.curved_up_to((s - target).abs()).unwrap_or(Huber { width });
+            prop_assert!(wider.curvature(target, s) == 2.0);
         }
 
         #[test]
         fn envelopes_are_minima(positive in any::<bool>(), z in -8.0..8.0f64, target in -5.0..5.0f64,
-            width in 0.01..20.0f64) {
+            width in 0.01..20.0f64, huber_width in 0.01..9.0f64, level in 0.01..0.99f64) {
             let y = if positive { 1.0 } else { -1.0 };
             proximal(Hinge, y, z, width)?;
             proximal(SquaredHinge, y, z, width)?;
@@ -461,6 +557,8 @@ mod tests {
             proximal(HingeAtZero, y, z, width)?;
             proximal(Absolute, target, z, width)?;
             proximal(Squared, target, z, width)?;
+            proximal(Huber { width: huber_width }, target, z, width)?;
+            proximal(Quantile { level }, target, z, width)?;
         }
     }
 

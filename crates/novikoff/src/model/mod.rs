@@ -38,6 +38,7 @@ use crate::data::{Labels, Row};
 use crate::features::Schema;
 use crate::features::map::Map;
 use crate::kernel::Tile;
+use crate::loss::LossName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -234,6 +235,12 @@ impl Model {
             Some(map) => map.name(j, |j| self.schema.name(j)),
             None => self.schema.name(j),
         }
+    }
+
+    /// The loss that it was trained to minimise, by its settings, if it is one of the library's.
+    pub fn loss(&self) -> Option<LossName> {
+        let loss = LossName::deserialize(self.about.settings.get("loss")?).ok()?;
+        loss.check().is_ok().then_some(loss)
     }
 
     /// What the model predicts.

@@ -49,7 +49,7 @@ impl Model {
         if self.task() == Task::Regression {
             return Err(Error::usage("this model predicts numbers, not labels").hint("use scores_of"));
         }
-        Ok(self.label(&self.scores_of(row)))
+        Ok(self.label(&self.scores_of(row)?))
     }
 
     /// The number that a model of regression predicts for each row.
@@ -61,10 +61,15 @@ impl Model {
     }
 
     /// The scores of all rows, one row after the other: of two classes one score, positive for the second
-    /// label; of more, one for each label; of a model of regression, the number.
+    /// label; of more, one for each label; of a model of regression, the number. A row whose score is no
+    /// number, because its values are too large, is an error.
     pub fn scores(&self, data: &Dataset) -> Result<Vec<f64>> {
         self.refuse_other_columns(data)?;
-        Ok(score_all(&self.scorer, data))
+        let scores = score_all(&self.scorer, data);
+        match scores.iter().position(|score| score.is_nan()) {
+            Some(at) => Err(no_number(at / self.scorer.outputs() + 1)),
+            None => Ok(scores),
+        }
     }
 
     /// The probabilities of all labels for each row, in the order of the model's labels. An error for models
@@ -98,21 +103,49 @@ impl Model {
         Ok(self.scores(data)?.chunks_exact(self.scorer.outputs()).map(of_row).collect())
     }
 
-    /// Why row `i` gets its label, or its number: what each of its features adds to the score.
+    /// Why row `i` gets its label, or its number: what each of its features adds to the score. An error for
+    /// models whose scores are no sum over features, such as those of kernels, votes and networks.
     pub fn explain(&self, data: &Dataset, i: usize) -> Result<Explanation> {
         self.refuse_other_columns(data)?;
+        if self.scorer.weights().is_none() {
+            let what = format!("the scores of this model of {} are no sum over features", self.about.learner);
+            return Err(Error::usage(what).hint("linear models can be explained: those without a kernel"));
+        }
         if i >= data.len() {
             return Err(Error::usage(format!("there is no row {i}: there are {}", data.len())));
         }
         let row = data.rows.row(i);
-        Ok(explain(self, row, &self.scores_of(row)))
+        Ok(explain(self, row, &self.scores_of(row)?))
     }
 
-    /// The scores of one row.
-    pub fn scores_of<'a>(&self, row: impl Into<Row<'a>>) -> Vec<f64> {
+    /// The scores of one row, in the columns of the model. A row with other columns is an error, and so is
+    /// one whose score is no number.
+    ///
+    /// ```
+    /// use novikoff::{Dataset, LeastSquares};
+    ///
+    /// let data = Dataset::from_dense(&[0.0, 1.0, 2.0], 1)?.with_targets(&[1.0, 3.0, 5.0])?;
+    /// let model = LeastSquares::new().fit(&data)?.model;
+    /// assert!((model.scores_of(&[3.0])?[0] - 7.0).abs() < 1e-9);
+    /// assert!(model.scores_of(&[3.0, 1.0]).is_err());
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn scores_of<'a>(&self, row: impl Into<Row<'a>>) -> Result<Vec<f64>> {
+        let row = row.into();
+        let own = self.features();
+        let (given, is_dense) = match row.indices() {
+            None => (row.len(), true),
+            Some(indices) => (indices.last().map_or(0, |last| *last as usize + 1), false),
+        };
+        if given > own || is_dense && given < own {
+            return Err(Error::input(format!("the row has {given} columns, the model knows {own} features")));
+        }
         let mut scores = Vec::new();
-        self.scorer.score(&[row.into()], &mut Scratch::default(), &mut scores);
-        scores
+        self.scorer.score(&[row], &mut Scratch::default(), &mut scores);
+        match scores.iter().any(|score| score.is_nan()) {
+            true => Err(no_number(1)),
+            false => Ok(scores),
+        }
     }
 
     /// The label of one row with these scores.
@@ -166,4 +199,12 @@ impl Model {
         }
         Ok(())
     }
+}
+
+/// Sums of products that are too large cancel to no number.
+fn no_number(row: usize) -> Error {
+    let what = format!(
+        "the score of row {row} is no number: its values are not finite, or too large for the weights"
+    );
+    Error::input(what).hint("are its values in the units of the rows that were learned from?")
 }

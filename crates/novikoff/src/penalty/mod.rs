@@ -5,6 +5,7 @@
 //! [`ProximalGradient`](crate::solver::ProximalGradient) needs besides. Solvers for [`L2`] or [`ElasticNet`]
 //! read their factors.
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A separable convex penalty, given by its function `p` of one weight. An infinite value forbids a weight.
@@ -40,6 +41,18 @@ pub trait Penalty: Copy + Send + Sync {
     /// The elastic net that it is, if it is one: certificates are about these.
     fn elastic_net(self) -> Option<ElasticNet> {
         None
+    }
+
+    /// Refuses factors that make no penalty of it, such as one below zero.
+    fn check(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn not_negative(what: &str, x: f64) -> Result<()> {
+    match x.is_finite() && x >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::usage(format!("{what} must be a number from 0, not {x}"))),
     }
 }
 
@@ -95,6 +108,10 @@ impl Penalty for L2 {
 
     fn elastic_net(self) -> Option<ElasticNet> {
         Some(self.elastic_net())
+    }
+
+    fn check(self) -> Result<()> {
+        not_negative("`lambda`", self.0)
     }
 }
 
@@ -161,6 +178,11 @@ impl Penalty for ElasticNet {
     fn elastic_net(self) -> Option<ElasticNet> {
         Some(self)
     }
+
+    fn check(self) -> Result<()> {
+        not_negative("`l2`", self.l2)?;
+        not_negative("`l1`", self.l1)
+    }
 }
 
 impl ProximalPenalty for ElasticNet {
@@ -168,6 +190,31 @@ impl ProximalPenalty for ElasticNet {
     fn prox(self, v: f64, step: f64) -> f64 {
         v.signum() * (v.abs() - step * self.l1).max(0.0) / (1.0 + step * self.l2)
     }
+}
+
+/// What a penalty says of itself that is not so, at some weights: its values and conjugates against the
+/// inequality of Fenchel and Young, `p(w) + p*(v) ≥ w·v`.
+pub(crate) fn contradiction<P: Penalty>(penalty: P, weights: impl Iterator<Item = f64>) -> Option<String> {
+    let (radius, convexity) = (penalty.dual_radius(), penalty.strong_convexity());
+    if penalty.value(0.0) != 0.0 || !(radius >= 0.0 && convexity >= 0.0) {
+        return Some(
+            "the penalty of a weight of zero must be 0, and no radius or convexity below it".to_owned(),
+        );
+    }
+    let slopes = [0.0, 1e-3, 0.1, 1.0, 10.0].map(|v: f64| v.min(radius));
+    for w in weights.chain([1e-3, -1e-3, 1.0, -1.0, 10.0, -10.0]) {
+        for v in slopes.iter().flat_map(|v| [*v, -v]) {
+            let (value, conjugate, product) = (penalty.value(w), penalty.conjugate(v), w * v);
+            let size = value.abs() + conjugate.abs() + product.abs();
+            if value.is_nan() || value < 0.0 || value + conjugate < product - 1e-9 * (1.0 + size) {
+                return Some(format!(
+                    "the penalty contradicts itself: its value at {w} is {value}, its conjugate at {v} is \
+                     {conjugate}"
+                ));
+            }
+        }
+    }
+    None
 }
 
 /// Whether a score has a constant term, and whether it counts as a weight.

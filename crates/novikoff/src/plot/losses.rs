@@ -115,19 +115,19 @@ impl Losses<'_> {
     }
 
     /// The losses to draw: with their names, and the factors they are shown with.
-    fn shown(&self) -> Vec<(&'static str, LossName, f64)> {
+    fn shown(&self) -> Vec<(String, LossName, f64)> {
         match self.over {
-            Over::Residual => self.own.into_iter().map(|loss| (loss.name(), loss, 1.0)).collect(),
+            Over::Residual => self.own.into_iter().map(|loss| (loss.describe(), loss, 1.0)).collect(),
             Over::Margin => {
                 let mut shown = vec![
-                    ("hinge", LossName::Hinge, 1.0),
-                    ("squared hinge", LossName::SquaredHinge, 1.0),
-                    ("logistic, in bits", LossName::Logistic, std::f64::consts::LOG2_E),
-                    ("exponential", LossName::Exponential, 1.0),
-                    ("hinge at zero", LossName::HingeAtZero, 1.0),
+                    ("hinge".to_owned(), LossName::Hinge, 1.0),
+                    ("squared hinge".to_owned(), LossName::SquaredHinge, 1.0),
+                    ("logistic, in bits".to_owned(), LossName::Logistic, std::f64::consts::LOG2_E),
+                    ("exponential".to_owned(), LossName::Exponential, 1.0),
+                    ("hinge at zero".to_owned(), LossName::HingeAtZero, 1.0),
                 ];
                 let own = self.own.filter(|own| shown.iter().all(|(_, loss, _)| loss != own));
-                shown.extend(own.map(|own| (own.name(), own, 1.0)));
+                shown.extend(own.map(|own| (own.describe(), own, 1.0)));
                 shown
             }
         }
@@ -162,8 +162,7 @@ impl Losses<'_> {
         if self.over == Over::Margin {
             entries.push(("zero-one".into(), &zero_one));
         }
-        entries
-            .extend(shown.iter().zip(&samples).map(|((name, ..), sample)| ((*name).to_owned(), sample as _)));
+        entries.extend(shown.iter().zip(&samples).map(|((name, ..), sample)| (name.clone(), sample as _)));
         legend(sheet, 0.0, &entries)
     }
 

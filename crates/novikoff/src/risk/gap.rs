@@ -22,13 +22,27 @@ pub struct Gap {
     pub gradient: Option<f64>,
 }
 
+/// What plain sums over many rows may lift a dual by, of the objective.
+const ROUNDED: f64 = 1e-9;
+
 impl Gap {
-    /// `(objective − dual)/objective`.
+    /// `(objective − dual)/objective`. `None` without a dual, and where the dual is above the objective by
+    /// more than rounding: one of the two is wrong then.
     pub fn relative(&self) -> Option<f64> {
         let dual = self.dual?;
         let gap = self.objective - dual;
-        // Not by `max`, which would make zero of NaN.
-        Some(if gap <= 0.0 { 0.0 } else { gap / self.objective.abs().max(f64::MIN_POSITIVE) })
+        let size = self.objective.abs().max(f64::MIN_POSITIVE);
+        match () {
+            _ if gap < -ROUNDED * size => None,
+            // Not by `max`, which would make zero of NaN.
+            _ if gap <= 0.0 => Some(0.0),
+            _ => Some(gap / size),
+        }
+    }
+
+    /// The same gap, without a bound that is above the objective: such a bound proves nothing.
+    pub(crate) fn consistent(self) -> Self {
+        Self { dual: self.dual.filter(|dual| *dual <= self.objective), ..self }
     }
 
     /// Whether the relative gap is at most this.

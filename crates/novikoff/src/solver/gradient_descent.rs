@@ -7,8 +7,9 @@
 use super::gap_schedule::GapSchedule;
 use super::gap_schedule::ProofSchedule;
 use super::rigorous_gap::is_proven;
-use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, check_step, gap_in_ball};
 use crate::control::Flow;
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem, duality_gap};
@@ -265,7 +266,18 @@ impl Default for GradientDescent {
     }
 }
 
+impl GradientDescent {
+    /// Refuses steps of no length.
+    pub(crate) fn check_steps(self) -> Result<()> {
+        check_step(self.step)
+    }
+}
+
 impl<L: Loss> Solver<L, L2> for GradientDescent {
+    fn check(&self) -> Result<()> {
+        self.check_steps()
+    }
+
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,

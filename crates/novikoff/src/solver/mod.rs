@@ -14,7 +14,7 @@
 //! | [`ProximalGradient`] | smooth | any with a proximal operator |
 //! | [`GradientDescent`], [`StochasticGradient`] | any | ℓ2, or none |
 //! | [`LeastSquares`] | squared | ℓ2, or none |
-//! | [`Simplex`] | absolute | none |
+//! | [`Simplex`] | absolute, quantile | none |
 //! | [`Boosting`] | exponential | ℓ2, or none |
 
 mod augmented_lagrangian;
@@ -66,6 +66,7 @@ pub(crate) use rigorous_gap::{Sizes, gap_in_ball, is_significant, negligible_obj
 
 use crate::control::Watch;
 use crate::data::Matrix;
+use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::risk::{Gap, Point, Problem, scores_and_gap};
@@ -79,6 +80,11 @@ pub trait Solver<L: Loss, P: Penalty> {
         start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution;
+
+    /// Refuses settings with which it cannot work, such as a step of zero.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// How many of so many problems over the same rows are best solved at once, by one thread. If it is more
     /// than one, all of them go through [`Solver::solve_multi_output`].
@@ -139,7 +145,8 @@ pub struct Solution {
     pub steps: usize,
     /// All steps, if [`Control::trace`] asked for them.
     pub trace: Vec<Step>,
-    /// Scores and gap of this very point, where the solver has computed them.
+    /// Scores and gap of this very point, where the solver has computed them. Those of solvers from outside
+    /// are computed anew.
     pub certified: Option<Certified>,
 }
 
@@ -163,6 +170,14 @@ impl Certified {
     ) -> Self {
         let (scores, gap) = scores_and_gap(problem, point, duals);
         Self { scores, gap, duals: None }
+    }
+}
+
+/// Refuses steps of no length.
+fn check_step(step: f64) -> Result<()> {
+    match step.is_finite() && step > 0.0 {
+        true => Ok(()),
+        false => Err(Error::usage(format!("`step` must be a positive number, not {step}"))),
     }
 }
 

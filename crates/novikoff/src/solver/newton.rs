@@ -6,7 +6,15 @@
 //!
 //! With the slopes at the point as duals the duality gap is `‖∇F‖²/(2λ)`: the conjugates of the losses add up
 //! to `<w, g> − loss`, with the gradient `g` of the mean loss, and `∇F = g + λw`. With a free bias the duals
-//! must be balanced first, so this is the gap only in the limit. With λ = 0 no such bound exists: a small
+//! must be balanced first, so this is the gap only in the limit.
+//!
+//! A loss that is linear far from its target, such as Huber's, may have no curvature at any row to begin
+//! with, and then no step to speak of. Wider ones of its kind are minimised before it, each roughly, from one
+//! under which the usual row is on the curved part (Madsen and Nielsen, "Finite algorithms for robust linear
+//! regression", 1990). Where so few rows are curved that no direction leads down, the Hessian gets a ridge
+//! (Levenberg and Marquardt).
+//!
+//! With λ = 0 no such bound exists: a small
 //! gain of the objective is then the sign that it is time to try a proof ([`gap_in_ball`]).
 
 use super::gap_schedule::ProofSchedule;
@@ -41,7 +49,10 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             (Some(start), _) => start.point.clone(),
             (None, Some(found)) if found.termination == Termination::Interrupted => return found,
             (None, Some(found)) => found.point,
-            (None, None) => Point::zero(problem.rows.columns()),
+            (None, None) => match self.solve_wider(problem, control) {
+                Ok(point) => point,
+                Err(interrupted) => return *interrupted,
+            },
         };
         let mut state = NewtonCg::new(problem, start, &at);
         if state.objective(problem) > loss_at_zero(problem) {
@@ -52,6 +63,7 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
         let nothing = NOTHING * state.objective(problem);
         let mut proofs = ProofSchedule::new(1e-3 * control.tolerance);
         let (mut last_square, mut certified) = (f64::INFINITY, None);
+        let most_damping = most_damping(problem);
         let termination = loop {
             let objective = state.objective(problem);
             let square = state.gradient.dot(&state.gradient);
@@ -72,7 +84,12 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             }
             let accuracy = accuracy(control.tolerance / rough, square, last_square);
             last_square = square;
-            match state.step(problem, &at, accuracy) {
+            let moved = state.step(problem, &at, accuracy);
+            if matches!(moved, Moved::By(_)) {
+                state.relax(most_damping);
+            }
+            match moved {
+                Moved::Nowhere if state.damp(most_damping) => {}
                 Moved::Nowhere => break Termination::Stalled,
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
@@ -122,6 +139,51 @@ impl Newton {
         let control = Control { tolerance, trace: false, ..*control };
         Some(self.solve(&subsample.problem(problem), None, &control))
     }
+}
+
+/// A wider loss is minimised up to this relative gap.
+const ROUGHLY: f64 = 1e-3;
+/// The next loss is at most so much of the last as wide.
+const NARROWER: f64 = 0.25;
+
+impl Newton {
+    /// Where to begin: near the minimum of a loss that is little wider, or at zero where no wider one helps.
+    fn solve_wider<L: SmoothLoss>(
+        &self,
+        problem: &Problem<'_, L, L2>,
+        control: &Control<'_>,
+    ) -> Result<Point, Box<Solution>> {
+        let control = Control { tolerance: control.tolerance.max(ROUGHLY), trace: false, ..*control };
+        let mut point = Point::zero(problem.rows.columns());
+        let mut distance = 2.0 * mean_distance(problem, &point);
+        while let Some(loss) = problem.loss.curved_up_to(distance).filter(|_| distance.is_finite()) {
+            let start = WarmStart { point, duals: Vec::new() };
+            let found = self.solve(&Problem { loss, ..*problem }, Some(&start), &control);
+            if found.termination == Termination::Interrupted {
+                return Err(Box::new(found));
+            }
+            point = found.point;
+            distance = (NARROWER * distance).min(2.0 * mean_distance(problem, &point));
+        }
+        Ok(point)
+    }
+}
+
+/// More than this is never added to the curvature: ten times that of rows which are all on the curved part.
+/// Zero for a loss that is curved everywhere.
+fn most_damping<L: SmoothLoss>(problem: &Problem<'_, L, L2>) -> f64 {
+    if problem.loss.curved_up_to(f64::MAX).is_none() {
+        return 0.0;
+    }
+    let squares = problem.sum(|i| problem.share(i) * (1.0 + problem.row(i).norm_sq()));
+    10.0 * problem.loss.largest_curvature().unwrap_or(1.0) * squares
+}
+
+/// How far scores are from their targets on average.
+fn mean_distance<L: SmoothLoss>(problem: &Problem<'_, L, L2>, point: &Point) -> f64 {
+    let scores = problem.scores(point);
+    let all = problem.sum(|i| problem.share(i));
+    problem.sum(|i| problem.share(i) / all * (scores[i] - problem.targets[i]).abs())
 }
 
 /// How well the linear equations of a step are solved, given `wanted`, the tolerance over the gap, and the

@@ -39,6 +39,8 @@ pub(super) struct NewtonCg {
     preconditioner: Option<Preconditioner>,
     /// Conjugate-gradient iterations that the last direction took.
     iterations: usize,
+    /// What is added to the curvature along every weight, for directions alone (Levenberg and Marquardt).
+    damping: f64,
 }
 
 /// The result of a step.
@@ -73,6 +75,10 @@ const FARTHER: f64 = 4.0;
 /// of them.
 const ROUGH: f64 = 0.25;
 
+/// The first damping, of the most there is, and how many times as much comes next.
+const LEAST_DAMPING: f64 = 1e-12;
+const DAMPER: f64 = 100.0;
+
 impl NewtonCg {
     /// At a point, where the functions are those of `at`: of a row's number and its score.
     pub(super) fn new<L: Loss>(
@@ -92,6 +98,7 @@ impl NewtonCg {
             moves: vec![0.0; rows],
             preconditioner: None,
             iterations: 0,
+            damping: 0.0,
         };
         state.evaluate(problem, at);
         state
@@ -187,13 +194,35 @@ impl NewtonCg {
         self.preconditioner = None;
     }
 
+    /// Adds more to the curvature along every weight, up to this size. Returns whether there was more to add.
+    pub(super) fn damp(&mut self, most: f64) -> bool {
+        let next = if self.damping == 0.0 { LEAST_DAMPING * most } else { DAMPER * self.damping };
+        if !(next <= most && next > 0.0) {
+            return false;
+        }
+        self.damping = next;
+        self.forget_curvature();
+        true
+    }
+
+    /// Adds less again.
+    pub(super) fn relax(&mut self, most: f64) {
+        if self.damping > 0.0 {
+            let next = self.damping / DAMPER;
+            self.damping = if next < LEAST_DAMPING * most { 0.0 } else { next };
+            self.forget_curvature();
+        }
+    }
+
     /// `−H⁻¹·gradient` by conjugate gradients.
     fn direction<L: Loss>(&mut self, problem: &Problem<'_, L, L2>, accuracy: f64) -> Point {
         let flat = self.curvatures.iter().all(|h| *h == 0.0);
         // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that
         // can be searched along.
-        let bias_ridge = bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge });
-        let hessian = Hessian { rows: &self.curvatures, ridge: problem.penalty.0, bias_ridge };
+        let bias_ridge =
+            bias_ridge(problem).map(|ridge| if flat { ridge.max(1.0) } else { ridge } + self.damping);
+        let ridge = problem.penalty.0 + self.damping;
+        let hessian = Hessian { rows: &self.curvatures, ridge, bias_ridge };
         let preconditioner =
             self.preconditioner.get_or_insert_with(|| Preconditioner::new(problem, &hessian));
         let mut direction = Point::zero(problem.rows.columns());

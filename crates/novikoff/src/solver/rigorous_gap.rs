@@ -18,6 +18,7 @@
 //! Without a penalty no duals bound the objective of all weights, unless `Xᵀα` is exactly zero. The bound is
 //! then one on all weights up to [`REACH`] times as long as those returned ([`gap_in_ball`]), where a weight
 //! counts by what its column can make of it: times the column's largest value. So units make no difference.
+//! Weights of zero count as long as it takes to tell rows apart.
 
 mod stationary_duals;
 mod terms;
@@ -97,7 +98,7 @@ pub(crate) fn rigorous_gap<L: Loss, P: Penalty>(
     // A gap that has a gradient is that of the slopes.
     let duals = duals.filter(|_| plain.gradient.is_none());
     let error = rounding_error(problem, point, (scores, duals), plain.objective, dual, sizes);
-    let quick = Gap { dual: Some((dual - error).max(0.0)), ..plain };
+    let quick = Gap { dual: Some((dual - error).max(0.0)), ..plain }.consistent();
     let near = plain.within(NEAR * tolerance);
     if quick.within(tolerance) || !near && error <= 0.1 * (plain.objective - dual) {
         return quick;
@@ -177,7 +178,10 @@ pub(crate) fn gap_in_ball<L: Loss>(
     let units = units(problem.rows);
     let length = point.weights.iter().zip(&units).map(|(w, unit)| (w * unit).powi(2)).sum::<f64>().sqrt();
     let most = problem.targets.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
-    let radius = REACH * length.max(most);
+    // Where no bias takes up what a column has in common, weights must be longer by so much to tell rows
+    // apart.
+    let offset = if bias == Bias::None { largest_offset(problem.rows, &units) } else { 1.0 };
+    let radius = REACH * length.max(most * offset);
     let wanted = tolerance * problem.mean_loss(scores);
     let left =
         |residual: &Point| radius * scaled_length(&residual.weights, &units) + radius * residual.bias.abs();
@@ -299,6 +303,28 @@ pub(super) fn units(rows: &Matrix) -> Vec<f64> {
         blocks(rows.rows(), rows.stored(), rows.columns()).into_par_iter().map(of_rows).collect();
     let largest = |j: usize| parts.iter().map(|part| part[j]).fold(0.0, f64::max);
     (0..rows.columns()).map(largest).map(|unit| if unit == 0.0 { 1.0 } else { unit }).collect()
+}
+
+/// How many times the largest value of a column is the difference of its values, at most; 1 if it is no more.
+/// Columns without differences tell no rows apart.
+fn largest_offset(rows: &Matrix, units: &[f64]) -> f64 {
+    /// The least and the largest value that are stored, and how many are.
+    #[derive(Clone, Copy)]
+    struct Range(f64, f64, usize);
+    let mut ranges = vec![Range(f64::INFINITY, f64::NEG_INFINITY, 0); rows.columns()];
+    for i in 0..rows.rows() {
+        rows.row(i).for_each_nonzero(|j, x| {
+            let Range(low, high, count) = &mut ranges[j as usize];
+            (*low, *high, *count) = (low.min(x), high.max(x), *count + 1);
+        });
+    }
+    let offset = |(range, unit): (&Range, &f64)| {
+        let zero = if range.2 < rows.rows() { 0.0 } else { range.0 };
+        // Halves, so that the difference is a number.
+        let spread = range.1.max(zero) / 2.0 - range.0.min(zero) / 2.0;
+        if spread > 0.0 { unit / 2.0 / spread } else { 1.0 }
+    };
+    ranges.iter().zip(units).map(offset).fold(1.0, f64::max)
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! Least absolute deviations to the last digit, by linear programming.
+//! Least absolute deviations, and quantiles, to the last digit, by linear programming.
 //!
-//! Without a penalty, some least sum of absolute residuals lies at a vertex: weights that meet as many rows
-//! exactly as there are columns. The simplex method goes from vertex to vertex. A row that is met has a dual
-//! that follows from the others; if it is larger than the row counts for, letting go of the row leads down,
-//! and the walk goes on past every row that it crosses until it no longer does (Barrodale and Roberts). At
-//! the last vertex the duals are those of the linear program: they prove that it is the last.
+//! The loss of a residual `r` is `−d·r` below zero and `a·r` above it, with slopes `−d < 0 < a`; for absolute
+//! deviations both are 1. Without a penalty, some least sum of losses lies at a vertex: weights that meet as
+//! many rows exactly as there are columns. The simplex method goes from vertex to vertex. A row that is met
+//! has a dual that follows from the others; if it is not between the slopes, times what the row counts for,
+//! letting go of the row leads down, and the walk goes on past every row that it crosses until it no longer
+//! does (Barrodale and Roberts). At the last vertex the duals are those of the linear program: they prove
+//! that it is the last.
 //!
 //! From zero that is a long way. The augmented Lagrangian method with next to no penalty finds which rows
 //! will nearly be met, and a few pivots are left. Ties, with which tables of whole numbers are full, are
@@ -14,7 +16,7 @@
 use super::{
     AugmentedLagrangian, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball,
 };
-use crate::loss::Absolute;
+use crate::loss::PiecewiseLinear;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
 use crate::risk::{Point, Problem, duality_gap};
@@ -22,7 +24,7 @@ use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore;
 use rayon::prelude::*;
 
-/// The simplex method for the absolute loss. It wants a problem without a penalty.
+/// The simplex method for the absolute and the quantile loss. It wants a problem without a penalty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simplex;
 
@@ -30,15 +32,15 @@ pub struct Simplex;
 const TIE: f64 = 1e-9;
 /// Pivots between two factorisations from scratch.
 const FRESH: usize = 64;
-/// A dual is too large only if it is so by more than rounding, of the largest that a row counts for.
+/// A dual is out of its range only if it is so by more than rounding, of the largest that a row counts for.
 const ROUNDING: f64 = 1e-9;
 /// Stands for no row: a weight that is fixed at zero, because no row determines it.
 const FIXED: u32 = u32::MAX;
 
-impl Solver<Absolute, L2> for Simplex {
+impl<L: PiecewiseLinear> Solver<L, L2> for Simplex {
     fn solve(
         &self,
-        problem: &Problem<'_, Absolute, L2>,
+        problem: &Problem<'_, L, L2>,
         start: Option<&WarmStart>,
         control: &Control<'_>,
     ) -> Solution {
@@ -85,8 +87,11 @@ impl Solver<Absolute, L2> for Simplex {
 }
 
 /// Weights that meet some rows exactly, as many as there are weights.
-struct Vertex<'a> {
-    problem: &'a Problem<'a, Absolute, L2>,
+struct Vertex<'a, L> {
+    problem: &'a Problem<'a, L, L2>,
+    /// The slopes of the loss below and above the target.
+    below: f64,
+    above: f64,
     /// With the bias as the last one.
     columns: usize,
     /// The rows that are met, or [`FIXED`].
@@ -99,16 +104,16 @@ struct Vertex<'a> {
     targets: Vec<f64>,
     /// Scores less targets.
     residuals: Vec<f64>,
-    /// Their signs; zero for rows that are met and those that do not count.
-    signs: Vec<f64>,
-    /// `Σ shareᵢ·signᵢ·xᵢ`.
+    /// The loss's slopes there; zero for rows that are met and those that do not count.
+    slopes: Vec<f64>,
+    /// `Σ shareᵢ·slopeᵢ·xᵢ`.
     gradient: Vec<f64>,
     pivots: usize,
 }
 
-impl<'a> Vertex<'a> {
+impl<'a, L: PiecewiseLinear> Vertex<'a, L> {
     /// One that is near a point.
-    fn near(problem: &'a Problem<'a, Absolute, L2>, point: &Point, seed: u64) -> Self {
+    fn near(problem: &'a Problem<'a, L, L2>, point: &Point, seed: u64) -> Self {
         let columns = problem.rows.columns() + usize::from(problem.bias != Bias::None);
         let scores = problem.scores(point);
         // Where rows are met all but exactly, what is left of them is rounding, and that is of the size of
@@ -128,15 +133,18 @@ impl<'a> Vertex<'a> {
             order.truncate(wanted);
         }
         order.sort_unstable_by(nearest);
+        let (below, above) = problem.loss.slopes();
         let mut vertex = Self {
             problem,
+            below,
+            above,
             columns,
             met: Vec::new(),
             fixed: Vec::new(),
             inverse: Mat::zeros(columns, columns),
             targets,
             residuals: vec![0.0; problem.len()],
-            signs: vec![0.0; problem.len()],
+            slopes: vec![0.0; problem.len()],
             gradient: vec![0.0; columns],
             pivots: 0,
         };
@@ -218,16 +226,18 @@ impl<'a> Vertex<'a> {
         let point = self.point(self.weights(&self.targets));
         let scores = self.problem.scores(&point);
         self.residuals.iter_mut().zip(scores.iter().zip(&self.targets)).for_each(|(r, (s, y))| *r = s - y);
-        let problem = self.problem;
-        let sign = |(i, r): (usize, &f64)| {
-            if problem.share(i) > 0.0 { if *r < 0.0 { -1.0 } else { 1.0 } } else { 0.0 }
+        let (problem, below, above) = (self.problem, self.below, self.above);
+        let slope = |(i, r): (usize, &f64)| match () {
+            _ if problem.share(i) <= 0.0 => 0.0,
+            _ if *r < 0.0 => below,
+            _ => above,
         };
-        self.signs = self.residuals.iter().enumerate().map(sign).collect();
+        self.slopes = self.residuals.iter().enumerate().map(slope).collect();
         for &i in self.met.iter().filter(|i| **i != FIXED) {
-            (self.residuals[i as usize], self.signs[i as usize]) = (0.0, 0.0);
+            (self.residuals[i as usize], self.slopes[i as usize]) = (0.0, 0.0);
         }
-        let signs = &self.signs;
-        let gradient = problem.combine(|i| problem.share(i) * signs[i]);
+        let slopes = &self.slopes;
+        let gradient = problem.combine(|i| problem.share(i) * slopes[i]);
         self.gradient = gradient.weights;
         if problem.bias != Bias::None {
             self.gradient.push(gradient.bias);
@@ -235,7 +245,7 @@ impl<'a> Vertex<'a> {
     }
 
     fn objective(&self) -> f64 {
-        self.problem.sum(|i| self.problem.share(i) * self.residuals[i].abs())
+        self.problem.sum(|i| self.problem.share(i) * self.problem.loss.value(0.0, self.residuals[i]))
     }
 
     /// The duals of what is met, times what it counts: they balance the gradient of all other rows.
@@ -245,11 +255,16 @@ impl<'a> Vertex<'a> {
         (0..self.columns).map(dual).collect()
     }
 
-    /// The place whose dual is the most too large, and its sign.
+    /// The slope of the loss on a side of the target.
+    fn slope_on(&self, side: f64) -> f64 {
+        if side < 0.0 { self.below } else { self.above }
+    }
+
+    /// The place whose dual is the farthest out of its range, and its sign.
     fn worst(&self, duals: &[f64]) -> Option<(usize, f64)> {
         let largest =
             (0..self.columns).map(|place| self.share(place)).fold(1.0 / self.problem.total, f64::max);
-        let over = |place: usize| duals[place].abs() - self.share(place);
+        let over = |place: usize| duals[place].abs() - self.share(place) * self.slope_on(duals[place]).abs();
         let place = (0..self.columns).max_by(|&a, &b| over(a).total_cmp(&over(b)))?;
         (over(place) > ROUNDING * largest).then(|| (place, duals[place].signum()))
     }
@@ -263,10 +278,11 @@ impl<'a> Vertex<'a> {
         // Where rows would be met on the way; those that are crossed change their sign.
         let mut crossings: Vec<(f64, u32)> = (0..steps.len() as u32)
             .into_par_iter()
-            .filter(|&i| self.signs[i as usize] * steps[i as usize] < 0.0)
+            .filter(|&i| self.slopes[i as usize] * steps[i as usize] < 0.0)
             .map(|i| (-self.residuals[i as usize] / steps[i as usize], i))
             .collect();
-        let mut slope = self.share(place) - dual;
+        let mut slope = self.share(place) * self.slope_on(side).abs() - dual;
+        let bend = self.above - self.below;
         let by_distance = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         let (mut sorted, mut enters) = (0, None);
         let mut crossed = Vec::new();
@@ -280,7 +296,7 @@ impl<'a> Vertex<'a> {
             rest[..next].sort_unstable_by(by_distance);
             for &(distance, i) in &rest[..next] {
                 let step = steps[i as usize].abs();
-                slope += 2.0 * self.problem.share(i as usize) * step;
+                slope += bend * self.problem.share(i as usize) * step;
                 // A row that is all but parallel to the way would make a vertex of nothing but rounding.
                 if slope >= 0.0 && step > 1e-10 * steepest {
                     enters = Some((distance, i));
@@ -292,19 +308,21 @@ impl<'a> Vertex<'a> {
         }
         let Some((distance, entering)) = enters else { return false };
         for i in crossed {
-            self.signs[i as usize] = -self.signs[i as usize];
-            self.tug(i, 2.0 * self.signs[i as usize]);
+            let before = self.slopes[i as usize];
+            self.slopes[i as usize] = self.slope_on(-before);
+            self.tug(i, self.slopes[i as usize] - before);
         }
         self.residuals.par_iter_mut().zip(&steps).with_min_len(4096).for_each(|(r, a)| *r += distance * a);
-        self.tug(entering, -self.signs[entering as usize]);
-        (self.residuals[entering as usize], self.signs[entering as usize]) = (0.0, 0.0);
+        self.tug(entering, -self.slopes[entering as usize]);
+        (self.residuals[entering as usize], self.slopes[entering as usize]) = (0.0, 0.0);
         for &i in self.met.iter().filter(|i| **i != FIXED) {
             self.residuals[i as usize] = 0.0;
         }
         let leaving = self.met[place];
         if leaving != FIXED {
-            (self.residuals[leaving as usize], self.signs[leaving as usize]) = (side * distance, side);
-            self.tug(leaving, side);
+            let slope = self.slope_on(side);
+            (self.residuals[leaving as usize], self.slopes[leaving as usize]) = (side * distance, slope);
+            self.tug(leaving, slope);
         }
         self.met[place] = entering;
         self.pivots += 1;
@@ -347,9 +365,9 @@ impl<'a> Vertex<'a> {
     fn finish(mut self) -> (Point, Vec<f64>) {
         self.refresh();
         let met = self.duals();
-        let mut duals = self.signs.clone();
+        let mut duals = self.slopes.clone();
         for (place, dual) in met.into_iter().enumerate().filter(|(place, _)| self.met[*place] != FIXED) {
-            duals[self.met[place] as usize] = (dual / self.share(place)).clamp(-1.0, 1.0);
+            duals[self.met[place] as usize] = (dual / self.share(place)).clamp(self.below, self.above);
         }
         // What the inverse's rounding leaves of the rows that are met is solved for once more.
         let weights = self.weights(self.problem.targets);

@@ -1,8 +1,9 @@
 //! A few rows at a time: stochastic and mini-batch (sub)gradient descent.
 
 use super::gradient_descent::Schedule;
-use super::{Control, Recorder, Solution, Solver, Termination, WarmStart};
+use super::{Control, Recorder, Solution, Solver, Termination, WarmStart, check_step};
 use crate::data::Row;
+use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -59,7 +60,21 @@ impl Default for StochasticGradient {
     }
 }
 
+impl StochasticGradient {
+    /// Refuses steps of no rows or no length.
+    pub(crate) fn check_steps(self) -> Result<()> {
+        if self.batch == 0 {
+            return Err(Error::usage("`batch` must be at least 1 row, not 0"));
+        }
+        self.step.map_or(Ok(()), check_step)
+    }
+}
+
 impl<L: Loss> Solver<L, L2> for StochasticGradient {
+    fn check(&self) -> Result<()> {
+        self.check_steps()
+    }
+
     fn solve(
         &self,
         problem: &Problem<'_, L, L2>,

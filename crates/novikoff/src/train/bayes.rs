@@ -26,7 +26,7 @@ const PRIORS_WITHIN: f64 = 1e-6;
 pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &NaiveBayes) -> Result<Fit> {
     check(bayes)?;
     let counted = Counted::new(data, bayes)?;
-    let held_out = HeldOut::new(validation, Some(&counted.classes))?;
+    let held_out = HeldOut::new(validation, Some(&counted.classes), None)?;
     let scorer = counted.scorer(bayes.smoothing, bayes)?;
     let Counted { classes, ranked, scheme, .. } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);

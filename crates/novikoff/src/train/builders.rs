@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
-use crate::loss::LossName;
+use crate::loss::{Huber, LossName, Quantile};
 use crate::model::{Activation, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Tie};
@@ -609,6 +609,65 @@ batch_learner!(
     Criterion::Loss(LossName::Absolute)
 );
 penalised!(LeastAbsoluteDeviations);
+
+batch_learner!(
+    /// Regression with Huber's loss: squared for residuals up to a width, linear beyond it, so that outliers
+    /// do not pull far. Without a penalty by default.
+    ///
+    /// ```
+    /// use novikoff::{Dataset, HuberRegression};
+    ///
+    /// let rows: Vec<f64> = (0..20).map(f64::from).collect();
+    /// let mut targets: Vec<f64> = rows.iter().map(|x| 1.0 + 2.0 * x).collect();
+    /// targets[7] = 1e6;
+    /// let data = Dataset::from_dense(&rows, 1)?.with_targets(&targets)?;
+    /// let fit = HuberRegression::new().width(0.5).tolerance(1e-6).fit(&data)?;
+    /// let predicted = fit.model.predict_numbers(&data)?;
+    /// assert!((predicted[0] - 1.0).abs() < 0.5);
+    /// fit.certificate(&data)?.verify(&data)?;
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    HuberRegression,
+    Criterion::Loss(LossName::Huber(Huber::default()))
+);
+penalised!(HuberRegression);
+sparse!(HuberRegression);
+
+impl HuberRegression {
+    /// The largest residual that counts by its square, in the unit of the targets; 1 by default.
+    #[must_use]
+    pub fn width(mut self, width: f64) -> Self {
+        self.0.criterion = Criterion::Loss(LossName::Huber(Huber { width }));
+        self
+    }
+}
+
+batch_learner!(
+    /// Regression of a quantile: a share of the rows, the median's half by default, is to be at or below the
+    /// prediction. By default without a penalty where columns are few.
+    ///
+    /// ```
+    /// use novikoff::{Dataset, QuantileRegression};
+    ///
+    /// let data = Dataset::from_dense(&[0.0; 5], 1)?.with_targets(&[1.0, 2.0, 3.0, 4.0, 100.0])?;
+    /// let at = |level| QuantileRegression::new().quantile(level).fit(&data)?.model.predict_numbers(&data);
+    /// assert!((at(0.5)?[0] - 3.0).abs() < 1e-9);
+    /// assert!((at(0.7)?[0] - 4.0).abs() < 1e-9);
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    QuantileRegression,
+    Criterion::Loss(LossName::Quantile(Quantile::default()))
+);
+penalised!(QuantileRegression);
+
+impl QuantileRegression {
+    /// The share of rows that are to be at or below the prediction, between 0 and 1; ½ by default.
+    #[must_use]
+    pub fn quantile(mut self, level: f64) -> Self {
+        self.0.criterion = Criterion::Loss(LossName::Quantile(Quantile { level }));
+        self
+    }
+}
 
 batch_learner!(
     /// The exponential loss.

@@ -120,7 +120,15 @@ pub(crate) fn effective_weights(
     shared: &Shared,
 ) -> Result<Vec<f64>> {
     let Some(per_class) = class_weights(data, labels, shared)? else { return Ok(data.row_weights.clone()) };
-    Ok(classes.iter().enumerate().map(|(i, &class)| data.weight(i) * per_class[class as usize]).collect())
+    let weight = |(i, &class): (usize, &u32)| data.weight(i) * per_class[class as usize];
+    let weights: Vec<f64> = classes.iter().enumerate().map(weight).collect();
+    match weights.iter().sum::<f64>().is_finite() {
+        true => Ok(weights),
+        false => {
+            let what = "the row weights times those of their classes add up to more than the largest number";
+            Err(Error::input(what).hint("divide all of them by the same number"))
+        }
+    }
 }
 
 /// How much each class counts; `None` if all count 1.

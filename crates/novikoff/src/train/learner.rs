@@ -5,7 +5,7 @@ use crate::data::Scale;
 use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
-use crate::loss::{LossName, Targets};
+use crate::loss::{Huber, LossName, Quantile, Targets};
 use crate::model::{Activation, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
@@ -52,6 +52,10 @@ pub enum LearnerName {
     LeastSquares,
     /// Regression: absolute loss.
     LeastAbsolute,
+    /// Regression that outliers do not pull far: Huber's loss.
+    Huber,
+    /// Regression of a quantile: pinball loss.
+    Quantile,
     /// Exponential loss.
     Exponential,
     /// Exponential loss, one weight at a time.
@@ -81,6 +85,9 @@ impl LearnerName {
         LearnerName::MaxMargin,
         LearnerName::HingeAtZero,
     ];
+    /// Those that minimise a mean loss over all rows, to predict numbers.
+    pub const REGRESSION: [LearnerName; 4] =
+        [LearnerName::LeastSquares, LearnerName::LeastAbsolute, LearnerName::Huber, LearnerName::Quantile];
 
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
@@ -95,6 +102,8 @@ impl LearnerName {
             LearnerName::Exponential => "exponential",
             LearnerName::LeastSquares => "least-squares",
             LearnerName::LeastAbsolute => "least-absolute",
+            LearnerName::Huber => "huber",
+            LearnerName::Quantile => "quantile",
             LearnerName::Boosting => "boosting",
             LearnerName::MaxMargin => "max-margin",
             LearnerName::HingeAtZero => "hinge-at-zero",
@@ -121,6 +130,8 @@ impl LearnerName {
             LearnerName::Exponential => Risk::of(LossName::Exponential).into(),
             LearnerName::LeastSquares => Risk::of(LossName::Squared).into(),
             LearnerName::LeastAbsolute => Risk::of(LossName::Absolute).into(),
+            LearnerName::Huber => Risk::of(LossName::Huber(Huber::default())).into(),
+            LearnerName::Quantile => Risk::of(LossName::Quantile(Quantile::default())).into(),
             LearnerName::HingeAtZero => Risk::of(LossName::HingeAtZero).into(),
             LearnerName::Boosting => Risk::new(Criterion::Boosting).into(),
             LearnerName::MaxMargin => Risk::new(Criterion::MaxMargin).into(),
@@ -148,7 +159,7 @@ impl LearnerName {
 
     /// Whether it predicts numbers, whatever its settings.
     pub fn predicts_numbers(self) -> bool {
-        matches!(self, LearnerName::LeastSquares | LearnerName::LeastAbsolute)
+        LearnerName::REGRESSION.contains(&self)
     }
 }
 
@@ -330,7 +341,7 @@ pub struct PassiveAggressive {
 pub(super) const BUDGET: usize = 1000;
 
 /// What a batch learner minimises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Criterion {
     /// The mean of a loss, plus a penalty.
     Loss(LossName),
@@ -391,6 +402,8 @@ impl Criterion {
             Criterion::Loss(LossName::Exponential) => LearnerName::Exponential,
             Criterion::Loss(LossName::Squared) => LearnerName::LeastSquares,
             Criterion::Loss(LossName::Absolute) => LearnerName::LeastAbsolute,
+            Criterion::Loss(LossName::Huber(_)) => LearnerName::Huber,
+            Criterion::Loss(LossName::Quantile(_)) => LearnerName::Quantile,
             Criterion::Loss(LossName::HingeAtZero) => LearnerName::HingeAtZero,
         })
     }
@@ -430,7 +443,7 @@ pub enum SolverName {
     Stochastic,
     /// One weight at a time, for the exponential loss.
     Boosting,
-    /// Linear programming, for the absolute loss without a penalty.
+    /// Linear programming, for the absolute and the quantile loss without a penalty.
     Simplex,
 }
 
@@ -470,8 +483,8 @@ impl SolverName {
 pub struct Risk {
     /// What is minimised.
     pub criterion: Criterion,
-    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, least squares, and where there is
-    /// an ℓ1 penalty.
+    /// The strength of `½‖w‖²`; `None`: a cost of 1; nothing for boosting, for losses of numbers (where there
+    /// is a solver without it), and where there is an ℓ1 penalty.
     pub strength: Option<Strength>,
     /// The factor of `‖w‖₁`.
     pub l1: f64,

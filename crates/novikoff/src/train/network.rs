@@ -50,7 +50,7 @@ pub(super) fn train_network(
     };
     let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
-    let held_out = HeldOut::new(validation, classes.as_ref())?;
+    let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
     let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     let trained = network::train(&plan, &data.rows, &scales, &objective, validate, observer);
@@ -64,7 +64,8 @@ pub(super) fn train_network(
 
 /// What cannot work, whatever the rows.
 fn check(settings: &MultilayerPerceptron, data: &Dataset) -> Result<()> {
-    let MultilayerPerceptron { units, step, .. } = *settings;
+    let MultilayerPerceptron { units, step, loss, .. } = *settings;
+    loss.check()?;
     if units == 0 || settings.batch == Some(0) {
         return Err(Error::usage("a hidden layer has one unit at least, and a batch one row"));
     }
@@ -106,7 +107,8 @@ impl Task {
         if settings.loss.is_of_numbers() {
             let weights = data.row_weights.clone();
             refuse_weightless(&weights)?;
-            let targets = Targets::Numbers(ScaledTargets::new(&data.targets()?, &weights, settings.bias));
+            let targets = ScaledTargets::new(&data.targets()?, &weights, settings.bias);
+            let (loss, targets) = (loss.in_unit(targets.spread), Targets::Numbers(targets));
             return Ok(Self {
                 objective: Objective { loss, targets, weights },
                 classes: None,

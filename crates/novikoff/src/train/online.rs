@@ -30,7 +30,7 @@ use std::path::Path;
 ///     online.learn(&[1.0, 0.5], "spam")?;
 ///     online.learn(&[-1.0, 0.2], "ham")?;
 /// }
-/// assert_eq!(online.model()?.scores_of(&[2.0, 1.0]).len(), 1);
+/// assert_eq!(online.model()?.scores_of(&[2.0, 1.0])?.len(), 1);
 /// assert!(online.progressive_error() < 0.2);
 /// # Ok::<(), novikoff::Error>(())
 /// ```

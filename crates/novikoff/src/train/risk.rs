@@ -4,6 +4,7 @@ mod choice;
 mod empirical;
 mod gap;
 mod goal;
+mod guarded;
 mod report;
 mod solve;
 
@@ -51,8 +52,9 @@ fn train_named<L: Named>(
     validation: Option<&Dataset>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    loss.check()?;
     let goal = Goal::new(data, settings)?;
-    let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
+    let held_out = HeldOut::new(validation, goal.classes.as_ref(), loss.library_loss())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
     let scaling = Scaling::new(data, settings);
@@ -67,6 +69,8 @@ fn train_named<L: Named>(
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
     solved.weights.fold_back(&scaling.factors);
+    // Weights of columns that are next to nothing may be too large for numbers.
+    refuse_overflow(&solved)?;
     if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
@@ -228,8 +232,15 @@ fn gaps_of_model(
         result.gap = match objective.ends(data, &directions, duals, within) {
             // A bound above the objective is one on weights that these are not among: it proves nothing of them.
             Ok(ends) => {
-                let dual = ends.lower_bound.filter(|bound| *bound <= ends.value);
-                Gap { objective: ends.value, dual, ..result.gap }
+                let gap = Gap { objective: ends.value, dual: ends.lower_bound, ..result.gap }.consistent();
+                // Around weights of zero there is no ball but one of an arbitrary length: what the scaled
+                // rows did not prove, it does not prove either.
+                let dual = match (free, result.gap.dual) {
+                    (true, Some(own)) => gap.dual.map(|dual| dual.min(own)),
+                    (true, None) => None,
+                    (false, _) => gap.dual,
+                };
+                Gap { dual, ..gap }
             }
             Err(_) => Gap { dual: None, ..result.gap },
         };
@@ -295,6 +306,7 @@ fn predict_held_out_of<L: Named>(
     place: &mut Place<'_, '_>,
     measure: &mut dyn FnMut(Predictions),
 ) -> Result<[Vec<WarmStart>; 2]> {
+    loss.check()?;
     let data = &parts.training;
     let goal = Goal::new(data, settings)?;
     let scaling = Scaling::new(data, settings);
@@ -316,7 +328,8 @@ fn predict_held_out_of<L: Named>(
             break;
         }
         solved.weights.fold_back(&scaling.factors);
-        measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
+        let about = (loss.library_loss(), probabilities.as_ref());
+        measure(predictions(solved.weights, about, &goal, &parts.held_out)?);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();
@@ -328,7 +341,7 @@ fn predict_held_out_of<L: Named>(
 /// What weights say of held-out rows.
 fn predictions(
     weights: Weights,
-    probabilities: Option<&Calibration>,
+    (loss, probabilities): (Option<LossName>, Option<&Calibration>),
     goal: &Goal,
     held_out: &Dataset,
 ) -> Result<Predictions> {
@@ -338,7 +351,7 @@ fn predictions(
             let truth = (classes.labels.len(), classes.rank_all(&held_out.labels));
             Predictions::of_classes(&scorer, probabilities, truth, held_out)
         }
-        None => Predictions::of_numbers(&scorer, held_out),
+        None => Predictions::of_numbers(&scorer, loss, held_out),
     }
 }
 

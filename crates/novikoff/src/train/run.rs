@@ -155,7 +155,7 @@ pub(super) fn train_run<R: Rule>(
     }
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
-    let held_out = HeldOut::new(validation, Some(&classes))?;
+    let held_out = HeldOut::new(validation, Some(&classes), None)?;
     observer.classes(classes.labels.names());
     let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
     let account = account(&mut trained, batch, scheme, corrections, learner)?;

@@ -167,8 +167,8 @@ pub(crate) fn refuse_classes(shared: &Shared) -> Result<()> {
     }
 }
 
-const REGRESSION_LEARNERS: &str =
-    "predicting numbers needs a regression learner: `learner = least-squares` or least-absolute";
+const REGRESSION_LEARNERS: &str = "predicting numbers needs a regression learner: `learner = least-squares`, \
+                                   least-absolute, huber or quantile";
 
 /// How many rows have each label.
 struct Counts {

@@ -181,13 +181,15 @@ fn undefined_everywhere(by: Metric) -> Error {
 /// What values are compared by.
 fn criterion(learner: &Learner, search: &Search, classes: usize) -> Result<Metric> {
     let task = if learner.predicts_numbers() { Task::Regression } else { Task::Classes };
-    let usual = match learner {
-        Learner::Risk(risk) if risk.criterion.loss() == Some(LossName::Absolute) => Metric::Mae,
-        _ if task == Task::Regression => Metric::Mse,
-        _ => Metric::Error,
-    };
+    let loss = if let Learner::Risk(risk) = learner { risk.criterion.loss() } else { None };
+    let usual = Metric::usual(loss);
     let by = search.by.unwrap_or(usual);
     by.check(task, classes)?;
+    if matches!(by, Metric::Pinball | Metric::Huber) && by != usual {
+        let (name, needed) = (by.name(), if by == Metric::Pinball { "quantile" } else { "huber" });
+        let what = format!("`by = {name}` needs a loss with its parameter, and this is {}", learner.name());
+        return Err(Error::usage(what).hint(format!("use `learner = {needed}`, or another `by`")));
+    }
     if by == Metric::LogLoss && !has_probabilities(learner) {
         let what =
             format!("`by = log-loss` needs probabilities, and the scores of {} are none", learner.name());

@@ -4,6 +4,7 @@ use super::classes::Classes;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Regression};
+use crate::loss::LossName;
 use crate::model::Scorer;
 use serde_json::{Value, json};
 
@@ -60,6 +61,7 @@ impl Validation {
             ("validation_r2", measured.and_then(|measured| measured.r2)),
             ("validation_mae", measured.map(|measured| measured.mae)),
             ("validation_rmse", measured.map(|measured| measured.rmse)),
+            ("validation_loss", measured.and_then(|measured| measured.mean_loss).map(|it| it.mean)),
         ];
         let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
         known.chain([("validation_rows".to_owned(), json!(self.rows()))])
@@ -70,6 +72,8 @@ impl Validation {
 pub(super) struct HeldOut<'a> {
     rows: &'a Dataset<'a>,
     truth: Truth,
+    /// The loss that is minimised.
+    loss: Option<LossName>,
 }
 
 enum Truth {
@@ -80,7 +84,11 @@ enum Truth {
 
 impl<'a> HeldOut<'a> {
     /// Validation rows, if there are any, whose labels are these classes or, without classes, numbers.
-    pub(super) fn new(rows: Option<&'a Dataset<'a>>, classes: Option<&Classes>) -> Result<Option<Self>> {
+    pub(super) fn new(
+        rows: Option<&'a Dataset<'a>>,
+        classes: Option<&Classes>,
+        loss: Option<LossName>,
+    ) -> Result<Option<Self>> {
         let Some(rows) = rows else { return Ok(None) };
         if rows.is_empty() {
             return Err(Error::input("there are no validation rows to measure the model on"));
@@ -89,13 +97,15 @@ impl<'a> HeldOut<'a> {
             Some(classes) => Truth::Classes(classes.of_others(rows)?),
             None => Truth::Numbers(rows.targets()?),
         };
-        Ok(Some(Self { rows, truth }))
+        Ok(Some(Self { rows, truth, loss }))
     }
 
-    /// How wrong a scorer is: the share of wrong labels, or of the numbers' variance that is left.
+    /// How wrong a scorer is: the share of wrong labels, the mean of a loss with a parameter, or the share of
+    /// the numbers' variance that is left.
     pub(super) fn error(&self, scorer: &Scorer) -> f64 {
         match self.measure(scorer) {
             Validation::Classes { error, .. } => error,
+            Validation::Numbers(Regression { mean_loss: Some(it), .. }) => it.mean,
             // Where the numbers do not vary, there is no variance to share.
             Validation::Numbers(measured) => measured.r2.map_or(measured.rmse * measured.rmse, |r2| 1.0 - r2),
         }
@@ -106,7 +116,8 @@ impl<'a> HeldOut<'a> {
         match &self.truth {
             Truth::Classes(classes) => self.of_error(evaluate::error(scorer, self.rows, classes)),
             Truth::Numbers(targets) => {
-                Validation::Numbers(Regression::of(&evaluate::score_all(scorer, self.rows), targets))
+                let scores = evaluate::score_all(scorer, self.rows);
+                Validation::Numbers(Regression::of_loss(&scores, targets, &[], self.loss))
             }
         }
     }

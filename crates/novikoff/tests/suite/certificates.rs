@@ -12,14 +12,14 @@ use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::features::Schema;
-use novikoff::loss::LossName;
+use novikoff::loss::{Huber, LossName, Quantile};
 use novikoff::model::{Model, Scorer, checksum, to_bytes};
 use novikoff::multiclass::Scheme;
 use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
-use novikoff::train::{ClassWeight, Fit, Learner, LearnerName, Risk, Strength, train};
+use novikoff::train::{ClassWeight, Criterion, Fit, Learner, LearnerName, Risk, Strength, train};
 use novikoff_checker::Rows;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -110,6 +110,11 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
                 LossName::Exponential => (-y * s).exp(),
                 LossName::Squared => (s - y).powi(2),
                 LossName::Absolute => (s - y).abs(),
+                LossName::Huber(Huber { width }) => match (s - y).abs() {
+                    off if off <= width => off * off,
+                    off => 2.0 * width * off - width * width,
+                },
+                LossName::Quantile(Quantile { level }) => (level * (y - s)).max((1.0 - level) * (s - y)),
                 LossName::HingeAtZero => (-y * s).max(0.0),
             };
     }
@@ -126,7 +131,7 @@ fn objective(what: &Objective, data: &Dataset, weights: &[Direction]) -> f64 {
 }
 
 const BIASES: [Bias; 3] = [Bias::Free, Bias::Penalised, Bias::None];
-const LEARNERS: [LearnerName; 7] = [
+const LEARNERS: [LearnerName; 9] = [
     LearnerName::Svm,
     LearnerName::SquaredSvm,
     LearnerName::Logistic,
@@ -134,12 +139,23 @@ const LEARNERS: [LearnerName; 7] = [
     LearnerName::HingeAtZero,
     LearnerName::LeastSquares,
     LearnerName::LeastAbsolute,
+    LearnerName::Huber,
+    LearnerName::Quantile,
 ];
 
 #[derive(Clone, Debug)]
 struct Case {
     data: Dataset<'static>,
     settings: Learner,
+}
+
+fn with_parameter(learner: &mut Learner, parameter: f64) {
+    let Learner::Risk(risk) = learner else { return };
+    match &mut risk.criterion {
+        Criterion::Loss(LossName::Huber(huber)) => huber.width = parameter,
+        Criterion::Loss(LossName::Quantile(quantile)) => quantile.level = parameter,
+        _ => {}
+    }
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -152,11 +168,12 @@ fn cases() -> impl Strategy<Value = Case> {
         any::<bool>(),
         prop::sample::select(vec![1e-3, 0.1, 1.0]),
         prop::sample::select(vec![0.0, 0.0, 0.02]),
+        0.05..0.95f64,
     );
     (shape, kind).prop_map(
         |(
             (count, features, classes, noise, seed, weighted),
-            (learner, bias, scale, multiclass, balanced, lambda, l1),
+            (learner, bias, scale, multiclass, balanced, lambda, l1, parameter),
         )| {
             let numbers = learner.predicts_numbers();
             let data = rows(count, features, if numbers { 1 } else { classes }, noise, seed, weighted);
@@ -166,6 +183,7 @@ fn cases() -> impl Strategy<Value = Case> {
                     | LearnerName::Logistic
                     | LearnerName::Exponential
                     | LearnerName::LeastSquares
+                    | LearnerName::Huber
             );
             let risk = Risk {
                 strength: Some(Strength::Lambda(lambda)),
@@ -182,7 +200,8 @@ fn cases() -> impl Strategy<Value = Case> {
                     .with_bias(bias)
                     .with_multiclass(multiclass)
                     .with_class_weight(class_weight)
-                    .with_risk(risk),
+                    .with_risk(risk)
+                    .with(|learner| with_parameter(learner, parameter)),
             }
         },
     )

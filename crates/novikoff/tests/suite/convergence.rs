@@ -7,7 +7,7 @@ use novikoff::control::{Termination, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::features::Schema;
-use novikoff::loss::{Absolute, Exponential, Hinge, Loss, LossName, Squared, SquaredHinge};
+use novikoff::loss::{Absolute, Exponential, Hinge, Huber, Loss, LossName, Quantile, Squared, SquaredHinge};
 use novikoff::multiclass::Scheme;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
@@ -232,6 +232,8 @@ fn value(loss: LossName, y: f64, s: f64) -> f64 {
         LossName::Exponential => Exponential.value(y, s),
         LossName::Squared => Squared.value(y, s),
         LossName::Absolute => Absolute.value(y, s),
+        LossName::Huber(huber) => huber.value(y, s),
+        LossName::Quantile(quantile) => quantile.value(y, s),
         LossName::HingeAtZero => unreachable!(),
     }
 }
@@ -254,6 +256,13 @@ fn bend(loss: LossName, y: f64, s: f64, width: f64) -> (f64, f64, f64) {
         LossName::Exponential => (value, -y * value, value),
         LossName::Squared => (value, 2.0 * (s - y), 2.0),
         LossName::Absolute => (huber(value).0, (s - y).signum() * huber(value).1, huber(value).2),
+        LossName::Huber(Huber { width: w }) if (s - y).abs() > w => (value, 2.0 * w * (s - y).signum(), 0.0),
+        LossName::Huber(_) => (value, 2.0 * (s - y), 2.0),
+        LossName::Quantile(Quantile { level }) => {
+            let steep = if s > y { 1.0 - level } else { level };
+            let (value, slope, curvature) = huber((s - y).abs());
+            (steep * value, steep * slope * (s - y).signum(), steep * curvature)
+        }
         LossName::HingeAtZero => unreachable!(),
     }
 }
@@ -393,7 +402,7 @@ fn solve(mut lines: Vec<Vec<f64>>) -> Vec<f64> {
     found
 }
 
-const LEARNERS: [(LearnerName, LossName, &[SolverName]); 7] = {
+const LEARNERS: [(LearnerName, LossName, &[SolverName]); 9] = {
     use SolverName::*;
     [
         (LearnerName::Svm, LossName::Hinge, &[Augmented, DualCd, Gradient, Stochastic]),
@@ -411,6 +420,16 @@ const LEARNERS: [(LearnerName, LossName, &[SolverName]); 7] = {
             &[LeastSquares, Newton, Augmented, DualCd, Gradient, Coordinate],
         ),
         (LearnerName::LeastAbsolute, LossName::Absolute, &[Simplex, Augmented, DualCd, Gradient]),
+        (
+            LearnerName::Huber,
+            LossName::Huber(Huber { width: 1.0 }),
+            &[Newton, Augmented, DualCd, Gradient, Coordinate],
+        ),
+        (
+            LearnerName::Quantile,
+            LossName::Quantile(Quantile { level: 0.5 }),
+            &[Simplex, Augmented, DualCd, Gradient],
+        ),
     ]
 };
 

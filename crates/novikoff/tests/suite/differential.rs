@@ -39,8 +39,16 @@ pub fn sides() -> Value {
     json!({"positive": ["1"], "negative": ["-1"]})
 }
 
-pub fn objective(loss: &str, lambda: f64, bias: &str) -> Value {
-    json!({"target": {"sides": sides()}, "loss": loss, "lambda": lambda, "l1": 0.0, "bias": bias})
+/// A loss as certificates write it, for `name` or `name:parameter`.
+pub fn loss(name: &str) -> Value {
+    let Some((name, parameter)) = name.split_once(':') else { return json!(name) };
+    let parameter: f64 = parameter.parse().unwrap();
+    let field = if name == "huber" { "width" } else { "level" };
+    json!({name: {field: parameter}})
+}
+
+pub fn objective(name: &str, lambda: f64, bias: &str) -> Value {
+    json!({"target": {"sides": sides()}, "loss": loss(name), "lambda": lambda, "l1": 0.0, "bias": bias})
 }
 
 #[derive(Clone, Debug)]
@@ -61,8 +69,21 @@ pub struct Case {
     pub margin: f64,
 }
 
-pub const LOSSES: [&str; 7] =
-    ["hinge", "squared-hinge", "logistic", "exponential", "squared", "absolute", "hinge-at-zero"];
+pub const LOSSES: [&str; 13] = [
+    "hinge",
+    "squared-hinge",
+    "logistic",
+    "exponential",
+    "squared",
+    "absolute",
+    "huber:1",
+    "huber:1e-3",
+    "huber:1e30",
+    "quantile:0.1",
+    "quantile:0.9",
+    "quantile:1e-30",
+    "hinge-at-zero",
+];
 
 impl Case {
     fn data(&self) -> Dataset<'static> {

@@ -8,7 +8,8 @@ use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Matrix, Report};
 use novikoff::features::Schema;
 use novikoff::loss::{
-    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+    Absolute, Exponential, Hinge, HingeAtZero, Huber, Logistic, Loss, LossName, Quantile, Squared,
+    SquaredHinge,
 };
 use novikoff::model::{Scorer, Weights, to_bytes};
 use novikoff::penalty::{Bias, L2};
@@ -111,6 +112,8 @@ proptest! {
         lambda in prop::sample::select(vec![1e-3, 0.05, 1.0, 20.0]),
         bias in prop::sample::select(vec![Bias::Free, Bias::Penalised, Bias::None]),
         sparse in any::<bool>(),
+        width in prop::sample::select(vec![1e-3, 0.3, 2.0]),
+        level in 0.02..0.98f64,
     ) {
         let n = rows.len();
         let layout = if sparse { Layout::Sparse } else { Layout::Dense { columns: 4 } };
@@ -140,6 +143,8 @@ proptest! {
         check!(Exponential, &signs, Newton);
         check!(Squared, &targets[..n], Newton, AugmentedLagrangian, DualCoordinateDescent);
         check!(Absolute, &targets[..n], AugmentedLagrangian, DualCoordinateDescent);
+        check!(Huber { width }, &targets[..n], Newton, AugmentedLagrangian, DualCoordinateDescent);
+        check!(Quantile { level }, &targets[..n], AugmentedLagrangian, DualCoordinateDescent);
     }
 }
 

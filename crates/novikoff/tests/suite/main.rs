@@ -8,6 +8,7 @@ mod certificates;
 mod columnar;
 mod comparison;
 mod conformance;
+mod contradictions;
 mod convergence;
 mod corrections;
 mod custom_problem;

@@ -34,6 +34,11 @@ impl Given<'_> {
         weights: &[f64],
         duals: Option<&[f64]>,
     ) -> Result<Ends, Unproved> {
+        let loss = self.objective.loss;
+        loss.check().map_err(|error| error.what().to_owned())?;
+        if let Some((_, parameter)) = loss.parameter() {
+            range::divisor("the parameter of the loss", parameter)?;
+        }
         let targets = self.targets()?;
         range::ordinary("a number to predict", &targets)?;
         if let Some(duals) = duals {
@@ -44,7 +49,7 @@ impl Given<'_> {
         }
         let score = |i: usize| rough_score(self.data.rows.row(i), weights, direction.bias);
         let scores: Vec<Between> = (0..self.len()).into_par_iter().with_min_len(64).map(score).collect();
-        with_loss!(self.objective.loss, loss => {
+        with_loss!(loss, loss => {
             let scored = Scored { given: self, loss, targets: &targets, scores, duals };
             scored.ends(weights, direction.bias)
         })
@@ -53,8 +58,8 @@ impl Given<'_> {
     fn targets(&self) -> Result<Vec<f64>, Unproved> {
         match &self.objective.target {
             Target::Sides(sides) => Ok(every_row(sides.signs(self.data)?, self.counts)?),
-            _ if !matches!(self.objective.loss, LossName::Squared | LossName::Absolute) => {
-                Err("numbers are predicted by the squared or the absolute loss".into())
+            _ if !self.objective.loss.is_of_numbers() => {
+                Err(format!("the {} loss does not predict numbers", self.objective.loss.name()).into())
             }
             _ => Ok(self.data.targets().map_err(|error| error.to_string())?),
         }
@@ -75,7 +80,7 @@ impl<L: Loss> Scored<'_, L> {
     fn highest_loss(&self, i: usize) -> f64 {
         let (y, s) = (self.targets[i], self.scores[i]);
         let value = match self.given.objective.loss {
-            LossName::Squared | LossName::Absolute => {
+            LossName::Squared | LossName::Absolute | LossName::Huber(_) | LossName::Quantile(_) => {
                 self.loss.value(y, s.low).max(self.loss.value(y, s.high))
             }
             // Of two sides: the farther on the own, the less, but for what shortcuts may be off by.

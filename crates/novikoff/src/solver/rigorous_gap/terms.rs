@@ -159,12 +159,11 @@ impl Terms {
             + gamma(point.weights.len() + 8) * penalty
             + ROUNDING * (bound.abs() + self.conjugate.abs());
         // No loss is negative, so zero is a bound whatever the duals are.
-        let dual = (bound - ABOVE * off).max(0.0).min(objective);
-        (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(Gap {
-            objective,
-            dual: Some(dual),
-            gradient,
-        })
+        let dual = (bound - ABOVE * off).max(0.0);
+        let gap = Gap { objective, dual: Some(dual), gradient };
+        // Rounding cannot lift a bound above the objective any more: only a loss that is not what it says
+        // can.
+        (objective.is_finite() && off.is_finite() && bound.is_finite()).then_some(gap.consistent())
     }
 }
 

@@ -5,7 +5,8 @@ use super::goal::Goal;
 use super::solve::Columns;
 use crate::error::{Error, Result};
 use crate::loss::{
-    Absolute, Exponential, Hinge, HingeAtZero, Logistic, Loss, LossName, Squared, SquaredHinge,
+    Absolute, Exponential, Hinge, HingeAtZero, Huber, Logistic, Loss, LossName, Quantile, Squared,
+    SquaredHinge,
 };
 use crate::multiclass::Scheme;
 use crate::penalty::{ElasticNet, L2};
@@ -55,6 +56,16 @@ solvers_of!(
     l1: []
 );
 solvers_of!(
+    Quantile,
+    l2: [Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent, Simplex => Simplex],
+    l1: []
+);
+solvers_of!(
+    Huber,
+    l2: [Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
+    l1: [Coordinate => CoordinateDescent]
+);
+solvers_of!(
     SquaredHinge,
     l2: [Newton => Newton, Augmented => AugmentedLagrangian, DualCd => DualCoordinateDescent],
     l1: [Coordinate => CoordinateDescent]
@@ -92,9 +103,11 @@ const FEW_COLUMNS: usize = 2048;
 pub(super) fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64> {
     let total = goal.total;
     not_negative("`l1`", settings.l1)?;
-    let tolerance = settings.tolerance;
-    if !(tolerance.is_finite() && tolerance > 0.0) {
-        return Err(Error::usage(format!("`tolerance` must be a positive number, not {tolerance}")));
+    check_tolerance(settings.tolerance)?;
+    match settings.solver {
+        SolverName::Gradient => settings.gradient().check_steps()?,
+        SolverName::Stochastic => settings.stochastic().check_steps()?,
+        _ => {}
     }
     match settings.strength {
         Some(Strength::Lambda(lambda)) => not_negative("`lambda`", lambda),
@@ -107,6 +120,18 @@ pub(super) fn lambda(settings: &Risk, goal: &Goal, columns: usize) -> Result<f64
     }
 }
 
+/// No dual is below zero, so a relative gap of 1 is that of weights of which nothing is known.
+pub(super) fn check_tolerance(tolerance: f64) -> Result<()> {
+    match tolerance {
+        x if x > 0.0 && x < 1.0 => Ok(()),
+        x if x.is_finite() && x >= 1.0 => {
+            let error = Error::usage(format!("`tolerance` must be below 1, not {tolerance}"));
+            Err(error.hint("it is relative: 1e-4 is a ten-thousandth of the objective"))
+        }
+        _ => Err(Error::usage(format!("`tolerance` must be a positive number, not {tolerance}"))),
+    }
+}
+
 fn not_negative(what: &str, x: f64) -> Result<f64> {
     match x.is_finite() && x >= 0.0 {
         true => Ok(x),
@@ -116,16 +141,21 @@ fn not_negative(what: &str, x: f64) -> Result<f64> {
 
 fn default_lambda(criterion: Criterion, goal: &Goal, columns: usize) -> f64 {
     match criterion {
-        Criterion::Boosting | Criterion::Loss(LossName::Squared) => 0.0,
+        Criterion::Boosting | Criterion::Loss(LossName::Squared | LossName::Huber(_)) => 0.0,
         // A linear program where its vertices are small enough to be factorised.
-        Criterion::Loss(LossName::Absolute) if columns <= FEW_AT_A_VERTEX => 0.0,
+        Criterion::Loss(loss) if is_linear_program(loss) && columns <= FEW_AT_A_VERTEX => 0.0,
         // Else as little as the solver can do with: next to nothing beside losses as large as the targets.
-        Criterion::Loss(LossName::Absolute) => {
+        Criterion::Loss(loss) if is_linear_program(loss) => {
             let mean = goal.targets.iter().map(|y| y.abs()).sum::<f64>() / goal.targets.len() as f64;
             1e-6 / mean.clamp(1e-100, 1e100)
         }
         _ => 1.0 / goal.total,
     }
+}
+
+/// Whether the minimum of the loss alone is a linear program.
+fn is_linear_program(loss: LossName) -> bool {
+    matches!(loss, LossName::Absolute | LossName::Quantile(_))
 }
 
 /// The solver for this loss and these rows.
@@ -147,9 +177,8 @@ pub(super) fn choose<L: Named>(
     let offered: Vec<SolverName> = SolverName::ALL.into_iter().filter(works).collect();
     if offered.is_empty() {
         let what = format!("no solver here minimises the loss {} with an ℓ1 penalty", loss.name());
-        return Err(
-            Error::usage(what).hint("leave out `l1`, or use `loss = squared-hinge`, logistic or squared")
-        );
+        return Err(Error::usage(what)
+            .hint("leave out `l1`, or use `loss = squared-hinge`, logistic, squared or huber"));
     }
     match (settings.solver, settings.criterion) {
         (SolverName::Auto, Criterion::Boosting) => as_asked(SolverName::Boosting, &offered, lambda, loss, l1),
@@ -161,7 +190,7 @@ pub(super) fn choose<L: Named>(
 /// Whether [`choose`] finds a solver for this loss where λ is 0.
 pub(super) fn works_without_penalty<L: Named>(loss: L, columns: usize, settings: &Risk) -> bool {
     let l1 = settings.l1 > 0.0;
-    if matches!(loss.library_loss(), Some(LossName::Absolute)) && columns > FEW_AT_A_VERTEX {
+    if loss.library_loss().is_some_and(is_linear_program) && columns > FEW_AT_A_VERTEX {
         return false;
     }
     let works = |solver: &SolverName| match l1 {
@@ -227,7 +256,7 @@ fn by_shape<L: Loss>(offered: &[SolverName], columns: usize, lambda: f64, loss: 
     let why = match solver {
         Coordinate => "an ℓ1 penalty leaves few weights to go through".to_owned(),
         LeastSquares => "the squared loss has a closed form".to_owned(),
-        Simplex => "without a penalty the absolute loss is a linear program".to_owned(),
+        Simplex => format!("without a penalty the {} loss is a linear program", loss.name()),
         DualCd => format!("{columns} columns are too many for second-order steps"),
         Augmented => format!("the loss has a kink, and {allowing} second-order steps"),
         _ => format!("the loss is smooth, and {allowing} second-order steps"),

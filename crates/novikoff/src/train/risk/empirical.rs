@@ -4,8 +4,10 @@ use super::super::fit::Fit;
 use super::super::learner::{Criterion, CustomLoss, Risk, Shared};
 use super::super::tune::Tried;
 use super::super::validation::HeldOut;
-use super::super::{check_memory, check_task};
+use super::super::{check_memory, check_task, refuse_other_columns};
+use super::choice::check_tolerance;
 use super::goal::Goal;
+use super::guarded::Guarded;
 use super::report::Minimised;
 use super::solve::{self, Columns, Method, Solved, Task};
 use super::{Training, finish, predictions, refuse_overflow, scores_by_row};
@@ -13,9 +15,9 @@ use crate::control::{Observer, Termination, Unwatched, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{Folds, Metric, Strata};
-use crate::loss::{Loss, Targets};
+use crate::loss::{Loss, Targets, contradiction};
 use crate::multiclass::Scheme;
-use crate::penalty::{Bias, ElasticNet, Penalty};
+use crate::penalty::{Bias, ElasticNet, Penalty, contradiction as contradiction_of_penalty};
 use crate::solver::Solver;
 
 /// Minimises `(1/n) Σ loss + penalty` over all rows: a loss, a penalty and a solver that works for both, as
@@ -55,6 +57,8 @@ pub struct TunedRisk<P> {
 
 /// Most steps of a solver, by default.
 const STEPS: usize = 10_000;
+/// Rows, or weights, at which a loss, or a penalty, is compared with what it says of itself.
+const SAMPLED: usize = 32;
 
 impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     /// A problem, and how it is solved.
@@ -117,15 +121,20 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         observer: &mut dyn Observer,
     ) -> Result<Fit> {
         data.validate()?;
-        validation.map_or(Ok(()), Dataset::validate)?;
+        if let Some(validation) = validation {
+            validation.validate()?;
+            refuse_other_columns(data, validation)?;
+        }
         let settings = self.settings_for_model()?;
+        self.check(self.penalty)?;
         check_task(data, &settings.clone().into())?;
         check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
-        let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
+        let held_out = HeldOut::new(validation, goal.classes.as_ref(), self.loss.library_loss())?;
         let watch = Watch::new(observer);
-        let solved = self.solve(self.penalty, data, &goal, &[], &watch);
+        let solved = self.solve(self.penalty, data, &goal, &[], &watch)?;
         refuse_overflow(&solved)?;
+        self.refuse_contradictions(data, &goal, &solved)?;
         let scores = scores_by_row(&solved.results, goal.outputs, data.len());
         let termination = watch.stopped().then_some(Termination::Interrupted);
         let minimised = Minimised {
@@ -145,7 +154,8 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     }
 
     /// Tries penalties by cross-validation, each fit warm-started from the last, and learns from all rows
-    /// with the best: the one with the least error or, of numbers, the least mean squared error.
+    /// with the best: the one with the least error or, of numbers, the least mean squared error (of absolute,
+    /// Huber's and pinball losses their mean).
     pub fn tune(&self, data: &Dataset, folds: usize, penalties: &[P]) -> Result<TunedRisk<P>>
     where
         S: Clone,
@@ -154,6 +164,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         if penalties.is_empty() {
             return Err(Error::usage("there are no penalties to choose among"));
         }
+        penalties.iter().try_for_each(|penalty| self.check(*penalty))?;
         check_task(data, &self.settings.clone().into())?;
         let dealt = match self.loss.targets() {
             Targets::Numbers => {
@@ -161,7 +172,11 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             }
             Targets::Signs => Folds::deal(Strata::Classes(&data.labels), folds, self.settings.shared.seed)?,
         };
-        let by = if self.loss.targets() == Targets::Numbers { Metric::Mse } else { Metric::Error };
+        let by = match (self.loss.targets(), self.loss.library_loss()) {
+            (Targets::Signs, _) => Metric::Error,
+            (Targets::Numbers, None) => Metric::Mse,
+            (Targets::Numbers, known) => Metric::usual(known),
+        };
         let mut errors: Vec<Vec<Option<f64>>> = vec![Vec::new(); penalties.len()];
         for fold in 0..folds {
             let (training, held_out) =
@@ -171,8 +186,9 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             for (errors, penalty) in errors.iter_mut().zip(penalties) {
                 let mut unwatched = Unwatched;
                 let watch = Watch::new(&mut unwatched);
-                let solved = self.solve(*penalty, &training, &goal, &starts, &watch);
-                let predictions = predictions(solved.weights, None, &goal, &held_out)?;
+                let solved = self.solve(*penalty, &training, &goal, &starts, &watch)?;
+                let predictions =
+                    predictions(solved.weights, (self.loss.library_loss(), None), &goal, &held_out)?;
                 errors.push(by.of(&predictions.measure()));
                 starts = solved.starts;
             }
@@ -194,12 +210,39 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         goal: &Goal,
         starts: &[crate::solver::WarmStart],
         watch: &'w Watch<'w>,
-    ) -> Solved {
-        let columns = Columns::Conditioned;
-        let method = Method { loss: self.loss, penalty, solver: &self.solver, columns };
+    ) -> Result<Solved> {
+        let solver = Guarded::new(&self.solver);
+        let method = Method { loss: self.loss, penalty, solver: &solver, columns: Columns::Conditioned };
         let steps = self.settings.steps.unwrap_or(STEPS);
         let task = Task { rows: &data.rows, goal, settings: &self.settings, steps, watch };
-        solve::separately(&method, task, starts)
+        let solved = solve::separately(&method, task, starts);
+        solver.fault().map_or(Ok(solved), Err)
+    }
+
+    /// Refuses parts that cannot work.
+    fn check(&self, penalty: P) -> Result<()> {
+        self.loss.check()?;
+        penalty.check()?;
+        self.solver.check()
+    }
+
+    /// Refuses a loss and a penalty that are not what they say: gaps computed from them would prove nothing.
+    fn refuse_contradictions(&self, data: &Dataset, goal: &Goal, solved: &Solved) -> Result<()> {
+        for output in 0..goal.outputs {
+            let (weights, targets) = (&solved.weights, goal.targets_of(output));
+            let own: Vec<f64> = weights.values.iter().skip(output).step_by(goal.outputs).copied().collect();
+            let every = data.len().div_ceil(SAMPLED).max(1);
+            let samples: Vec<(f64, f64)> = (0..data.len())
+                .step_by(every)
+                .map(|i| (targets[i], data.rows.row(i).dot(&own) + weights.bias[output]))
+                .collect();
+            let found = contradiction(self.loss, &samples)
+                .or_else(|| contradiction_of_penalty(self.penalty, own.iter().copied().take(SAMPLED)));
+            if let Some(what) = found {
+                return Err(Error::usage(what).hint("nothing can be proved with it: see its documentation"));
+            }
+        }
+        Ok(())
     }
 
     /// Certificates are about the library's losses with the penalties of the elastic net.
@@ -212,10 +255,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
     }
 
     fn settings_for_model(&self) -> Result<Risk> {
-        let tolerance = self.settings.tolerance;
-        if !(tolerance.is_finite() && tolerance > 0.0) {
-            return Err(Error::usage(format!("the tolerance must be a positive number, not {tolerance}")));
-        }
+        check_tolerance(self.settings.tolerance)?;
         let l1 = self.elastic_net().map_or(0.0, |penalty| penalty.l1);
         Ok(Risk { l1, ..self.settings.clone() })
     }

@@ -179,9 +179,11 @@ pub(super) fn describe(
     risk: &RiskFit,
     data: &Dataset,
 ) -> BTreeMap<String, Value> {
+    // With its parameter, if it has one.
+    let loss = settings.criterion.loss().map_or_else(|| json!(risk.loss), |loss| json!(loss));
     let mut all = BTreeMap::from([
         ("bias".to_owned(), json!(settings.bias)),
-        ("loss".to_owned(), json!(risk.loss)),
+        ("loss".to_owned(), loss),
         ("solver".to_owned(), json!(risk.solver)),
         ("lambda".to_owned(), json!(risk.lambda)),
         ("tolerance".to_owned(), json!(settings.tolerance)),

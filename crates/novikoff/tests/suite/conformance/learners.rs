@@ -119,6 +119,8 @@ pub fn is_listed(learner: LearnerName) -> bool {
         | LearnerName::Exponential
         | LearnerName::LeastSquares
         | LearnerName::LeastAbsolute
+        | LearnerName::Huber
+        | LearnerName::Quantile
         | LearnerName::Boosting
         | LearnerName::MaxMargin
         | LearnerName::HingeAtZero
@@ -127,7 +129,7 @@ pub fn is_listed(learner: LearnerName) -> bool {
     }
 }
 
-pub const EVERY_LEARNER: usize = 15;
+pub const EVERY_LEARNER: usize = 17;
 
 pub fn every_learner() -> Vec<Conforming> {
     let mut all = Vec::new();
@@ -146,7 +148,7 @@ pub fn every_learner() -> Vec<Conforming> {
             all.push(Conforming::new(learner, Task::Classes(3), |s| s));
         }
     }
-    for learner in [LearnerName::LeastSquares, LearnerName::LeastAbsolute] {
+    for learner in LearnerName::REGRESSION {
         all.push(Conforming::new(learner, Task::Numbers, |s| s));
     }
     all.extend([2, 3].map(|classes| Conforming::new(LearnerName::Bayes, Task::Counts(classes), |s| s)));

@@ -15,6 +15,7 @@ mod memory;
 mod mistakes;
 mod network;
 mod online;
+mod resume;
 mod risk;
 mod run;
 mod stream;
@@ -35,6 +36,7 @@ pub use learner::{
 };
 pub use mistakes::{Promise, Theorem};
 pub use online::Online;
+pub use resume::Continued;
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use task::InferredTask;
 pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
@@ -194,6 +196,26 @@ fn train_uncalibrated(
 
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observer) -> Result<Fit> {
+    train_stream_of(reader, (learner, None), observer)
+}
+
+/// The same, going on from a model. If it is from the same learner and has its state, what comes of it is what
+/// one pass over all rows, those of the model and these, would have come to. Otherwise learning starts from
+/// the model's weights. The reader must have been opened with [`Purpose::Continuing`](crate::read::Purpose).
+pub fn train_online_from(
+    reader: Reader,
+    learner: &Learner,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    train_stream_of(reader, (learner, Some(model)), observer)
+}
+
+/// A learner, and the model that it goes on from.
+type From<'a> = (&'a Learner, Option<&'a Model>);
+
+fn train_stream_of(reader: Reader, from: From<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let (learner, _) = from;
     if learner.shared().task == Some(Task::Regression) {
         let what = "what learns from a stream tells classes apart, and `task = regression` is about numbers";
         return Err(Error::usage(what).hint("leave out `online` or `task`"));
@@ -207,16 +229,16 @@ pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observ
         }
         Learner::Bayes(bayes) => {
             let counted = bayes::CountedStream::new(bayes, &reader)?;
-            train_mapped_stream(counted, reader, learner, observer)
+            train_mapped_stream(counted, reader, from, observer)
         }
         Learner::Perceptron(perceptron) => {
             run::refuse_for_streams(perceptron)?;
             let rule = perceptron_rule(perceptron)?;
-            train_corrected(rule, &perceptron.into(), reader, learner, observer)
+            train_corrected(rule, &perceptron.into(), reader, from, observer)
         }
         Learner::PassiveAggressive(aggressive) => {
             let rule = passive_aggressive_rule(aggressive)?;
-            train_corrected(rule, &aggressive.into(), reader, learner, observer)
+            train_corrected(rule, &aggressive.into(), reader, from, observer)
         }
     }
 }
@@ -226,27 +248,28 @@ fn train_corrected<R: crate::online::rule::Rule>(
     rule: R,
     corrected: &run::Corrections,
     reader: Reader,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    let (learner, _) = from;
     if corrected.kernel == Kernel::Linear {
         let stream = Corrected::new(rule, corrected, learner)?;
-        train_mapped_stream(stream, reader, learner, observer)
+        train_mapped_stream(stream, reader, from, observer)
     } else {
         let stream = KernelStream::new(rule, corrected, learner)?;
-        train_mapped_stream(stream, reader, learner, observer)
+        train_mapped_stream(stream, reader, from, observer)
     }
 }
 
 fn train_mapped_stream(
     streaming: impl Streaming,
     reader: Reader,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner.shared().map {
-        Some(map) => train_stream(MappedStream::new(map, streaming)?, reader, learner, observer),
-        None => train_stream(streaming, reader, learner, observer),
+    match from.0.shared().map {
+        Some(map) => train_stream(MappedStream::new(map, streaming)?, reader, from, observer),
+        None => train_stream(streaming, reader, from, observer),
     }
 }
 

@@ -134,7 +134,7 @@ impl<R: Rule> LinearEpochs<'_, R> {
     fn into_scorer(self, best: Option<Snapshot>, rows: &Matrix) -> Scorer {
         match best {
             Some(Snapshot::Weights(weights)) => Scorer::Linear(weights),
-            None if self.learner.journal().is_none() => Scorer::Linear(self.learner.into_result()),
+            None if self.learner.journal().is_none() => Scorer::Linear(self.learner.result()),
             Some(votes) => self.scorer(&votes, rows),
             None => self.scorer(&self.snapshot(), rows),
         }

@@ -99,6 +99,16 @@ pub enum Purpose<'a> {
     Training,
     /// Learning to predict numbers: every label must be one.
     TrainingOnTargets,
+    /// Learning that goes on from a model: features are the model's and, where names or indices can be new,
+    /// those that are added; so are labels.
+    Continuing {
+        /// The labels so far, in the order in which they occurred; `None` for numbers to predict.
+        labels: Option<&'a Labels>,
+        /// The model's features.
+        schema: &'a Schema,
+        /// How many there are.
+        features: usize,
+    },
     /// Measuring a model of regression: features are the model's, and every row has a label that is a number,
     /// seen in training or not.
     EvaluationOnTargets {
@@ -130,8 +140,8 @@ pub enum Purpose<'a> {
 impl Purpose<'_> {
     fn labelling(&self) -> Labelling {
         match self {
-            Purpose::Training => Labelling::Open,
-            Purpose::TrainingOnTargets | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
+            Purpose::Training | Purpose::Continuing { labels: Some(_), .. } => Labelling::Open,
+            Purpose::TrainingOnTargets | Purpose::Continuing { labels: None, .. } | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
             Purpose::Evaluation { labels, .. } => Labelling::Fixed(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
@@ -142,6 +152,7 @@ impl Purpose<'_> {
             Purpose::Training | Purpose::TrainingOnTargets => None,
             Purpose::Evaluation { schema, features, .. }
             | Purpose::EvaluationOnTargets { schema, features }
+            | Purpose::Continuing { schema, features, .. }
             | Purpose::Prediction { schema, features, .. } => Some((schema, *features)),
         }
     }
@@ -259,7 +270,7 @@ impl Reader {
         check_options(&name, format, options, purpose)?;
         let has_header = format == Format::Text && text::names_columns(first_line(start));
         let mut reader = Self::unset(source, name, options);
-        if let Purpose::Evaluation { labels, .. } = purpose {
+        if let Purpose::Evaluation { labels, .. } | Purpose::Continuing { labels: Some(labels), .. } = purpose {
             reader.numbering.labels = (*labels).clone();
         }
         match format {
@@ -332,6 +343,8 @@ impl Reader {
     fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {
         let (schema, known_features) = indexed(options, purpose);
         let Schema::Indexed { base } = schema else { return };
+        let is_open = matches!(purpose, Purpose::Continuing { .. });
+        let known_features = known_features.filter(|_| !is_open);
         self.schema = schema;
         self.input.parser = Arc::new(Svmlight {
             base,
@@ -343,6 +356,13 @@ impl Reader {
 
     fn set_vw(&mut self, options: &Options, purpose: &Purpose<'_>, access: Access) {
         let features = match (purpose.schema(), options.hash_bits) {
+            (Some((Schema::Named(dictionary), _)), _) if matches!(purpose, Purpose::Continuing { .. }) => {
+                let names = Dictionary::clone(dictionary);
+                self.numbering.new_names = Some(NewNames { names, ..NewNames::default() });
+                self.input.parser =
+                    Arc::new(Vw { features: Features::Grow, labelling: purpose.labelling() });
+                return;
+            }
             (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
             (_, None) if access == Access::Stream => Features::Hashed { bits: STREAM_HASH_BITS },
@@ -466,6 +486,11 @@ impl Reader {
         access: Access,
         table: Option<&Arc<TableSchema>>,
     ) -> Result<Bag> {
+        if let Purpose::Continuing { schema: Schema::Text(schema), .. } = purpose
+            && schema.recipe().needs_all_documents().is_none()
+        {
+            return Ok(self.growing_bag(schema, table));
+        }
         if let Some((Schema::Text(schema), _)) = purpose.schema() {
             self.schema = Schema::Text(schema.clone());
             return Ok(Bag::of(schema));
@@ -513,6 +538,33 @@ impl Reader {
         self.documents =
             Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
         Ok(Bag { recipe: Arc::new(recipe), terms, first, weighed: !counts })
+    }
+
+    /// The same for documents that go on from a model's: new terms are added to its own.
+    fn growing_bag(&mut self, known: &Arc<TextSchema>, table: Option<&Arc<TableSchema>>) -> Bag {
+        let first = known.table().map_or(0, |table| table.features() as u32);
+        let recipe = known.recipe().clone();
+        let (bits, names) = match known.vocabulary() {
+            Vocabulary::Named(names) => (None, Some(names.clone())),
+            Vocabulary::Hashed { bits, names } => {
+                (Some(*bits), names.as_ref().map(|names| names.dictionary().clone()))
+            }
+        };
+        let keep_names = bits.is_some() && names.is_some();
+        self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
+        self.numbering.new_names = names.map(|names| NewNames {
+            names,
+            first,
+            aside: bits.is_some(),
+            provisional: false,
+        });
+        let table = known.table().or(table).cloned();
+        self.documents = Some(Documents { recipe: recipe.clone(), table, bits, keep_names, counts: false });
+        let terms = match bits {
+            None => Terms::Grow,
+            Some(bits) => Terms::Hashed { bits, names: keep_names },
+        };
+        Bag { recipe: Arc::new(recipe), terms, first, weighed: true }
     }
 
     /// Whether what is read are documents, alone or beside the columns of a table.

@@ -5,6 +5,7 @@ use super::classes::{Classes, check_size, effective_weights, listed, scheme, wei
 use super::describe_class_weight;
 use super::fit::{Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
+use super::resume::{Prior, stateless};
 use super::stream::{Learned, Streaming};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
@@ -14,8 +15,9 @@ use crate::data::{Dataset, Labels, Parts, Row};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Predictions};
 use crate::features::Schema;
-use crate::model::{About, Calibration, Model, Scorer};
+use crate::model::{About, Calibration, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
+use crate::online::StreamCounts;
 use crate::read::Reader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -48,7 +50,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
     };
     let probabilities = Some(posteriors(scheme));
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
+        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities, state: None },
         learner: bayes.clone().into(),
         scheme,
         termination: Termination::Counted,
@@ -152,14 +154,27 @@ impl Streaming for CountedStream<'_> {
         self.stream.learn(row, class, weight).map_err(negative)
     }
 
-    fn tally(&self) -> (u64, u64, u64) {
+    fn resume(&mut self, prior: &mut Prior<'_>) -> Result<()> {
+        refuse_other_likelihood(prior.model, self.bayes)?;
+        let kind = (self.bayes.likelihood, self.stream.counts().vocabulary());
+        let (counts, sums) = take_counts(prior, kind)?;
+        self.stream.resume(counts, sums, (prior.counts.rows, prior.counts.wrong));
+        Ok(())
+    }
+
+    fn counts(&self) -> StreamCounts {
         let (rows, wrong) = self.stream.tally();
-        (rows, wrong, wrong)
+        StreamCounts { rows, wrong, mistakes: wrong, updates: 0 }
     }
 
     fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
-        let (_, wrong) = self.stream.tally();
-        let counts = self.stream.into_counts().arranged(&classes.order, features);
+        let mut state = State::new(StateKind::Stream);
+        let (totals, all, met) = self.stream.sums();
+        put_counts(&mut state, self.stream.counts());
+        state.put("totals", totals.to_vec());
+        state.put("all", all.to_vec());
+        state.put_count("features_counted", met as u64);
+        let counts = self.stream.counts().clone().arranged(&classes.order, features);
         let scheme = scheme(classes.labels.len(), &self.bayes.shared);
         let priors = log_priors(&self.bayes.priors, &classes.labels, &counts)?;
         Ok(Learned {
@@ -167,10 +182,63 @@ impl Streaming for CountedStream<'_> {
             probabilities: Some(posteriors(scheme)),
             scheme,
             settings: describe(self.bayes, scheme),
-            mistakes: wrong,
-            updates: 0,
+            state,
         })
     }
+}
+
+/// Puts in what counting needs to go on.
+fn put_counts(state: &mut State, counts: &Counts) {
+    state.put("cells", counts.to_sums());
+    state.put("class_rows", counts.rows().to_vec());
+}
+
+/// What a row counts for depends on the likelihood: presence, or values.
+fn refuse_other_likelihood(model: &Model, bayes: &NaiveBayes) -> Result<()> {
+    let counts_presence = matches!(model.scorer.behind_map(), Scorer::Presence(_));
+    if counts_presence == (bayes.likelihood == Likelihood::Bernoulli) {
+        return Ok(());
+    }
+    let what = format!("the model has counts for another likelihood than {}", bayes.likelihood.name());
+    Err(Error::usage(what).hint("leave out `likelihood`, or `from`"))
+}
+
+/// The sums of a stream's counts: of each class, of each feature, and how many features there are.
+type Sums = (Vec<f64>, Vec<f64>, usize);
+
+/// The counts of a model, with classes in the order in which they occurred, and their sums.
+fn take_counts(prior: &mut Prior<'_>, kind: (Likelihood, Vocabulary)) -> Result<(Counts, Sums)> {
+    let Some(state) = prior.state.as_mut() else {
+        let why = "Bayes' rule goes on from the counts that its weights are computed from";
+        return Err(stateless(why, "train again on all rows, and keep the state"));
+    };
+    let counts = take_cells(state, prior.ranks.len(), kind)?;
+    let features = counts.features();
+    if features > prior.model.scorer.weights().map_or(0, Weights::features) {
+        return Err(damaged("it has counts of more features than the model has"));
+    }
+    if state.kind() != StateKind::Stream {
+        let sums = counts.sums();
+        return Ok((counts, sums));
+    }
+    let (totals, all) = (state.take("totals", prior.ranks.len())?, state.take("all", features)?);
+    let met = state.take_count("features_counted")?;
+    if met > features as u64 {
+        return Err(damaged("it has counted more features than there are"));
+    }
+    Ok((counts, (totals, all, met as usize)))
+}
+
+/// The counts of a state, for so many classes.
+fn take_cells(state: &mut State, classes: usize, kind: (Likelihood, Vocabulary)) -> Result<Counts> {
+    let (cells, rows) = (state.take_all::<f64>("cells")?, state.take::<f64>("class_rows", classes)?);
+    if cells.len() % classes.max(1) != 0 {
+        return Err(damaged("its counts are not as many for every class"));
+    }
+    if cells.iter().chain(&rows).any(|n| *n < 0.0) {
+        return Err(damaged("a count is negative"));
+    }
+    Ok(Counts::from_sums(kind, cells, rows))
 }
 
 /// What cannot work, whatever the rows.

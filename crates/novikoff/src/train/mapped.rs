@@ -1,6 +1,7 @@
 //! Learning from rows of features that are made of features, and models that make them.
 
 use super::classes::{Classes, check_size};
+use super::resume::Prior;
 use super::stream::{Learned, Streaming};
 use super::{Fit, Learner, train_as_given};
 use crate::control::Observer;
@@ -8,6 +9,7 @@ use crate::data::{Dataset, Row};
 use crate::error::Result;
 use crate::features::map::{Entries, Map, Mapper};
 use crate::model::{Mapped, Model, Scorer, Weights};
+use crate::online::StreamCounts;
 use serde_json::json;
 
 pub(super) fn train_mapped(
@@ -61,6 +63,11 @@ impl<L: Streaming> Streaming for MappedStream<L> {
         self.learner.add_class(label)
     }
 
+    fn resume(&mut self, prior: &mut Prior<'_>) -> Result<()> {
+        self.mapper.grow(prior.model.features())?;
+        self.learner.resume(prior)
+    }
+
     fn reserve(&mut self, features: usize, classes: usize) {
         if self.trouble.is_ok() {
             self.trouble =
@@ -81,8 +88,8 @@ impl<L: Streaming> Streaming for MappedStream<L> {
         self.learner.learn(mapped, class, weight)
     }
 
-    fn tally(&self) -> (u64, u64, u64) {
-        self.learner.tally()
+    fn counts(&self) -> StreamCounts {
+        self.learner.counts()
     }
 
     fn finish(mut self, classes: &Classes, features: usize) -> Result<Learned> {

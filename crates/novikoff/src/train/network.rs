@@ -199,7 +199,7 @@ fn finish(
     let probabilities = (settings.loss == LossName::Logistic).then_some(likely);
     let labels = classes.map_or_else(Labels::default, |classes| classes.labels);
     Ok(Fit {
-        model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities },
+        model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities, state: None },
         learner: settings.clone().into(),
         scheme,
         termination,

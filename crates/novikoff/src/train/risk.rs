@@ -152,7 +152,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
     };
     let probabilities = probabilities(library_loss, goal.scheme);
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
-    let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
+    let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities, state: None };
     if model.task() == Predicts::Regression
         && let Evaluation::Numbers(measured) = evaluate::evaluate(&model, data)?
     {

@@ -178,7 +178,7 @@ pub(super) fn train_run<R: Rule>(
     };
     let schema = data.schema.clone();
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None },
+        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None, state: None },
         learner: learner.clone(),
         scheme,
         termination,

@@ -36,7 +36,7 @@ pub use learner::{
 };
 pub use mistakes::{Promise, Theorem};
 pub use online::Online;
-pub use resume::Continued;
+pub use resume::{Continued, Resumed};
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use task::InferredTask;
 pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
@@ -77,6 +77,47 @@ pub fn train(
     learner: &Learner,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    train_all(data, validation, (learner, None), observer)
+}
+
+/// The same, going on from a model.
+///
+/// Learners that minimise a loss start from its weights: the minimum is the same, and found in fewer steps.
+/// Learners with epochs go on exactly if the rows and settings are those of the model, which has its state:
+/// `epochs` counts from the first one. Over other rows they start from the model's weights. Naive Bayes counts
+/// on. Except for those that minimise a loss, the rows must have been read with
+/// [`Purpose::Continuing`](crate::read::Purpose).
+///
+/// ```
+/// use novikoff::{Perceptron, data::generate::Recipe};
+///
+/// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
+/// let two = Perceptron::averaged().epochs(2).fit(&data)?;
+/// let five = Perceptron::averaged().epochs(5).fit_from(&data, &two.model)?;
+/// assert_eq!(five.model, Perceptron::averaged().epochs(5).fit(&data)?.model);
+/// # Ok::<(), novikoff::Error>(())
+/// ```
+pub fn train_from(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    learner: &Learner,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    resume::refuse_other_kinds(model, learner)?;
+    if !matches!(learner, Learner::Risk(_)) {
+        resume::refuse_other_numbering(model, &data.schema)?;
+    }
+    train_all(data, validation, (learner, Some(model)), observer)
+}
+
+fn train_all(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    from: From<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let (learner, _) = from;
     data.validate()?;
     if let Some(validation) = validation {
         validation.validate()?;
@@ -84,19 +125,19 @@ pub fn train(
     }
     check_task(data, learner)?;
     check_memory(data, learner)?;
-    train_on(data, validation, learner, observer)
+    train_on(data, validation, from, observer)
 }
 
 /// Trains on rows that have been checked, or on some of them.
 fn train_on(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner.shared().map {
-        Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
-        None => train_as_given(data, validation, learner, observer),
+    match from.0.shared().map {
+        Some(map) => mapped::train_mapped(map, data, validation, from, observer),
+        None => train_as_given(data, validation, from, observer),
     }
 }
 
@@ -123,10 +164,11 @@ fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
 fn train_as_given(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let mut fit = train_uncalibrated(data, validation, learner, observer)?;
+    let (learner, _) = from;
+    let mut fit = train_uncalibrated(data, validation, from, observer)?;
     if let (Some(method), false) = (learner.shared().calibrate, fit.termination == Termination::Interrupted) {
         fit.model.probabilities = Some(calibrated(method, data, learner, &fit.model)?);
     }
@@ -156,7 +198,7 @@ fn calibrated(
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), shared.seed)?;
     let quiet = untraced(learner);
-    let fit = |part: &Dataset| Ok(train_uncalibrated(part, None, &quiet, &mut Unwatched)?.model.scorer);
+    let fit = |part: &Dataset| Ok(train_uncalibrated(part, None, (&quiet, None), &mut Unwatched)?.model.scorer);
     let scores = evaluate::cross_fit(data, &folds, fit)?;
     let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
     evaluate::calibrate(method, &scores, model.scorer.outputs(), &ranked, &weights)
@@ -173,17 +215,17 @@ fn untraced(learner: &Learner) -> Learner {
 fn train_uncalibrated(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner {
+    match from.0 {
         Learner::Perceptron(perceptron) => {
             let rule = perceptron_rule(perceptron)?;
-            run::train_run(rule, &perceptron.into(), learner, (data, validation), observer)
+            run::train_run(rule, &perceptron.into(), from, (data, validation), observer)
         }
         Learner::PassiveAggressive(aggressive) => {
             let rule = passive_aggressive_rule(aggressive)?;
-            run::train_run(rule, &aggressive.into(), learner, (data, validation), observer)
+            run::train_run(rule, &aggressive.into(), from, (data, validation), observer)
         }
         Learner::Risk(risk) => match risk.criterion.loss() {
             Some(loss) => risk::train_risk(loss, risk, data, validation, observer),

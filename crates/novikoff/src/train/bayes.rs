@@ -57,6 +57,7 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
         train_error: Some(train_error),
         validation,
         details: Details::Counts,
+        resumed: None,
     })
 }
 

@@ -136,7 +136,7 @@ pub(super) fn class_weights(data: &Dataset, labels: &Labels, shared: &Shared) ->
 }
 
 pub(super) fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> Result<()> {
-    for (name, weight) in given {
+    for (name, _) in given {
         if labels.find(name).is_none() {
             let error = Error::usage(format!("there is no label {name:?} to weigh"));
             return Err(error.hint(format!("the labels are {}", listed(labels))));

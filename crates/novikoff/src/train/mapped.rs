@@ -3,7 +3,7 @@
 use super::classes::{Classes, check_size};
 use super::resume::Prior;
 use super::stream::{Learned, Streaming};
-use super::{Fit, Learner, train_as_given};
+use super::{Fit, train_as_given};
 use crate::control::Observer;
 use crate::data::{Dataset, Row};
 use crate::error::Result;
@@ -16,20 +16,21 @@ pub(super) fn train_mapped(
     map: Map,
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: super::From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let mapper = Mapper::new(map, data.rows.columns())?;
+    let known = from.1.map_or(0, Model::features);
+    let mapper = Mapper::new(map, data.rows.columns().max(known))?;
     let mapped = data.mapped(&mapper)?;
     let held_out = validation.map(|held_out| held_out.mapped(&mapper)).transpose()?;
-    let mut fit = train_as_given(&mapped, held_out.as_ref(), learner, observer)?;
+    let mut fit = train_as_given(&mapped, held_out.as_ref(), from, observer)?;
     put_before(mapper, &mut fit.model, data);
     Ok(fit)
 }
 
 /// Makes a model of mapped rows one of the rows as they were read.
 fn put_before(mapper: Mapper, model: &mut Model, data: &Dataset) {
-    model.about.features = data.rows.columns() as u64;
+    model.about.features = mapper.columns() as u64;
     model.about.data_hash = data.fingerprint();
     model.about.settings.insert("map".to_owned(), json!(mapper.map().to_string()));
     model.schema = data.schema.clone();

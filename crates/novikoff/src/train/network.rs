@@ -206,6 +206,7 @@ fn finish(
         train_error,
         validation,
         details: Details::Network(history),
+        resumed: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::classes::{Classes, check_class_weights, check_size, check_weights_given, given_weight};
 use super::geometry::overflow;
-use super::learner::{ClassWeight, Learner, PassiveAggressive, Perceptron, Shared};
+use super::learner::{ClassWeight, Learner, PassiveAggressive, Perceptron};
 use super::resume::{Prior, put_linear, put_stream, recall};
 use super::run::{Corrections, passive_aggressive_rule, perceptron_rule, refuse_for_streams};
 use super::stream::{linear_parts, refuse_balanced, refuse_one_vs_rest};

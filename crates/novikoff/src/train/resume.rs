@@ -1,8 +1,12 @@
 //! Going on from a model: what it was, and what its state says.
 
+mod epochs;
 mod linear;
 mod recall;
 
+pub(super) use epochs::{
+    EpochsPrior, Training, put_history, put_journal, refuse_other_numbering, take_journal,
+};
 pub(super) use linear::{Sources, put_linear, take_linear};
 pub(super) use recall::recall;
 
@@ -26,6 +30,17 @@ pub enum Continued {
     FromWeights,
 }
 
+/// How a fit went on from a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// Whether it went on exactly.
+    pub continued: Continued,
+    /// Rows of the stream, or epochs, that the model had learned from already.
+    pub before: u64,
+    /// Whether the validation rows were others, so that the best epoch was looked for anew.
+    pub forgot_validation: bool,
+}
+
 /// A model that learning on a stream goes on from.
 pub(super) struct Prior<'a> {
     pub(super) model: &'a Model,
@@ -46,6 +61,9 @@ impl<'a> Prior<'a> {
         refuse_other_kinds(model, learner)?;
         let mut state = model.state.clone();
         let ranks = ranks(model, state.as_mut())?;
+        if let Some(state) = state.as_mut().filter(|state| state.kind() == StateKind::Epochs) {
+            forget_epochs(state);
+        }
         if model.about.learner != learner.name() {
             state = None;
         }
@@ -82,13 +100,6 @@ impl<'a> Prior<'a> {
     /// The labels, in the order in which they occurred.
     pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
         self.ranks.iter().map(|&rank| self.model.labels.names()[rank as usize].as_str())
-    }
-
-    /// By the model's classes, the number that each has in the order in which they occurred.
-    pub(super) fn order(&self) -> Vec<u32> {
-        let mut order = vec![0; self.ranks.len()];
-        self.ranks.iter().zip(0..).for_each(|(&rank, number)| order[rank as usize] = number);
-        order
     }
 
     /// What the new model says of the one that it was started from.
@@ -185,6 +196,34 @@ pub(super) fn put_stream(
     }
 }
 
+/// Takes out what is known of a stream besides its learner: by the model's classes, the number that each has
+/// in the order in which they occurred.
+pub(super) fn forget_stream(model: &Model, state: &mut State) -> Result<Vec<u32>> {
+    let ranks = ranks(model, Some(state))?;
+    take_counts(state)?;
+    take_features(state, model)?;
+    take_fingerprint(state)?;
+    let mut order = vec![0; ranks.len()];
+    ranks.iter().zip(0..).for_each(|(&rank, number)| order[rank as usize] = number);
+    Ok(order)
+}
+
+/// Takes out what is known of epochs, which a stream has none of.
+fn forget_epochs(state: &mut State) {
+    for name in ["data_hash", "validation_hash"] {
+        state.take_text(name);
+    }
+    for name in ["from_zero", "best_epoch"] {
+        let _ = state.take_count(name);
+    }
+    for name in ["epoch_error", "epoch_validation", "best_error", "own_features"] {
+        let _ = state.take_all::<f64>(name);
+    }
+    for name in ["epoch_mistakes", "epoch_updates", "partial"] {
+        let _ = state.take_all::<u64>(name);
+    }
+}
+
 /// What cannot be made of a model, whatever the rows.
 pub(super) fn refuse_other_kinds(model: &Model, learner: &Learner) -> Result<()> {
     let (own, asked) = (model.task(), learner.predicts_numbers());
@@ -221,6 +260,13 @@ pub(super) fn refuse_other_kinds(model: &Model, learner: &Learner) -> Result<()>
 pub(super) fn other_scorer(model: &Model, learner: &Learner) -> Error {
     let what = format!("{} cannot go on from a model of {}", learner.name(), model.about.learner);
     Error::usage(what).hint("name no learner: then it is the model's own; or leave out `from`")
+}
+
+/// The error of an average without what it is computed from.
+pub(super) fn averageless() -> Error {
+    let why = "an average goes on from the sums that it is computed from";
+    let hint = "use `learner = perceptron` or passive-aggressive, which go on from weights alone";
+    stateless(why, hint)
 }
 
 /// The error of a model without its state.

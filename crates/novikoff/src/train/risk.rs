@@ -166,6 +166,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
         train_error,
         validation,
         details: Details::Risk(Box::new(risk)),
+        resumed: None,
     })
 }
 

@@ -3,7 +3,11 @@
 use super::classes::{Classes, check_size, effective_weights, scheme, weightless};
 use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
-use super::mistakes::account;
+use super::mistakes::{Start, account};
+use super::resume::{
+    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, origin, other_scorer, put_history,
+    put_journal, put_linear, take_journal, take_linear,
+};
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
@@ -12,10 +16,13 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::Kernel;
-use crate::model::{About, Model, Scorer};
+use crate::model::{About, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
-use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows};
+use crate::online::{
+    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Trained,
+    TrainingRows, arranged,
+};
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -137,7 +144,7 @@ pub(super) fn refuse_for_streams(perceptron: &Perceptron) -> Result<()> {
 pub(super) fn train_run<R: Rule>(
     rule: R,
     corrections: &Corrections,
-    learner: &Learner,
+    (learner, from): (&Learner, Option<&Model>),
     (data, validation): (&Dataset, Option<&Dataset>),
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
@@ -156,36 +163,178 @@ pub(super) fn train_run<R: Rule>(
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let held_out = HeldOut::new(validation, Some(&classes))?;
-    let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
-    let account = account(&mut trained, batch, scheme, corrections, learner)?;
+    let settings = corrections.describe(learner, scheme);
+    let data_hash = data.fingerprint();
+    let training = Training {
+        data,
+        data_hash: &data_hash,
+        validation_hash: validation.map(Dataset::fingerprint),
+        labels: &classes.labels,
+        learner: learner.name(),
+        settings: &settings,
+        seed: shared.seed,
+        epochs: corrections.epochs.most,
+    };
+    let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let resumed = prior.as_ref().map(EpochsPrior::resumed);
+    let origin = match (from, resumed) {
+        (Some(model), Some(resumed)) => origin(model, resumed.continued)?,
+        _ => BTreeMap::new(),
+    };
+    let from_zero = prior.as_ref().is_none_or(|prior| prior.from_zero);
+    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), batch)?;
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, (batch, held_out.as_ref()), observer)?;
+    let start = if from_zero { Start::Zero } else { Start::Model };
+    let account = account(&mut trained, batch, scheme, (corrections, start), learner)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
-    let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
+    let mut state = State::new(StateKind::Epochs);
+    put_history(&mut state, (&trained.trace, &trained.resumption), &training, from_zero);
+    let Trained { scorer, termination, trace, epoch, mistakes, updates, resumption, .. } = trained;
+    match resumption.learner {
+        LearnerState::Linear(linear) => put_linear(&mut state, linear),
+        journal => put_journal(&mut state, &journal),
+    }
     let history = History { epochs: trace, best: epoch, mistakes, updates };
     // The error of the model returned is the least of all epochs.
     let validation =
         held_out.zip(history.validation_error()).map(|(held_out, error)| held_out.of_error(error));
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
+    results.extend(origin);
+    let features = scorer.weights().map_or(0, Weights::features).max(data.rows.columns());
     let about = About {
         learner: learner.name().to_owned(),
-        settings: corrections.describe(learner, scheme),
+        settings,
         seed: shared.seed,
-        features: data.rows.columns() as u64,
+        features: features as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash,
         results,
     };
-    let schema = data.schema.clone();
+    let (schema, state) = (data.schema.clone(), Some(state));
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None, state: None },
+        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None, state },
         learner: learner.clone(),
         scheme,
         termination,
         train_error,
         validation,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
+        resumed,
     })
+}
+
+/// Where a run begins: with zero, or where the model ended.
+enum Beginning {
+    Linear(LinearBegin),
+    Kernel(KernelBegin),
+}
+
+fn begin<R: Rule>(
+    plan: &Plan<R>,
+    corrections: &Corrections,
+    (learner, training): (&Learner, &Training<'_>),
+    from: Option<(&Model, EpochsPrior)>,
+    batch: TrainingRows<'_>,
+) -> Result<Beginning> {
+    let is_linear = corrections.kernel == Kernel::Linear;
+    let Some((model, mut prior)) = from else {
+        return Ok(match is_linear {
+            true => Beginning::Linear(LinearBegin::default()),
+            false => Beginning::Kernel(KernelBegin::default()),
+        });
+    };
+    if !is_linear || corrections.returned == Hypothesis::Votes {
+        return begin_with_journal(plan, is_linear, (model, prior), learner, batch.rows.rows());
+    }
+    let start = match prior.continued {
+        Continued::Exactly => {
+            let state = prior.state.as_mut().ok_or_else(|| damaged("it is empty"))?;
+            exact_start(model, state, learner, batch.rows.rows())?
+        }
+        Continued::FromWeights => {
+            let (weights, linear) = weights_to_start_from(model, &mut prior, corrections, learner)?;
+            let from = (&model.labels, weights.outputs());
+            let sources = Sources::new(from, (training.labels, plan.scheme), R::JOINT_SHARE);
+            let apply = |weights: Weights| sources.apply(&weights, batch.rows.columns());
+            let linear = LinearState { delayed: linear.delayed.map(apply), last: None, own: None, ..linear };
+            LinearStart::Weights(apply(weights), linear)
+        }
+    };
+    if let Some(state) = prior.state {
+        state.finish()?;
+    }
+    let best = prior.begin.map(|()| model.scorer.behind_map().clone());
+    Ok(Beginning::Linear(LinearBegin { epochs: best, learner: Some(start) }))
+}
+
+/// The last weights of a run over the same rows.
+fn exact_start(model: &Model, state: &mut State, learner: &Learner, rows: usize) -> Result<LinearStart> {
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+    let mut linear = take_linear(state, weights)?;
+    if linear.own.as_ref().is_some_and(|own| own.len() != rows * weights.outputs()) {
+        return Err(damaged("its rows' own features are not as many as its rows"));
+    }
+    let last = linear.last.take().unwrap_or_else(|| weights.clone());
+    Ok(LinearStart::Weights(last, linear))
+}
+
+/// The last weights of a model over other rows, with its own classes.
+fn weights_to_start_from(
+    model: &Model,
+    prior: &mut EpochsPrior,
+    corrections: &Corrections,
+    learner: &Learner,
+) -> Result<(Weights, LinearState)> {
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+    let Some(state) = prior.state.as_mut() else {
+        if corrections.returned == Hypothesis::Average && model.about.learner == learner.name() {
+            return Err(averageless());
+        }
+        return Ok((weights.clone(), LinearState::default()));
+    };
+    let order = if state.kind() == StateKind::Stream { Some(forget_stream(model, state)?) } else { None };
+    let mut linear = take_linear(state, weights)?;
+    linear.own = None;
+    if let Some(order) = order {
+        // A stream's classes are in the order in which they occurred.
+        linear.last = linear.last.map(|weights| arranged(weights, &order));
+        linear.delayed = linear.delayed.map(|weights| arranged(weights, &order));
+    }
+    Ok((linear.last.take().unwrap_or_else(|| weights.clone()), linear))
+}
+
+/// Votes and kernels go on from the mistakes, whose rows must be at hand.
+fn begin_with_journal<R: Rule>(
+    plan: &Plan<R>,
+    is_linear: bool,
+    (model, mut prior): (&Model, EpochsPrior),
+    learner: &Learner,
+    rows: usize,
+) -> Result<Beginning> {
+    let Some(state) = prior.state.as_mut().filter(|_| prior.continued == Continued::Exactly) else {
+        let what = format!("{} goes on from the rows of its mistakes, and these are other rows, or settings", learner.name());
+        return Err(Error::usage(what).hint(
+            "train on all rows at once, or use `learner = averaged` without a kernel, which goes on from weights",
+        ));
+    };
+    let (mistakes, rounds, comparisons) = take_journal(state, (rows, plan.scheme.outputs(plan.classes)))?;
+    if let Some(state) = prior.state.take() {
+        state.finish()?;
+    }
+    let scorer = model.scorer.behind_map();
+    if is_linear {
+        let epochs = prior.begin.map(|()| scorer.clone());
+        return Ok(Beginning::Linear(LinearBegin { epochs, learner: Some(LinearStart::Journal(mistakes, rounds)) }));
+    }
+    let best = match (scorer, prior.best_rounds) {
+        (Scorer::Voted(voted), _) => (voted.mistakes.len(), voted.rounds),
+        (_, Some(rounds)) => (mistakes.iter().take_while(|mistake| mistake.round < rounds).count(), rounds),
+        (_, None) => (mistakes.len(), rounds),
+    };
+    let epochs = prior.begin.map(|()| best);
+    Ok(Beginning::Kernel(KernelBegin { epochs, mistakes, rounds, comparisons }))
 }
 
 fn plan<R>(rule: R, corrections: &Corrections, scheme: Scheme, classes: usize, seed: u64) -> Plan<R> {
@@ -208,15 +357,18 @@ fn epochs<R: Rule>(
     plan: &Plan<R>,
     corrections: &Corrections,
     data: &Dataset,
-    batch: TrainingRows<'_>,
-    held_out: Option<&HeldOut<'_>>,
+    begin: Beginning,
+    (batch, held_out): (TrainingRows<'_>, Option<&HeldOut<'_>>),
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
     let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
-    if corrections.kernel == Kernel::Linear {
-        return Ok((online::train(plan, batch, validate, observer), None));
-    }
+    let begin = match begin {
+        Beginning::Linear(begin) => {
+            return Ok((online::train_from(plan, batch, begin, validate, observer), None));
+        }
+        Beginning::Kernel(begin) => begin,
+    };
     if corrections.own_feature.is_some() {
         let error = Error::usage("a feature of each row's own is for weights of features");
         return Err(
@@ -224,7 +376,8 @@ fn epochs<R: Rule>(
         );
     }
     kernel::check(data, corrections.kernel)?;
-    let (trained, comparisons) = online::train_kernel(plan, corrections.kernel, batch, validate, observer);
+    let (trained, comparisons) =
+        online::train_kernel_from(plan, corrections.kernel, batch, begin, validate, observer);
     Ok((trained, Some(comparisons)))
 }
 

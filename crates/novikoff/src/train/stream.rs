@@ -5,7 +5,7 @@ use super::fit::{Details, Fit, StreamDetails};
 use super::geometry::overflow;
 use super::learner::{ClassWeight, Learner, LearnerName, Shared};
 use super::resume::{
-    Prior, other_scorer, put_linear, put_stream, stateless, take_linear,
+    Prior, Resumed, averageless, other_scorer, put_linear, put_stream, take_linear,
 };
 use super::run::Corrections;
 use super::task::refuse_targets_of_stream;
@@ -128,9 +128,7 @@ pub(super) fn linear_parts(
     let averages = |learner: &str| learner == LearnerName::Averaged.name();
     let Some(state) = prior.state.as_mut() else {
         if averages(&prior.model.about.learner) && returned == Hypothesis::Average {
-            let why = "an average goes on from the sums that it is computed from";
-            let hint = "use `learner = perceptron` or passive-aggressive, which go on from weights alone";
-            return Err(stateless(why, hint));
+            return Err(averageless());
         }
         return Ok((in_order, LinearState::default()));
     };
@@ -198,6 +196,7 @@ struct Pass<'a, S> {
     fingerprint: Option<Fingerprint>,
     /// What the model says of the one that it was started from.
     origin: BTreeMap<String, Value>,
+    resumed: Option<Resumed>,
     is_weightless: bool,
     /// The number of rows at which the observer is told of progress next.
     next_report: u64,
@@ -214,6 +213,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
             checked_weights: 0,
             fingerprint: Some(Fingerprint::default()),
             origin: BTreeMap::new(),
+            resumed: None,
             is_weightless: true,
             next_report: 1,
         }
@@ -222,6 +222,8 @@ impl<'a, S: Streaming> Pass<'a, S> {
     /// Goes on from a model.
     fn resume(&mut self, mut prior: Prior<'_>) -> Result<()> {
         self.origin = prior.origin()?;
+        let (continued, before) = (prior.continued(), prior.counts.rows);
+        self.resumed = Some(Resumed { continued, before, forgot_validation: false });
         for label in prior.labels() {
             self.class_weights.push(given_weight(self.given, label));
             self.streaming.add_class(label)?;
@@ -325,6 +327,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
             train_error: None,
             validation: None,
             details: Details::Stream(Box::new(details)),
+            resumed: self.resumed,
         })
     }
 }

@@ -228,11 +228,11 @@ fn train_uncalibrated(
             run::train_run(rule, &aggressive.into(), from, (data, validation), observer)
         }
         Learner::Risk(risk) => match risk.criterion.loss() {
-            Some(loss) => risk::train_risk(loss, risk, data, validation, observer),
+            Some(loss) => risk::train_risk(loss, (risk, from.1), data, validation, observer),
             None => Err(custom_loss()),
         },
-        Learner::Bayes(bayes) => bayes::train_bayes(data, validation, bayes),
-        Learner::Network(network) => network::train_network(data, validation, network, observer),
+        Learner::Bayes(bayes) => bayes::train_bayes(data, validation, (bayes, from.1)),
+        Learner::Network(network) => network::train_network(data, validation, (network, from.1), observer),
     }
 }
 

@@ -9,17 +9,23 @@ use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::training::{self, Evidence};
 use crate::report::{Page, Section};
-use crate::settings::{depends_on_labels, learner, open, open_stream, training_options, usual_recipe};
+use crate::settings::{
+    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on, training_options,
+    usual_recipe,
+};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use novikoff::control::{Observer, Progress, Termination};
-use novikoff::data::Dataset;
+use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
-use novikoff::model::Task;
+use novikoff::features::Schema;
+use novikoff::model::{Model, Task};
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, InferredTask, Learner, train, train_online};
+use novikoff::train::{
+    Continued, Fit, InferredTask, Learner, train, train_from, train_online, train_online_from,
+};
 use novikoff::{Error, Result, model};
 use std::path::Path;
 use std::time::Instant;
@@ -27,13 +33,13 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
     arguments.pictures.check()?;
-    let learner = learner(arguments, Contents::Rows, arguments.task.unwrap_or(Task::Classes))?;
-    let usual = usual_recipe(&learner, arguments.online);
-    let options = training_options(&arguments.reading, &arguments.documents, usual)?;
+    let from = arguments.from.as_deref().map(model::load).transpose()?;
+    let learner = chosen(arguments, from.as_ref(), Contents::Rows, arguments.task)?;
+    let options = reading_options(arguments, from.as_ref(), &learner)?;
     let (mut outcome, mut rows) = if arguments.online {
-        (learn_online(arguments, &options, &learner)?, Rows::default())
+        (learn_online(arguments, &options, (&learner, from.as_ref()))?, Rows::default())
     } else {
-        learn_in_memory(arguments, &options, &learner)?
+        learn_in_memory(arguments, &options, (&learner, from.as_ref()))?
     };
     if let Some(path) = &arguments.trace {
         files::write(path, trace(&outcome.fit).as_bytes())?;
@@ -70,19 +76,76 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<S
         .write(&arguments.pictures)
 }
 
-fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Result<(Outcome, Rows)> {
+/// The learner for an input with these contents and labels: that of the model if learning goes on from one.
+fn chosen(
+    arguments: &Train,
+    from: Option<&Model>,
+    contents: Contents,
+    task: Option<Task>,
+) -> Result<Learner> {
+    match from {
+        Some(model) => learner_from(arguments, model, contents),
+        None => learner(arguments, contents, task.unwrap_or(Task::Classes)),
+    }
+}
+
+/// How to read. A loss is minimised over rows as they would be read without the model: then its certificate
+/// is about rows that can be read without it.
+fn reading_options(arguments: &Train, from: Option<&Model>, learner: &Learner) -> Result<Options> {
+    match (from, learner) {
+        (None, _) => {
+            let usual = usual_recipe(learner, arguments.online);
+            training_options(&arguments.reading, &arguments.documents, usual)
+        }
+        (Some(model), Learner::Risk(_)) => options_anew(arguments, model),
+        (Some(model), _) => options_on(arguments, model),
+    }
+}
+
+/// What the rows are for: to go on from a model, or to learn anew.
+fn purpose<'a>(learner: &Learner, from: Option<(&'a Model, &'a Labels)>) -> Purpose<'a> {
+    match from {
+        Some((model, labels)) if !matches!(learner, Learner::Risk(_)) => {
+            let labels = (model.task() == Task::Classes).then_some(labels);
+            Purpose::Continuing { labels, schema: &model.schema, features: model.features() }
+        }
+        _ if learner.predicts_numbers() => Purpose::TrainingOnTargets,
+        _ => Purpose::Training,
+    }
+}
+
+/// A certificate is about rows that can be read without the model.
+fn refuse_certificate_of_other_rows(arguments: &Train, fit: &Fit) -> Result<()> {
+    let is_of_weights = fit.resumed.is_some_and(|resumed| resumed.continued == Continued::FromWeights);
+    let is_numbered = matches!(fit.model.schema, Schema::Indexed { .. } | Schema::Hashed { .. });
+    if arguments.certificate.is_none() || fit.risk().is_some() || !is_of_weights || is_numbered {
+        return Ok(());
+    }
+    let what = "the rows were read with the features of the model, and a certificate is about rows that are \
+                read without it";
+    Err(Error::usage(what).hint("leave out --certificate, or --from"))
+}
+
+fn learn_in_memory(
+    arguments: &Train,
+    options: &Options,
+    (asked, from): (&Learner, Option<&Model>),
+) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
     let mut watch = Watch::telling(|progress| closing.note(progress));
     let input = Input::named(&arguments.data);
-    let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let reader = open(&input, options, &purpose, &arguments.documents)?;
+    let known = from.map(|model| (model, &model.labels));
+    let reader = open(&input, options, &purpose(asked, known), &arguments.documents)?;
     let contents = reader.contents();
     let (data, held_out) = read_and_hold_out(arguments, reader, &mut watch)?;
     warn(&input.name(), &data.report);
-    let inferred = infer_task(arguments, &data).map_err(|e| place(e, &input))?;
+    let inferred = match from {
+        Some(_) => None,
+        None => infer_task(arguments, &data).map_err(|e| place(e, &input))?,
+    };
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
-    let mut learner = learner(arguments, contents, task.unwrap_or(Task::Classes))?;
+    let mut learner = chosen(arguments, from, contents, task)?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
@@ -93,7 +156,13 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     };
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let fit = train(&data, validation.as_ref(), &learner, &mut watch).map_err(|e| place(e, &input))?;
+    let fit = match from {
+        Some(model) => train_from(&data, validation.as_ref(), &learner, model, &mut watch),
+        None => train(&data, validation.as_ref(), &learner, &mut watch),
+    };
+    let mut fit = fit.map_err(|e| place(e, &input))?;
+    refuse_certificate_of_other_rows(arguments, &fit)?;
+    leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
@@ -123,6 +192,13 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
         false => Rows::default(),
     };
     Ok((outcome, rows))
+}
+
+/// What only --from needs goes where it is not wanted.
+fn leave_out_state(arguments: &Train, fit: &mut Fit) {
+    if arguments.no_state {
+        fit.model.state = None;
+    }
 }
 
 /// An error of learning is one of the data: say of which.
@@ -187,7 +263,11 @@ pub fn of_another_file(options: &Options) -> Options {
     Options { labels: None, ..options.clone() }
 }
 
-fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Result<Outcome> {
+fn learn_online(
+    arguments: &Train,
+    options: &Options,
+    (learner, from): (&Learner, Option<&Model>),
+) -> Result<Outcome> {
     let started = Instant::now();
     let input = Input::named(&arguments.data);
     let mut doublings = Vec::new();
@@ -202,10 +282,16 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
             }
         }
     });
-    let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
-    let fit = train_online(reader, learner, &mut watch).map_err(|e| place(e, &input));
+    let labels = from.map_or(Ok(Labels::default()), Model::labels_by_appearance)?;
+    let purpose = purpose(learner, from.map(|model| (model, &labels)));
+    let reader = open_stream(&input, options, &purpose, &arguments.documents)?;
+    let fit = match from {
+        Some(model) => train_online_from(reader, learner, model, &mut watch),
+        None => train_online(reader, learner, &mut watch),
+    };
     watch.clear();
-    let fit = fit?;
+    let mut fit = fit.map_err(|e| place(e, &input))?;
+    leave_out_state(arguments, &mut fit);
     if let Some(path) = &arguments.output {
         files::save(&fit.model, path)?;
     }

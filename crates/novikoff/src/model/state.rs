@@ -122,6 +122,18 @@ impl State {
         self.numbers.contains_key(name)
     }
 
+    /// The names of everything in it.
+    pub fn names(&self) -> Vec<String> {
+        self.counts.keys().chain(self.texts.keys()).chain(self.numbers.keys()).cloned().collect()
+    }
+
+    /// Takes out whatever has this name.
+    pub fn remove(&mut self, name: &str) {
+        self.counts.remove(name);
+        self.texts.remove(name);
+        self.numbers.remove(name);
+    }
+
     /// Puts in a counter.
     pub fn put_count(&mut self, name: &str, count: u64) {
         self.counts.insert(name.to_owned(), count);

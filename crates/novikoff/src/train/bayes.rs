@@ -5,7 +5,7 @@ use super::classes::{Classes, check_size, effective_weights, listed, scheme, wei
 use super::describe_class_weight;
 use super::fit::{Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
-use super::resume::{Prior, stateless};
+use super::resume::{Continued, Prior, Resumed, known_labels, origin, stateless};
 use super::stream::{Learned, Streaming};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
@@ -25,12 +25,16 @@ use std::collections::BTreeMap;
 /// How far given priors may be from a sum of 1: who writes thirds writes few digits.
 const PRIORS_WITHIN: f64 = 1e-6;
 
-pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &NaiveBayes) -> Result<Fit> {
+pub(super) fn train_bayes(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    (bayes, from): (&NaiveBayes, Option<&Model>),
+) -> Result<Fit> {
     check(bayes)?;
-    let counted = Counted::new(data, bayes)?;
+    let counted = Counted::new(data, bayes, from)?;
     let held_out = HeldOut::new(validation, Some(&counted.classes))?;
     let scorer = counted.scorer(bayes.smoothing, bayes)?;
-    let Counted { classes, ranked, scheme, .. } = counted;
+    let Counted { classes, ranked, scheme, counts } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
     let validation = held_out.map(|held_out| held_out.measure(&scorer));
@@ -39,25 +43,42 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
         ("train_error".to_owned(), json!(train_error)),
     ]);
     results.extend(validation.iter().flat_map(Validation::results));
+    if let Some(model) = from {
+        results.extend(origin(model, Continued::FromWeights)?);
+    }
+    let mut state = State::new(StateKind::Counts);
+    put_counts(&mut state, &counts);
+    let resumed = from.map(|model| Resumed {
+        continued: Continued::Exactly,
+        before: model.about.rows,
+        forgot_validation: false,
+    });
     let about = About {
         learner: LearnerName::Bayes.name().to_owned(),
         settings: describe(bayes, scheme),
         seed: bayes.shared.seed,
-        features: data.rows.columns() as u64,
+        features: counts.features() as u64,
         rows: data.len() as u64,
         data_hash,
         results,
     };
     let probabilities = Some(posteriors(scheme));
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities, state: None },
+        model: Model {
+            about,
+            labels: classes.labels,
+            schema: data.schema.clone(),
+            scorer,
+            probabilities,
+            state: Some(state),
+        },
         learner: bayes.clone().into(),
         scheme,
         termination: Termination::Counted,
         train_error: Some(train_error),
         validation,
         details: Details::Counts,
-        resumed: None,
+        resumed,
     })
 }
 
@@ -69,7 +90,7 @@ pub(super) fn predict_held_out(
     place: &mut Place<'_, '_>,
     measure: &mut dyn FnMut(Predictions),
 ) -> Result<()> {
-    let counted = Counted::new(&parts.training, bayes)?;
+    let counted = Counted::new(&parts.training, bayes, None)?;
     let truths = counted.classes.rank_all(&parts.held_out.labels);
     let (count, probabilities) = (counted.classes.labels.len(), posteriors(counted.scheme));
     for &smoothing in smoothings {
@@ -95,17 +116,23 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(data: &Dataset, bayes: &NaiveBayes) -> Result<Self> {
+    fn new(data: &Dataset, bayes: &NaiveBayes, from: Option<&Model>) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
-        let classes = Classes::new(&data.names, &data.schema, &bayes.shared)?;
+        let classes = Classes::new(&known_labels(data, from), &data.schema, &bayes.shared)?;
         let count = classes.labels.len();
         check_size(data.rows.columns(), count)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = effective_weights(data, &ranked, &classes.labels, &bayes.shared)?;
         let kind = (bayes.likelihood, vocabulary(data.schema.is_hashed()));
-        let counts = Counts::of(kind, &data.rows, &ranked, &weights, count)
+        let mut counts = match from {
+            Some(model) => counts_before(model, bayes, kind, (&classes, data.rows.columns()))?,
+            None => Counts::new(kind.0, kind.1),
+        };
+        counts.reserve(data.rows.columns(), count);
+        counts
+            .add_all(&data.rows, &ranked, &weights)
             .map_err(|found| refused(found, &data.schema))?;
         if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
@@ -202,6 +229,37 @@ fn refuse_other_likelihood(model: &Model, bayes: &NaiveBayes) -> Result<()> {
     }
     let what = format!("the model has counts for another likelihood than {}", bayes.likelihood.name());
     Err(Error::usage(what).hint("leave out `likelihood`, or `from`"))
+}
+
+/// The counts of a model, for these classes and so many features.
+fn counts_before(
+    model: &Model,
+    bayes: &NaiveBayes,
+    kind: (Likelihood, Vocabulary),
+    (classes, features): (&Classes, usize),
+) -> Result<Counts> {
+    refuse_other_likelihood(model, bayes)?;
+    let learner = bayes.clone().into();
+    let prior = &mut Prior::new(model, &learner)?;
+    let (mut counts, _) = take_counts(prior, kind)?;
+    if let Some(state) = prior.state.take() {
+        state.finish()?;
+    }
+    let before = Labels::new(prior.labels());
+    counts.reserve(features, classes.labels.len());
+    let mut next = before.len() as u32;
+    let order: Vec<u32> = classes
+        .labels
+        .names()
+        .iter()
+        .map(|label| {
+            before.find(label).unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        })
+        .collect();
+    Ok(counts.arranged(&order, features))
 }
 
 /// The sums of a stream's counts: of each class, of each feature, and how many features there are.

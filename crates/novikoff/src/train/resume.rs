@@ -5,13 +5,13 @@ mod linear;
 mod recall;
 
 pub(super) use epochs::{
-    EpochsPrior, Training, put_history, put_journal, refuse_other_numbering, take_journal,
+    EpochsPrior, Training, put_history, put_journal, put_partial, refuse_other_numbering, take_journal,
 };
-pub(super) use linear::{Sources, put_linear, take_linear};
+pub(super) use linear::{Sources, feature_numbers, put_linear, take_linear};
 pub(super) use recall::recall;
 
 use super::learner::Learner;
-use crate::data::{Fingerprint, FingerprintState, Labels};
+use crate::data::{Dataset, Fingerprint, FingerprintState, Labels};
 use crate::error::{Error, Result};
 use crate::model::{self, Model, Scorer, State, StateKind, Task, damaged};
 use crate::online::StreamCounts;
@@ -194,6 +194,15 @@ pub(super) fn put_stream(
         state.put("hashed_subtrees", subtrees);
         state.put("hashed_waiting", waiting);
     }
+}
+
+/// The labels of rows and, behind them, those that only the model has.
+pub(super) fn known_labels(data: &Dataset, from: Option<&Model>) -> Labels {
+    let mut labels = data.names.clone();
+    for label in from.into_iter().flat_map(|model| model.labels.names()) {
+        labels.intern(label);
+    }
+    labels
 }
 
 /// Takes out what is known of a stream besides its learner: by the model's classes, the number that each has

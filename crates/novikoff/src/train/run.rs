@@ -5,8 +5,8 @@ use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::{Start, account};
 use super::resume::{
-    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, origin, other_scorer, put_history,
-    put_journal, put_linear, take_journal, take_linear,
+    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, origin, known_labels, other_scorer, put_history,
+    put_journal, put_linear, put_partial, take_journal, take_linear,
 };
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
@@ -20,7 +20,7 @@ use crate::model::{About, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
 use crate::online::{
-    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Trained,
+    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Resumption, Trained,
     TrainingRows, arranged,
 };
 use crate::penalty::Bias;
@@ -152,7 +152,7 @@ pub(super) fn train_run<R: Rule>(
         return Err(Error::input("there are no rows to learn from"));
     }
     let shared = learner.shared();
-    let classes = Classes::new(&data.names, &data.schema, shared)?;
+    let classes = Classes::new(&known_labels(data, from), &data.schema, shared)?;
     let scheme = scheme(classes.labels.len(), shared);
     check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
     let ranked = classes.rank_all(&data.labels);
@@ -189,7 +189,12 @@ pub(super) fn train_run<R: Rule>(
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let mut state = State::new(StateKind::Epochs);
-    put_history(&mut state, (&trained.trace, &trained.resumption), &training, from_zero);
+    let Resumption { partial, best, .. } = trained.resumption;
+    let done = trained.trace.len() - usize::from(partial.is_some());
+    put_history(&mut state, (&trained.trace[..done], best), &training, from_zero);
+    if let Some(partial) = partial {
+        put_partial(&mut state, partial);
+    }
     let Trained { scorer, termination, trace, epoch, mistakes, updates, resumption, .. } = trained;
     match resumption.learner {
         LearnerState::Linear(linear) => put_linear(&mut state, linear),

@@ -94,6 +94,7 @@ fn check(train: &Train) -> Result<()> {
     let given = [
         ("--test", train.test.is_some()),
         ("--output", train.output.is_some()),
+        ("--from", train.from.is_some()),
         ("--online", train.online),
         ("--validation", train.validation.is_some()),
         ("--certificate", train.certificate.is_some()),

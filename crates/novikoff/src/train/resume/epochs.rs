@@ -6,7 +6,7 @@ use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::model::{Mistake, Model, State, StateKind, damaged};
-use crate::online::{Begin, LearnerState, Resumption, Tally};
+use crate::online::{Begin, LearnerState, Tally};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -187,11 +187,10 @@ fn take_partial(state: &mut State, data_hash: &str, training: &Training<'_>) -> 
 /// Puts in what is known of the epochs.
 pub(in crate::train) fn put_history(
     state: &mut State,
-    (trace, resumption): (&[Epoch], &Resumption),
+    (done, best): (&[Epoch], Option<(f64, usize)>),
     training: &Training<'_>,
     from_zero: bool,
 ) {
-    let done = &trace[..trace.len() - usize::from(resumption.partial.is_some())];
     state.put_text("data_hash", training.data_hash);
     if let Some(hash) = &training.validation_hash {
         state.put_text("validation_hash", hash);
@@ -204,13 +203,16 @@ pub(in crate::train) fn put_history(
     if let Some(measured) = measured.filter(|_| training.validation_hash.is_some()) {
         state.put("epoch_validation", measured);
     }
-    if let Some((error, epoch)) = resumption.best {
+    if let Some((error, epoch)) = best {
         state.put("best_error", vec![error]);
         state.put_count("best_epoch", epoch as u64);
     }
-    if let Some(Tally { rows, mistakes, updates, errors }) = resumption.partial {
-        state.put("partial", vec![rows, mistakes, updates, errors]);
-    }
+}
+
+/// Puts in what is done of an epoch that was broken off.
+pub(in crate::train) fn put_partial(state: &mut State, partial: Tally) {
+    let Tally { rows, mistakes, updates, errors } = partial;
+    state.put("partial", vec![rows, mistakes, updates, errors]);
 }
 
 /// Puts in the mistakes of a run.

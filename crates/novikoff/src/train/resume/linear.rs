@@ -1,10 +1,12 @@
 //! Linear weights of a state, and weights for other classes than a model had.
 
-use crate::data::Labels;
+use crate::data::{Dataset, Labels};
 use crate::error::Result;
-use crate::model::{State, Weights, damaged};
+use crate::features::Schema;
+use crate::model::{Model, State, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::LinearState;
+use rustc_hash::FxHashMap;
 
 /// Where the outputs of new weights come from: an output of the old ones, and a factor.
 pub(in crate::train) struct Sources(Vec<Option<(usize, f64)>>);
@@ -37,12 +39,40 @@ impl Sources {
         }])
     }
 
+    /// Of one number from one number.
+    pub(in crate::train) fn numbers() -> Self {
+        Self(vec![Some((0, 1.0))])
+    }
+
+    /// For each output where it comes from, and its factor.
+    pub(in crate::train) fn into_outputs(self) -> Vec<Option<(usize, f64)>> {
+        self.0
+    }
+
     /// The weights with their new outputs, for at least so many features.
     pub(in crate::train) fn apply(&self, weights: &Weights, features: usize) -> Weights {
         let mut arranged = weights.rearranged(&self.0);
         arranged.grow(features);
         arranged
     }
+}
+
+/// For each column of rows the feature that it is to a model, by its name.
+pub(in crate::train) fn feature_numbers(model: &Model, data: &Dataset) -> Vec<Option<u32>> {
+    let (columns, known) = (data.rows.columns() as u32, model.features() as u32);
+    let is_numbered = |schema: &Schema| matches!(schema, Schema::Indexed { .. } | Schema::Hashed { .. });
+    // What a map makes is numbered in one way, whatever it is made of.
+    if model.scorer.map().is_some() || is_numbered(&model.schema) && is_numbered(&data.schema) {
+        let shift = match (&model.schema, &data.schema) {
+            (Schema::Indexed { base: own }, Schema::Indexed { base }) => i64::from(*base) - i64::from(*own),
+            _ => 0,
+        };
+        let known = model.scorer.weights().map_or(0, Weights::features) as u32;
+        let number = |column: u32| u32::try_from(i64::from(column) + shift).ok().filter(|j| *j < known);
+        return (0..columns).map(number).collect();
+    }
+    let names: FxHashMap<String, u32> = (0..known).map(|j| (model.schema.name(j), j)).collect();
+    (0..columns).map(|column| names.get(&data.schema.name(column)).copied()).collect()
 }
 
 /// Puts in what a linear learner needs beside the weights to predict with.

@@ -21,7 +21,7 @@ const fn foreign(
 }
 
 /// Options of LIBLINEAR, Vowpal Wabbit, LIBSVM and scikit-learn. The first that fits counts.
-const ALL: [Foreign; 37] = [
+const ALL: [Foreign; 38] = [
     foreign(
         LEARNING,
         &["-s"],
@@ -50,6 +50,11 @@ const ALL: [Foreign; 37] = [
         APPLYING,
         &["-i", "--initial_regressor", "-m", "--model"],
         "the model's file comes first: MODEL DATA",
+    ),
+    foreign(
+        LEARNING,
+        &["-i", "--initial_regressor", "--save_resume", "--warm_start"],
+        "train --from MODEL goes on from a model",
     ),
     foreign(APPLYING, &["-t", "--testonly"], "a model that is applied does not learn: leave this out"),
     foreign(LEARNING, &["-t"], "Vowpal Wabbit's -t is the command predict; LIBSVM's -t 2 is --kernel rbf:G"),

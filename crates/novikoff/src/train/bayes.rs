@@ -162,6 +162,11 @@ impl<'a> CountedStream<'a> {
 }
 
 impl Streaming for CountedStream<'_> {
+    fn copies(&self) -> usize {
+        // Counts, and what is stored of them, and the weights made of them in their order.
+        4
+    }
+
     fn add_class(&mut self, label: &str) -> Result<()> {
         match &self.bayes.priors {
             Priors::Learned => {}

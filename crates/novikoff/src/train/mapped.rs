@@ -60,6 +60,10 @@ impl<L: Streaming> MappedStream<L> {
 }
 
 impl<L: Streaming> Streaming for MappedStream<L> {
+    fn copies(&self) -> usize {
+        self.learner.copies()
+    }
+
     fn add_class(&mut self, label: &str) -> Result<()> {
         self.learner.add_class(label)
     }

@@ -155,12 +155,18 @@ impl Online {
         self.labels.names()
     }
 
-    /// The model of the rows so far; an error before there are two labels.
+    /// The model of the rows so far, with what learning needs to go on; an error before there are two labels,
+    /// or the labels that have a weight.
     pub fn model(&self) -> Result<Model> {
-        let shared = self.learner.shared();
-        if let ClassWeight::Given(given) = &shared.class_weight {
+        if let ClassWeight::Given(given) = &self.learner.shared().class_weight {
             check_class_weights(given, &self.labels)?;
         }
+        self.current_model()
+    }
+
+    /// The same while labels that have a weight may still occur.
+    fn current_model(&self) -> Result<Model> {
+        let shared = self.learner.shared();
         let schema = Schema::one_based();
         let classes = Classes::new(&self.labels, &schema, shared)?;
         let (streamed, linear) =
@@ -200,7 +206,7 @@ impl Online {
     /// Writes the model with all that learning needs to go on to a file, as a whole or not at all. An error
     /// before there are two labels: until then there is no model.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        model::save(&self.model()?, path.as_ref())
+        model::save(&self.current_model()?, path.as_ref())
     }
 
     /// Reads the model of a file and learns on from it, as [`Online::from_model`] does.

@@ -24,6 +24,11 @@ use std::collections::BTreeMap;
 
 /// A learner of the rows of a stream.
 pub(super) trait Streaming: Sized {
+    /// Copies of all weights that there are in the end, at most.
+    fn copies(&self) -> usize {
+        2
+    }
+
     /// Adds the class of a label that occurs for the first time.
     fn add_class(&mut self, _label: &str) -> Result<()> {
         Ok(())
@@ -72,6 +77,11 @@ impl<'a, R: Rule> Corrected<'a, R> {
 }
 
 impl<R: Rule> Streaming for Corrected<'_, R> {
+    fn copies(&self) -> usize {
+        // An average, the weights it is of, and the sums it is computed from.
+        if self.corrections.returned == Hypothesis::Average { 4 } else { 2 }
+    }
+
     fn reserve(&mut self, features: usize, classes: usize) {
         self.stream.reserve(features, classes.max(2));
     }
@@ -278,7 +288,8 @@ impl<'a, S: Streaming> Pass<'a, S> {
             return Ok(());
         }
         self.checked_weights = weights;
-        let estimate = Estimate::default().with("weights", &[(2, ""), (new, "weights"), (8, "bytes")]);
+        let copies = self.streaming.copies();
+        let estimate = Estimate::default().with("weights", &[(copies, ""), (new, "weights"), (8, "bytes")]);
         let hint = "fewer features or classes take less (`hash_bits`); `memory = SIZE` allows more";
         estimate.check("this stream", budget).map_err(|error| error.hint(hint))
     }

@@ -19,9 +19,9 @@ mod settings;
 mod summary;
 
 use arguments::{Arguments, Command, Given};
-use clap::{CommandFactory, Parser};
 use clap::error::ErrorKind::{MissingRequiredArgument, UnknownArgument};
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use files::Files;
 use messages::Talk;
 use novikoff::{Error, ErrorKind, Result};

@@ -198,7 +198,8 @@ fn calibrated(
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), shared.seed)?;
     let quiet = untraced(learner);
-    let fit = |part: &Dataset| Ok(train_uncalibrated(part, None, (&quiet, None), &mut Unwatched)?.model.scorer);
+    let fit =
+        |part: &Dataset| Ok(train_uncalibrated(part, None, (&quiet, None), &mut Unwatched)?.model.scorer);
     let scores = evaluate::cross_fit(data, &folds, fit)?;
     let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
     evaluate::calibrate(method, &scores, model.scorer.outputs(), &ranked, &weights)

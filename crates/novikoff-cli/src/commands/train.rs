@@ -161,13 +161,13 @@ fn learn_in_memory(
         None => train(&data, validation.as_ref(), &learner, &mut watch),
     };
     let mut fit = fit.map_err(|e| place(e, &input))?;
-    refuse_certificate_of_other_rows(arguments, &fit)?;
     leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
         files::save(&fit.model, path)?;
     }
+    refuse_certificate_of_other_rows(arguments, &fit)?;
     if let Some(path) = &arguments.certificate {
         let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
         files::write(path, certificate.to_text().as_bytes())?;

@@ -2,11 +2,11 @@
 
 use super::{Use, options_for, training_options};
 use crate::arguments::Train;
-use novikoff::features::text::{TextRecipe, Vocabulary};
 use novikoff::features::table::{Role, TableSchema};
+use novikoff::features::text::{TextRecipe, Vocabulary};
 use novikoff::features::{Missing, Schema};
 use novikoff::model::Model;
-use novikoff::read::{Header, Options};
+use novikoff::read::{Format, Header, Options};
 use novikoff::{Error, Result};
 
 /// How to read rows by the model's own recipe, to which new features are added.
@@ -36,6 +36,13 @@ pub fn options_anew(train: &Train, model: &Model) -> Result<Options> {
         _ => TextRecipe::default(),
     };
     let mut options = training_options(&train.reading, &train.documents, recipe)?;
+    // As with a model that is applied: it tells what the rows are.
+    options.format = options.format.or(match &model.schema {
+        Schema::Named(_) | Schema::Hashed { .. } => Some(Format::Vw),
+        Schema::Table(_) => Some(Format::Csv),
+        Schema::Text(text) => text.table().map(|_| Format::Csv),
+        Schema::Indexed { .. } => None,
+    });
     match &model.schema {
         Schema::Indexed { base } => options.base = options.base.or((*base == 0).then_some(0)),
         Schema::Hashed { bits } => options.hash_bits = options.hash_bits.or(Some(*bits)),

@@ -18,8 +18,8 @@ use novikoff::online::rule::Aggressiveness;
 use novikoff::penalty::Bias;
 use novikoff::solver::REACH;
 use novikoff::train::{
-    Continued, Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit,
-    RunDetails, Theorem, Validation,
+    Continued, Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk,
+    RiskFit, RunDetails, Theorem, Validation,
 };
 use serde_json::Value;
 use std::fmt::Write as _;

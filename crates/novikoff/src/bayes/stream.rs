@@ -153,7 +153,8 @@ impl Stream {
         (rows, wrong): (u64, u64),
     ) {
         if counts.likelihood() == Likelihood::Bernoulli {
-            self.absent = (0..counts.rows().len()).map(|c| AbsentSum::of(&counts, c, self.smoothing)).collect();
+            self.absent =
+                (0..counts.rows().len()).map(|c| AbsentSum::of(&counts, c, self.smoothing)).collect();
         }
         (self.counts, self.totals, self.all, self.features) = (counts, totals, all, features);
         (self.rows, self.wrong) = (rows, wrong);

@@ -18,8 +18,8 @@ mod scale;
 mod views;
 
 pub use canonical::Fingerprint;
-pub(crate) use canonical::little_endian;
 pub(crate) use canonical::FingerprintState;
+pub(crate) use canonical::little_endian;
 pub(crate) use columns::for_each_within;
 pub use dataset::{Dataset, Report};
 pub use float::Float;

@@ -181,7 +181,8 @@ impl State {
 
     /// Everything must have been taken out.
     pub fn finish(self) -> Result<()> {
-        let left = self.counts.into_keys().chain(self.texts.into_keys()).chain(self.numbers.into_keys()).next();
+        let left =
+            self.counts.into_keys().chain(self.texts.into_keys()).chain(self.numbers.into_keys()).next();
         left.map_or(Ok(()), |name| Err(damaged(format!("its learner does not know of `{name}`"))))
     }
 }

@@ -248,7 +248,8 @@ impl<'a> Training<'a> {
         let mistakes = if self.counts_errors() { missed as u64 } else { 0 };
         let progressive_error = missed / seen.max(1) as f64;
         let done = Partial { rows: seen as usize, missed, updates };
-        let sums = Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 };
+        let sums =
+            Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 };
         (sums, done, flow)
     }
 

@@ -81,7 +81,9 @@ impl Training<'_> {
             unpack(network.weights_of(feature), hidden, &mut first[feature * width..][..width]);
         }
         unpack(network.weights_of(network.features()), hidden, &mut first[columns * width..]);
-        for (output, &(from, factor)) in sources.iter().enumerate().filter_map(|(o, it)| Some((o, it.as_ref()?))) {
+        for (output, &(from, factor)) in
+            sources.iter().enumerate().filter_map(|(o, it)| Some((o, it.as_ref()?)))
+        {
             let own: Vec<f32> = network.second[from * hidden..][..hidden]
                 .iter()
                 .map(|w| (factor * w / spread) as f32)

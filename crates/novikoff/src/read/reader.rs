@@ -141,7 +141,9 @@ impl Purpose<'_> {
     fn labelling(&self) -> Labelling {
         match self {
             Purpose::Training | Purpose::Continuing { labels: Some(_), .. } => Labelling::Open,
-            Purpose::TrainingOnTargets | Purpose::Continuing { labels: None, .. } | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
+            Purpose::TrainingOnTargets
+            | Purpose::Continuing { labels: None, .. }
+            | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
             Purpose::Evaluation { labels, .. } => Labelling::Fixed(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
@@ -215,6 +217,8 @@ struct Documents {
     keep_names: bool,
     /// Whether rows are counts yet, to be weighed when all are there.
     counts: bool,
+    /// The number of documents that a model, which these go on from, knows of.
+    before: u64,
 }
 
 impl Documents {
@@ -225,7 +229,7 @@ impl Documents {
                 Vocabulary::Hashed { bits, names: self.keep_names.then(|| HashedNames::new(names, bits)) }
             }
         };
-        TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
+        TextSchema::new(self.recipe, self.table, vocabulary, self.before, Vec::new())
     }
 }
 
@@ -270,7 +274,8 @@ impl Reader {
         check_options(&name, format, options, purpose)?;
         let has_header = format == Format::Text && text::names_columns(first_line(start));
         let mut reader = Self::unset(source, name, options);
-        if let Purpose::Evaluation { labels, .. } | Purpose::Continuing { labels: Some(labels), .. } = purpose {
+        if let Purpose::Evaluation { labels, .. } | Purpose::Continuing { labels: Some(labels), .. } = purpose
+        {
             reader.numbering.labels = (*labels).clone();
         }
         match format {
@@ -359,8 +364,7 @@ impl Reader {
             (Some((Schema::Named(dictionary), _)), _) if matches!(purpose, Purpose::Continuing { .. }) => {
                 let names = Dictionary::clone(dictionary);
                 self.numbering.new_names = Some(NewNames { names, ..NewNames::default() });
-                self.input.parser =
-                    Arc::new(Vw { features: Features::Grow, labelling: purpose.labelling() });
+                self.input.parser = Arc::new(Vw { features: Features::Grow, labelling: purpose.labelling() });
                 return;
             }
             (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
@@ -535,8 +539,14 @@ impl Reader {
         };
         self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
         let keep_names = options.keep_names;
-        self.documents =
-            Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
+        self.documents = Some(Documents {
+            recipe: recipe.clone(),
+            table: table.cloned(),
+            bits,
+            keep_names,
+            counts,
+            before: 0,
+        });
         Ok(Bag { recipe: Arc::new(recipe), terms, first, weighed: !counts })
     }
 
@@ -552,14 +562,17 @@ impl Reader {
         };
         let keep_names = bits.is_some() && names.is_some();
         self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
-        self.numbering.new_names = names.map(|names| NewNames {
-            names,
-            first,
-            aside: bits.is_some(),
-            provisional: false,
-        });
+        self.numbering.new_names =
+            names.map(|names| NewNames { names, first, aside: bits.is_some(), provisional: false });
         let table = known.table().or(table).cloned();
-        self.documents = Some(Documents { recipe: recipe.clone(), table, bits, keep_names, counts: false });
+        self.documents = Some(Documents {
+            recipe: recipe.clone(),
+            table,
+            bits,
+            keep_names,
+            counts: false,
+            before: known.frequencies().0,
+        });
         let terms = match bits {
             None => Terms::Grow,
             Some(bits) => Terms::Hashed { bits, names: keep_names },

@@ -131,9 +131,7 @@ impl Counted {
             None => Counts::new(kind.0, kind.1),
         };
         counts.reserve(data.rows.columns(), count);
-        counts
-            .add_all(&data.rows, &ranked, &weights)
-            .map_err(|found| refused(found, &data.schema))?;
+        counts.add_all(&data.rows, &ranked, &weights).map_err(|found| refused(found, &data.schema))?;
         if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }

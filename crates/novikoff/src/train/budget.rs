@@ -98,13 +98,7 @@ impl<R: Rule> Streaming for KernelStream<'_, R> {
         settings.insert("epochs".into(), json!(1));
         settings.insert("budget".into(), json!(self.corrections.budget));
         let scorer = Scorer::Kernel(expansion);
-        Ok(Learned {
-            scorer,
-            probabilities: None,
-            scheme,
-            settings,
-            state,
-        })
+        Ok(Learned { scorer, probabilities: None, scheme, settings, state })
     }
 }
 

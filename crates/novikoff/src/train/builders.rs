@@ -337,12 +337,7 @@ impl NaiveBayes {
     }
 
     /// Counts a stream, going on from a model ([`train_online_from`] says how).
-    pub fn fit_stream_from(
-        &self,
-        reader: Reader,
-        model: &Model,
-        observer: &mut dyn Observer,
-    ) -> Result<Fit> {
+    pub fn fit_stream_from(&self, reader: Reader, model: &Model, observer: &mut dyn Observer) -> Result<Fit> {
         train_online_from(reader, &Learner::from(self.clone()), model, observer)
     }
 

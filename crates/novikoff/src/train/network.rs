@@ -5,6 +5,7 @@ use super::describe_class_weight;
 use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
 use super::learner::{LearnerName, MultilayerPerceptron, Strength};
+use super::mistakes::Start;
 use super::resume::{
     Continued, EpochsPrior, Sources, Training, known_labels, origin, other_scorer, put_history,
 };
@@ -39,22 +40,8 @@ pub(super) fn train_network(
     let known = from.map(|model| network_of(model, settings)).transpose()?;
     check(settings, data)?;
     let task = Task::new(data, settings, from)?;
-    let Task { objective, classes, scheme, outputs } = &task;
-    let counted =
-        (0..data.len()).filter(|&i| objective.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
-    let plan = Plan {
-        hidden: settings.units,
-        activation: settings.activation,
-        outputs: *outputs,
-        bias: settings.bias,
-        batch: settings.batch_of(counted),
-        step: settings.step,
-        lambda: lambda(settings, objective, data)?,
-        order: settings.epochs.order,
-        seed: settings.shared.seed,
-        epochs: settings.epochs.most,
-        patience: settings.epochs.patience,
-    };
+    let Task { objective, classes, scheme, .. } = &task;
+    let plan = plan(settings, &task, data)?;
     let scales = scales(data, settings, known);
     let held_out = HeldOut::new(validation, classes.as_ref())?;
     let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
@@ -84,14 +71,31 @@ pub(super) fn train_network(
         return Err(overflow());
     }
     let state = state(&trained, &training);
-    let origin = match (from, resumed) {
-        (Some(model), Some(resumed)) => origin(model, resumed.continued)?,
-        _ => BTreeMap::new(),
-    };
     let mut fit = finish(trained, (data, held_out), (task, described.clone(), data_hash.clone()), settings)?;
-    fit.model.about.results.extend(origin);
+    if let (Some(model), Some(resumed)) = (from, resumed) {
+        fit.model.about.results.extend(origin(model, resumed.continued)?);
+    }
     (fit.model.state, fit.resumed) = (state, resumed);
     Ok(fit)
+}
+
+/// How to train on these rows.
+fn plan(settings: &MultilayerPerceptron, task: &Task, data: &Dataset) -> Result<Plan> {
+    let counted =
+        (0..data.len()).filter(|&i| task.objective.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
+    Ok(Plan {
+        hidden: settings.units,
+        activation: settings.activation,
+        outputs: task.outputs,
+        bias: settings.bias,
+        batch: settings.batch_of(counted),
+        step: settings.step,
+        lambda: lambda(settings, &task.objective, data)?,
+        order: settings.epochs.order,
+        seed: settings.shared.seed,
+        epochs: settings.epochs.most,
+        patience: settings.epochs.patience,
+    })
 }
 
 /// What every feature is multiplied by. What a network has learned is of features as it scaled them.
@@ -161,7 +165,7 @@ const LAYERS: [&str; 3] = ["hidden", "output", "output_bias"];
 fn state(trained: &Trained, training: &Training<'_>) -> Option<State> {
     let mut state = State::new(StateKind::Epochs);
     let done = trained.trace.len() - usize::from(trained.partial.is_some());
-    put_history(&mut state, (&trained.trace[..done], trained.best), training, true);
+    put_history(&mut state, (&trained.trace[..done], trained.best), training, Start::Zero);
     if let Some(Partial { rows, missed, updates }) = trained.partial {
         state.put_count("partial_rows", rows as u64);
         state.put_count("partial_updates", updates);
@@ -178,7 +182,10 @@ fn state(trained: &Trained, training: &Training<'_>) -> Option<State> {
     is_finite.then_some(state)
 }
 
-fn take_state(state: &mut State, (features, hidden, outputs): (usize, usize, usize)) -> Result<TrainingState> {
+fn take_state(
+    state: &mut State,
+    (features, hidden, outputs): (usize, usize, usize),
+) -> Result<TrainingState> {
     let (numbers, groups) = network::sizes(features, hidden, outputs);
     let mut taken = TrainingState::default();
     for (at, layer) in LAYERS.into_iter().enumerate() {

@@ -106,7 +106,9 @@ fn starts_from(
         return Err(other_scorer(model, &settings.clone().into()));
     };
     let sources = match &goal.classes {
-        Some(classes) => Sources::new((&model.labels, weights.outputs()), (&classes.labels, goal.scheme), 0.5),
+        Some(classes) => {
+            Sources::new((&model.labels, weights.outputs()), (&classes.labels, goal.scheme), 0.5)
+        }
         None => Sources::numbers(),
     };
     let mut own = sources.apply(weights, 0);

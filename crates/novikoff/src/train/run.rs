@@ -5,8 +5,8 @@ use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::{Start, account};
 use super::resume::{
-    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, origin, known_labels, other_scorer, put_history,
-    put_journal, put_linear, put_partial, take_journal, take_linear,
+    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, known_labels, origin,
+    other_scorer, put_history, put_journal, put_linear, put_partial, take_journal, take_linear,
 };
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
@@ -20,8 +20,8 @@ use crate::model::{About, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
 use crate::online::{
-    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Resumption, Trained,
-    TrainingRows, arranged,
+    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Resumption,
+    Trained, TrainingRows, arranged,
 };
 use crate::penalty::Bias;
 use serde_json::{Value, json};
@@ -148,22 +148,12 @@ pub(super) fn train_run<R: Rule>(
     (data, validation): (&Dataset, Option<&Dataset>),
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    if data.is_empty() {
-        return Err(Error::input("there are no rows to learn from"));
-    }
-    let shared = learner.shared();
-    let classes = Classes::new(&known_labels(data, from), &data.schema, shared)?;
-    let scheme = scheme(classes.labels.len(), shared);
-    check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
-    let ranked = classes.rank_all(&data.labels);
-    let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
-    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
-        return Err(weightless());
-    }
-    let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
-    let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
-    let held_out = HeldOut::new(validation, Some(&classes))?;
-    let settings = corrections.describe(learner, scheme);
+    let task = Task::new(data, learner, from)?;
+    let Task { classes, scheme, ranked, weights } = &task;
+    let plan = plan(rule, corrections, *scheme, classes.labels.len(), learner.shared().seed);
+    let batch = TrainingRows { rows: &data.rows, classes: ranked, weights };
+    let held_out = HeldOut::new(validation, Some(classes))?;
+    let settings = corrections.describe(learner, *scheme);
     let data_hash = data.fingerprint();
     let training = Training {
         data,
@@ -172,61 +162,105 @@ pub(super) fn train_run<R: Rule>(
         labels: &classes.labels,
         learner: learner.name(),
         settings: &settings,
-        seed: shared.seed,
+        seed: learner.shared().seed,
         epochs: corrections.epochs.most,
     };
     let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let start = prior.as_ref().map_or(Start::Zero, |prior| prior.start);
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
-    let origin = match (from, resumed) {
-        (Some(model), Some(resumed)) => origin(model, resumed.continued)?,
-        _ => BTreeMap::new(),
-    };
-    let from_zero = prior.as_ref().is_none_or(|prior| prior.from_zero);
     let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), batch)?;
-    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, (batch, held_out.as_ref()), observer)?;
-    let start = if from_zero { Start::Zero } else { Start::Model };
-    let account = account(&mut trained, batch, scheme, (corrections, start), learner)?;
-    let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
-    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
+    let held_out = held_out.as_ref();
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, (batch, held_out), observer)?;
+    let account = account(&mut trained, batch, *scheme, (corrections, start), learner)?;
+    let state = state(&trained, &training, start);
+    let mut fit = finish((trained, account, comparisons), &task, &training, (learner, held_out))?;
+    if let (Some(model), Some(resumed)) = (from, resumed) {
+        fit.model.about.results.extend(origin(model, resumed.continued)?);
+    }
+    (fit.model.state, fit.resumed) = (Some(state), resumed);
+    Ok(fit)
+}
+
+/// The classes to tell apart, and the rows' weights.
+struct Task {
+    classes: Classes,
+    scheme: Scheme,
+    /// The class of each row.
+    ranked: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Task {
+    fn new(data: &Dataset, learner: &Learner, from: Option<&Model>) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::input("there are no rows to learn from"));
+        }
+        let shared = learner.shared();
+        let classes = Classes::new(&known_labels(data, from), &data.schema, shared)?;
+        let scheme = scheme(classes.labels.len(), shared);
+        check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
+        let ranked = classes.rank_all(&data.labels);
+        let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
+        if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+            return Err(weightless());
+        }
+        Ok(Self { classes, scheme, ranked, weights })
+    }
+}
+
+/// What going on takes.
+fn state(trained: &Trained, training: &Training<'_>, start: Start) -> State {
     let mut state = State::new(StateKind::Epochs);
-    let Resumption { partial, best, .. } = trained.resumption;
+    let Resumption { partial, best, learner } = &trained.resumption;
     let done = trained.trace.len() - usize::from(partial.is_some());
-    put_history(&mut state, (&trained.trace[..done], best), &training, from_zero);
+    put_history(&mut state, (&trained.trace[..done], *best), training, start);
     if let Some(partial) = partial {
-        put_partial(&mut state, partial);
+        put_partial(&mut state, *partial);
     }
-    let Trained { scorer, termination, trace, epoch, mistakes, updates, resumption, .. } = trained;
-    match resumption.learner {
-        LearnerState::Linear(linear) => put_linear(&mut state, linear),
-        journal => put_journal(&mut state, &journal),
+    match learner {
+        LearnerState::Linear(linear) => put_linear(&mut state, linear.clone()),
+        journal => put_journal(&mut state, journal),
     }
+    state
+}
+
+/// Measures the model and describes it.
+fn finish(
+    (trained, account, comparisons): (Trained, RunDetails, Option<u64>),
+    task: &Task,
+    training: &Training<'_>,
+    (learner, held_out): (&Learner, Option<&HeldOut<'_>>),
+) -> Result<Fit> {
+    let data = training.data;
+    let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
+    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &task.ranked));
+    let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
     // The error of the model returned is the least of all epochs.
     let validation =
         held_out.zip(history.validation_error()).map(|(held_out, error)| held_out.of_error(error));
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
-    results.extend(origin);
     let features = scorer.weights().map_or(0, Weights::features).max(data.rows.columns());
     let about = About {
         learner: learner.name().to_owned(),
-        settings,
-        seed: shared.seed,
+        settings: training.settings.clone(),
+        seed: training.seed,
         features: features as u64,
         rows: data.len() as u64,
-        data_hash,
+        data_hash: training.data_hash.to_owned(),
         results,
     };
-    let (schema, state) = (data.schema.clone(), Some(state));
+    let (labels, schema) = (task.classes.labels.clone(), data.schema.clone());
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None, state },
+        model: Model { about, labels, schema, scorer, probabilities: None, state: None },
         learner: learner.clone(),
-        scheme,
+        scheme: task.scheme,
         termination,
         train_error,
         validation,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
-        resumed,
+        resumed: None,
     })
 }
 
@@ -319,10 +353,13 @@ fn begin_with_journal<R: Rule>(
     rows: usize,
 ) -> Result<Beginning> {
     let Some(state) = prior.state.as_mut().filter(|_| prior.continued == Continued::Exactly) else {
-        let what = format!("{} goes on from the rows of its mistakes, and these are other rows, or settings", learner.name());
-        return Err(Error::usage(what).hint(
-            "train on all rows at once, or use `learner = averaged` without a kernel, which goes on from weights",
-        ));
+        let what = format!(
+            "{} goes on from the rows of its mistakes, and these are other rows, or settings",
+            learner.name()
+        );
+        let hint = "train on all rows at once, or use `learner = averaged` without a kernel, which goes on \
+                    from weights";
+        return Err(Error::usage(what).hint(hint));
     };
     let (mistakes, rounds, comparisons) = take_journal(state, (rows, plan.scheme.outputs(plan.classes)))?;
     if let Some(state) = prior.state.take() {
@@ -331,7 +368,10 @@ fn begin_with_journal<R: Rule>(
     let scorer = model.scorer.behind_map();
     if is_linear {
         let epochs = prior.begin.map(|()| scorer.clone());
-        return Ok(Beginning::Linear(LinearBegin { epochs, learner: Some(LinearStart::Journal(mistakes, rounds)) }));
+        return Ok(Beginning::Linear(LinearBegin {
+            epochs,
+            learner: Some(LinearStart::Journal(mistakes, rounds)),
+        }));
     }
     let best = match (scorer, prior.best_rounds) {
         (Scorer::Voted(voted), _) => (voted.mistakes.len(), voted.rounds),

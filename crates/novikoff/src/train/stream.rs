@@ -4,9 +4,7 @@ use super::classes::{Classes, check_class_weights, check_size, given_weight, wei
 use super::fit::{Details, Fit, StreamDetails};
 use super::geometry::overflow;
 use super::learner::{ClassWeight, Learner, LearnerName, Shared};
-use super::resume::{
-    Prior, Resumed, averageless, other_scorer, put_linear, put_stream, take_linear,
-};
+use super::resume::{Prior, Resumed, averageless, other_scorer, put_linear, put_stream, take_linear};
 use super::run::Corrections;
 use super::task::refuse_targets_of_stream;
 use crate::control::{Flow, Observer, Progress, Termination};
@@ -116,13 +114,7 @@ impl<R: Rule> Streaming for Corrected<'_, R> {
         let mut settings = self.corrections.describe(self.learner, scheme);
         settings.insert("order".into(), json!(Order::Given));
         settings.insert("epochs".into(), json!(1));
-        Ok(Learned {
-            scorer: Scorer::Linear(weights),
-            probabilities: None,
-            scheme,
-            settings,
-            state,
-        })
+        Ok(Learned { scorer: Scorer::Linear(weights), probabilities: None, scheme, settings, state })
     }
 }
 
@@ -317,8 +309,7 @@ impl<'a, S: Streaming> Pass<'a, S> {
         let details = StreamDetails { mistakes, updates, progressive_error, report: end.report };
         let termination =
             if end.flow == Flow::Stop { Termination::Interrupted } else { Termination::EndOfStream };
-        let data_hash =
-            self.fingerprint.map(|rows| rows.finish(features, &end.labels, &end.schema));
+        let data_hash = self.fingerprint.map(|rows| rows.finish(features, &end.labels, &end.schema));
         let about = About {
             learner: learner.name().to_owned(),
             settings: learned.settings,

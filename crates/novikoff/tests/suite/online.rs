@@ -37,7 +37,8 @@ fn learners() -> Vec<Online> {
         Perceptron::averaged()
             .class_weight(ClassWeight::Given(vec![("b".into(), 2.5)]))
             .positive("a")
-            .online().unwrap(),
+            .online()
+            .unwrap(),
     ]
 }
 

@@ -14,8 +14,8 @@ use novikoff::train::{
     ClassWeight, Continued, Fit, Learner, LearnerName, train, train_from, train_online, train_online_from,
 };
 use novikoff::{
-    Dataset, LeastSquares, LinearSvm, LogisticRegression, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron,
+    Dataset, LeastSquares, LinearSvm, LogisticRegression, MultilayerPerceptron, NaiveBayes,
+    PassiveAggressive, Perceptron,
 };
 use proptest::prelude::*;
 
@@ -60,7 +60,13 @@ fn stream_from(text: &str, options: &Options, learner: &Learner, model: &Model) 
 }
 
 /// A stream of lines in one part and in two.
-fn assert_parts_are_the_whole(head: &str, lines: &[String], at: usize, options: &Options, learners: &[Learner]) {
+fn assert_parts_are_the_whole(
+    head: &str,
+    lines: &[String],
+    at: usize,
+    options: &Options,
+    learners: &[Learner],
+) {
     let text = |lines: &[String]| format!("{head}{}", lines.concat());
     if at >= lines.len() {
         return;
@@ -81,10 +87,7 @@ fn assert_parts_are_the_whole(head: &str, lines: &[String], at: usize, options: 
         }
         assert_eq!(both.model, whole.model, "{} at {at}", learner.name());
         assert_eq!(to_bytes(&both.model).unwrap(), to_bytes(&whole.model).unwrap());
-        assert_eq!(
-            both.stream().unwrap().progressive_error,
-            whole.stream().unwrap().progressive_error
-        );
+        assert_eq!(both.stream().unwrap().progressive_error, whole.stream().unwrap().progressive_error);
         assert_eq!(&Learner::of(&first.model).unwrap().name(), &learner.name());
     }
 }
@@ -103,7 +106,8 @@ fn rows() -> impl Strategy<Value = Rows> {
 
 fn svmlight(rows: &Rows, labels: usize) -> Vec<String> {
     let line = |(entries, label, _): &(Vec<(u32, u32)>, usize, u32)| {
-        let entries: String = entries.iter().map(|(j, x)| format!(" {}:{}", j + 1, f64::from(*x) / 4.0)).collect();
+        let entries: String =
+            entries.iter().map(|(j, x)| format!(" {}:{}", j + 1, f64::from(*x) / 4.0)).collect();
         format!("{}{entries}\n", LABELS[label % labels])
     };
     rows.iter().map(line).collect()
@@ -120,7 +124,8 @@ fn vw(rows: &Rows, labels: usize) -> Vec<String> {
 
 fn documents(rows: &Rows, labels: usize) -> Vec<String> {
     let line = |(entries, label, _): &(Vec<(u32, u32)>, usize, u32)| {
-        let words: Vec<String> = entries.iter().map(|(j, x)| format!("w{j}").repeat(*x as usize % 2 + 1)).collect();
+        let words: Vec<String> =
+            entries.iter().map(|(j, x)| format!("w{j}").repeat(*x as usize % 2 + 1)).collect();
         format!("{}\tx {}\n", LABELS[label % labels], words.join(" "))
     };
     rows.iter().map(line).collect()
@@ -140,7 +145,10 @@ proptest! {
 
     #[test]
     fn a_stream_of_named_features_with_row_weights_in_two_parts_is_the_stream_in_one(
-        rows in rows(), at in 1usize..60, labels in 2usize..5, bits in prop_oneof![Just(0u8), Just(6), Just(18)],
+        rows in rows(),
+        at in 1usize..60,
+        labels in 2usize..5,
+        bits in prop_oneof![Just(0u8), Just(6), Just(18)],
     ) {
         let lines = vw(&rows, labels);
         let options = Options { format: Some(Format::Vw), hash_bits: Some(bits), ..Options::default() };
@@ -152,7 +160,11 @@ proptest! {
 
     #[test]
     fn a_stream_of_documents_in_two_parts_is_the_stream_in_one(
-        rows in rows(), at in 1usize..60, labels in 2usize..5, bits in prop_oneof![Just(0u8), Just(8)], keep in any::<bool>(),
+        rows in rows(),
+        at in 1usize..60,
+        labels in 2usize..5,
+        bits in prop_oneof![Just(0u8), Just(8)],
+        keep in any::<bool>(),
     ) {
         let lines = documents(&rows, labels);
         let options = Options {
@@ -168,12 +180,15 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_of_a_table_in_two_parts_is_the_stream_in_one(rows in rows(), at in 0usize..60, labels in 2usize..5) {
+    fn a_stream_of_a_table_in_two_parts_is_the_stream_in_one(
+        rows in rows(), at in 0usize..60, labels in 2usize..5,
+    ) {
         // The first rows show every category, as the columns are what the start of the stream says.
         let colours = ["red", "green", "blue"];
         let line = |i: usize, (entries, label, weight): &(Vec<(u32, u32)>, usize, u32)| {
             let sum: u32 = entries.iter().map(|(_, x)| x).sum();
-            format!("{},{sum}.5,{},{}\n", colours[i % 3], entries.len(), LABELS[(label + *weight as usize) % labels])
+            let label = LABELS[(label + *weight as usize) % labels];
+            format!("{},{sum}.5,{},{label}\n", colours[i % 3], entries.len())
         };
         let lines: Vec<String> = rows.iter().enumerate().map(|(i, row)| line(i, row)).collect();
         let start: Vec<String> =
@@ -299,8 +314,7 @@ fn a_shuffled_copy_goes_on_within_its_epoch_on_any_number_of_threads() {
         let begun = pool.install(|| train(&data, None, &learner, &mut Stopping(after)).unwrap());
         assert_eq!(begun.termination, Termination::Interrupted);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(5 - threads).build().unwrap();
-        let parts =
-            pool.install(|| train_from(&data, None, &learner, &begun.model, &mut Unwatched).unwrap());
+        let parts = pool.install(|| train_from(&data, None, &learner, &begun.model, &mut Unwatched).unwrap());
         assert_eq!(parts.model, whole, "{threads} threads, {after} reports");
     }
 }
@@ -356,7 +370,10 @@ fn on_other_rows_learning_starts_from_the_weights_and_promises_nothing() {
 
 #[test]
 fn new_classes_and_features_are_added_to_a_model_in_memory() {
-    let three = Dataset::from_dense(&[1.0, 0.0, 0.0, 1.0, -1.0, -1.0], 2).unwrap().with_labels(&["x", "y", "z"]).unwrap();
+    let three = Dataset::from_dense(&[1.0, 0.0, 0.0, 1.0, -1.0, -1.0], 2)
+        .unwrap()
+        .with_labels(&["x", "y", "z"])
+        .unwrap();
     let two = Dataset::from_dense(&[1.0, -1.0], 1).unwrap().with_labels(&["y", "z"]).unwrap();
     for learner in [
         Perceptron::new().into(),
@@ -368,7 +385,10 @@ fn new_classes_and_features_are_added_to_a_model_in_memory() {
         let (two, three) = match learner {
             Learner::Bayes(_) => (
                 Dataset::from_dense(&[1.0, 2.0], 1).unwrap().with_labels(&["y", "z"]).unwrap(),
-                Dataset::from_dense(&[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], 2).unwrap().with_labels(&["x", "y", "z"]).unwrap(),
+                Dataset::from_dense(&[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], 2)
+                    .unwrap()
+                    .with_labels(&["x", "y", "z"])
+                    .unwrap(),
             ),
             _ => (two.clone(), three.clone()),
         };
@@ -413,7 +433,10 @@ fn solvers() -> Vec<(Learner, Dataset<'static>)> {
         (LogisticRegression::new().l1(0.01).tolerance(1e-6).into(), two.clone()),
         (LinearSvm::new().tolerance(1e-5).into(), two.clone()),
         (LinearSvm::squared().tolerance(1e-8).into(), three),
-        (LinearSvm::squared().solver(novikoff::train::SolverName::DualCd).tolerance(1e-6).into(), two.clone()),
+        (
+            LinearSvm::squared().solver(novikoff::train::SolverName::DualCd).tolerance(1e-6).into(),
+            two.clone(),
+        ),
         (LeastSquares::new().lambda(0.1).into(), numbers.clone()),
         (LeastSquares::new().l1(0.1).tolerance(1e-8).into(), numbers.clone()),
         (named(LearnerName::LeastAbsolute), numbers),
@@ -432,7 +455,14 @@ fn a_warm_start_finds_the_same_minimum_in_fewer_steps() {
         assert_eq!(warm.termination, Termination::Converged, "{}", learner.name());
         let within = 2.0 * settings.tolerance.max(1e-12) * cold.objective;
         assert!((risk.objective - cold.objective).abs() <= within, "{}", learner.name());
-        assert!(risk.steps <= cold.steps.max(1), "{} {}: {} after {}", learner.name(), cold.solver, risk.steps, cold.steps);
+        assert!(
+            risk.steps <= cold.steps.max(1),
+            "{} {}: {} after {}",
+            learner.name(),
+            cold.solver,
+            risk.steps,
+            cold.steps
+        );
         fewer += usize::from(risk.steps < cold.steps);
         warm.certificate(&data).unwrap().verify(&data).unwrap();
     }
@@ -445,8 +475,12 @@ fn a_warm_start_finds_features_by_their_names_and_classes_by_their_labels() {
         let options = Options { format: Some(Format::Vw), ..Options::default() };
         Reader::open(&input(text), &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap()
     };
-    let first: String = (0..60).map(|i| format!("{} | a:{} b:{} c:1\n", ["x", "y", "z"][i % 3], i % 3, i % 5)).collect();
-    let second: String = (0..60).rev().map(|i| format!("{} | d:1 b:{} a:{}\n", ["x", "y", "z"][i % 3], i % 5, i % 3)).collect();
+    let first: String =
+        (0..60).map(|i| format!("{} | a:{} b:{} c:1\n", ["x", "y", "z"][i % 3], i % 3, i % 5)).collect();
+    let second: String = (0..60)
+        .rev()
+        .map(|i| format!("{} | d:1 b:{} a:{}\n", ["x", "y", "z"][i % 3], i % 5, i % 3))
+        .collect();
     let learner = LogisticRegression::new().lambda(0.1).tolerance(1e-9);
     let begun = learner.fit(&read(&first)).unwrap();
     let data = read(&second);
@@ -467,7 +501,10 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     let mapped = LogisticRegression::new().map(Map::Poly { degree: 2 }).fit(&data).unwrap().model;
     let mut averaged = Perceptron::averaged().fit(&data).unwrap().model;
     averaged.state = None;
-    let mut bayes = NaiveBayes::new().fit(&Dataset::from_dense(&[1.0, 2.0], 1).unwrap().with_labels(&["a", "b"]).unwrap()).unwrap().model;
+    let mut bayes = NaiveBayes::new()
+        .fit(&Dataset::from_dense(&[1.0, 2.0], 1).unwrap().with_labels(&["a", "b"]).unwrap())
+        .unwrap()
+        .model;
     bayes.state = None;
     let refused = |result: novikoff::Result<Fit>, what: &str| {
         let error = result.unwrap_err();
@@ -479,9 +516,18 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     refused(LogisticRegression::new().bias(Bias::None).fit_from(&data, &logistic), "`bias = free`");
     refused(LogisticRegression::new().fit_from(&data, &kernel), "cannot go on from a model of perceptron");
     refused(LogisticRegression::new().fit_from(&data, &mapped), "`map = poly:2`");
-    refused(LogisticRegression::new().map(Map::Poly { degree: 3 }).fit_from(&data, &mapped), "`map = poly:3`");
+    refused(
+        LogisticRegression::new().map(Map::Poly { degree: 3 }).fit_from(&data, &mapped),
+        "`map = poly:3`",
+    );
     refused(Perceptron::averaged().fit_from(&data, &averaged), "no state to go on from: an average");
-    refused(NaiveBayes::new().fit_from(&Dataset::from_dense(&[1.0, 2.0], 1).unwrap().with_labels(&["a", "b"]).unwrap(), &bayes), "no state to go on from: Bayes");
+    refused(
+        NaiveBayes::new().fit_from(
+            &Dataset::from_dense(&[1.0, 2.0], 1).unwrap().with_labels(&["a", "b"]).unwrap(),
+            &bayes,
+        ),
+        "no state to go on from: Bayes",
+    );
     // Weights are all that these need.
     Perceptron::new().fit_from(&data, &averaged).unwrap();
     Perceptron::averaged().fit_from(&data, &logistic).unwrap();

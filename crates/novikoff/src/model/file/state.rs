@@ -34,7 +34,8 @@ fn sparse_count(numbers: &StateNumbers) -> Option<usize> {
     let StateNumbers::F64(numbers) = numbers else { return None };
     let kept = numbers.iter().filter(|x| x.to_bits() != 0).count();
     let (sparse, dense) = (kept * (size_of::<u32>() + size_of::<f64>()), numbers.len() * size_of::<f64>());
-    let fits = u32::try_from(numbers.len()).is_ok() && check::has_room(numbers.len(), 1, size_of::<f64>(), sparse);
+    let fits =
+        u32::try_from(numbers.len()).is_ok() && check::has_room(numbers.len(), 1, size_of::<f64>(), sparse);
     (sparse < dense && fits).then_some(kept)
 }
 
@@ -76,7 +77,9 @@ fn tensors_of<'a>(name: &str, numbers: &'a StateNumbers) -> Vec<Tensor<'a>> {
 pub(super) fn read(entry: Entry, tensors: &mut Tensors<'_>, file_bytes: usize) -> Result<State> {
     let Entry { kind, counts, texts, mut lengths } = entry;
     if let Some((name, count)) = counts.iter().find(|(_, count)| **count > MOST_COUNTED) {
-        return Err(Error::input(format!("the state's `{name}` is {count}, more than can be counted on from")));
+        return Err(Error::input(format!(
+            "the state's `{name}` is {count}, more than can be counted on from"
+        )));
     }
     let names: Vec<String> =
         tensors.names().filter_map(|name| name.strip_prefix(PREFIX)).map(str::to_owned).collect();

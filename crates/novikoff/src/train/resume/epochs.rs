@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::model::{Mistake, Model, State, StateKind, damaged};
 use crate::online::{Begin, LearnerState, Tally};
+use crate::train::mistakes::Start;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -29,8 +30,8 @@ pub(in crate::train) struct EpochsPrior {
     pub(in crate::train) continued: Continued,
     /// The epochs that are done, and the number of the best.
     pub(in crate::train) begin: Begin<()>,
-    /// Whether the run began with weights of zero: theorems speak of such.
-    pub(in crate::train) from_zero: bool,
+    /// What the run began with.
+    pub(in crate::train) start: Start,
     /// Whether validation rows were others, so that the best epoch is looked for anew.
     pub(in crate::train) forgets_validation: bool,
     /// With a kernel, the rounds until the best epoch ended.
@@ -46,7 +47,7 @@ impl EpochsPrior {
             Some(state) if state.kind() == StateKind::Epochs => Some(take_history(state, training)?),
             _ => None,
         };
-        let Some(History { begin, from_zero, data_hash, validation_hash }) = begun else {
+        let Some(History { begin, start, data_hash, validation_hash }) = begun else {
             return Ok(Self::from_weights(state));
         };
         if !is_same(model, training, &data_hash) {
@@ -58,7 +59,7 @@ impl EpochsPrior {
             _ => None,
         };
         let continued = Continued::Exactly;
-        let mut prior = Self { continued, begin, from_zero, forgets_validation, best_rounds, state };
+        let mut prior = Self { continued, begin, start, forgets_validation, best_rounds, state };
         if forgets_validation {
             prior.begin.best = None;
             prior.begin.trace.iter_mut().for_each(|epoch| epoch.validation_error = None);
@@ -76,7 +77,8 @@ impl EpochsPrior {
             return Ok(());
         }
         let what = format!("the model has learned from these rows in {done} epochs already");
-        Err(Error::usage(what).hint(format!("epochs count from the first one: `epochs = {}`", 2 * done.max(1))))
+        Err(Error::usage(what)
+            .hint(format!("epochs count from the first one: `epochs = {}`", 2 * done.max(1))))
     }
 
     /// What a fit says of it.
@@ -97,7 +99,7 @@ impl EpochsPrior {
             best_rounds: None,
             continued: Continued::FromWeights,
             begin: Begin::default(),
-            from_zero: false,
+            start: Start::Model,
             forgets_validation: false,
             state,
         }
@@ -138,7 +140,7 @@ pub(in crate::train) fn refuse_other_numbering(model: &Model, schema: &Schema) -
 /// What a state says of epochs.
 struct History {
     begin: Begin<()>,
-    from_zero: bool,
+    start: Start,
     data_hash: String,
     validation_hash: Option<String>,
 }
@@ -146,7 +148,7 @@ struct History {
 fn take_history(state: &mut State, training: &Training<'_>) -> Result<History> {
     let data_hash = state.take_text("data_hash").ok_or_else(|| damaged("it names no rows"))?;
     let validation_hash = state.take_text("validation_hash");
-    let from_zero = state.take_count("from_zero")? == 1;
+    let start = if state.take_count("from_zero")? == 1 { Start::Zero } else { Start::Model };
     let mistakes = state.take_all::<u64>("epoch_mistakes")?;
     let updates = state.take::<u64>("epoch_updates", mistakes.len())?;
     let errors = state.take::<f64>("epoch_error", mistakes.len())?;
@@ -171,7 +173,7 @@ fn take_history(state: &mut State, training: &Training<'_>) -> Result<History> {
         return Err(damaged("its best epoch is none of its epochs"));
     }
     let partial = if state.has("partial") { Some(take_partial(state, &data_hash, training)?) } else { None };
-    Ok(History { begin: Begin { trace, partial, best }, from_zero, data_hash, validation_hash })
+    Ok(History { begin: Begin { trace, partial, best }, start, data_hash, validation_hash })
 }
 
 /// The counts of an epoch that was broken off.
@@ -189,13 +191,13 @@ pub(in crate::train) fn put_history(
     state: &mut State,
     (done, best): (&[Epoch], Option<(f64, usize)>),
     training: &Training<'_>,
-    from_zero: bool,
+    start: Start,
 ) {
     state.put_text("data_hash", training.data_hash);
     if let Some(hash) = &training.validation_hash {
         state.put_text("validation_hash", hash);
     }
-    state.put_count("from_zero", u64::from(from_zero));
+    state.put_count("from_zero", u64::from(start == Start::Zero));
     state.put("epoch_mistakes", done.iter().map(|epoch| epoch.mistakes).collect::<Vec<u64>>());
     state.put("epoch_updates", done.iter().map(|epoch| epoch.updates).collect::<Vec<u64>>());
     state.put("epoch_error", done.iter().map(|epoch| epoch.progressive_error).collect::<Vec<f64>>());
@@ -241,7 +243,8 @@ pub(in crate::train) fn take_journal(
     let loses = state.take::<u32>("mistake_loses", row.len())?;
     let step = state.take::<f64>("mistake_step", row.len())?;
     let round = state.take::<f64>("mistake_round", row.len())?;
-    let one = |i: usize| Mistake { row: row[i], gains: gains[i], loses: loses[i], step: step[i], round: round[i] };
+    let one =
+        |i: usize| Mistake { row: row[i], gains: gains[i], loses: loses[i], step: step[i], round: round[i] };
     let mistakes: Vec<Mistake> = (0..row.len()).map(one).collect();
     let mut earlier = 0.0;
     for mistake in &mistakes {

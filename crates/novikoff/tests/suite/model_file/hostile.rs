@@ -2,8 +2,8 @@
 
 use super::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
 use super::models::{
-    fourier, isotonic, kernel, named, network, platt, products, regression, stateful, three_classes, two_classes,
-    voted,
+    fourier, isotonic, kernel, named, network, platt, products, regression, stateful, three_classes,
+    two_classes, voted,
 };
 use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;

@@ -8,7 +8,7 @@ use novikoff::features::{Dictionary, Schema};
 use novikoff::kernel::{Kernel, Precision};
 use novikoff::model::{
     About, Activation, Calibration, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network, Platt,
-    Scorer, State, StateKind, Scratch, Voted, Weights,
+    Scorer, Scratch, State, StateKind, Voted, Weights,
 };
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
@@ -75,7 +75,14 @@ pub fn voted() -> Model {
     let voted =
         Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
-    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None, state: None }
+    Model {
+        about: about(3),
+        labels: Labels::new(["-1", "+1"]),
+        schema,
+        scorer,
+        probabilities: None,
+        state: None,
+    }
 }
 
 pub fn kernel() -> Model {
@@ -84,7 +91,14 @@ pub fn kernel() -> Model {
     let expansion =
         Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients: vec![1.0, -0.5] };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Kernel(expansion));
-    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None, state: None }
+    Model {
+        about: about(3),
+        labels: Labels::new(["-1", "+1"]),
+        schema,
+        scorer,
+        probabilities: None,
+        state: None,
+    }
 }
 
 pub fn named() -> Model {

@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 12] {
+fn fixtures() -> [(&'static str, Model); 13] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
@@ -24,6 +24,7 @@ fn fixtures() -> [(&'static str, Model); 12] {
         ("v1-products.safetensors", products()),
         ("v1-fourier.safetensors", fourier()),
         ("v1-kernel.safetensors", kernel()),
+        ("v1-state.safetensors", stateful()),
     ]
 }
 
@@ -49,7 +50,7 @@ fn models_of_version_1_load_for_ever() {
             (&model.labels, &model.schema, &model.scorer),
             "{name}"
         );
-        assert_eq!(old.probabilities, model.probabilities, "{name}");
+        assert_eq!((&old.probabilities, &old.state), (&model.probabilities, &model.state), "{name}");
         assert_eq!(old.about.learner, model.about.learner);
         assert_eq!(old.about.settings["step"], json!(0.1));
         assert_eq!(old.about.results["error"], json!(1.0 / 3.0));

@@ -160,7 +160,7 @@ fn learn_in_memory(
         Some(model) => train_from(&data, validation.as_ref(), &learner, model, &mut watch),
         None => train(&data, validation.as_ref(), &learner, &mut watch),
     };
-    let mut fit = fit.map_err(|e| place(e, &input))?;
+    let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
@@ -207,6 +207,16 @@ pub fn place(error: Error, input: &Input) -> Error {
         error.at(input.name(), 1, 1)
     } else {
         error
+    }
+}
+
+/// The same for an error that may be one of the model that learning goes on from.
+fn place_of(error: Error, arguments: &Train, input: &Input) -> Error {
+    match &arguments.from {
+        Some(path) if error.place().is_none() && error.what().starts_with("the model") => {
+            error.at(path.display().to_string(), 0, 0)
+        }
+        _ => place(error, input),
     }
 }
 
@@ -290,7 +300,7 @@ fn learn_online(
         None => train_online(reader, learner, &mut watch),
     };
     watch.clear();
-    let mut fit = fit.map_err(|e| place(e, &input))?;
+    let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
     if let Some(path) = &arguments.output {
         files::save(&fit.model, path)?;

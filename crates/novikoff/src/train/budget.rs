@@ -59,13 +59,6 @@ impl<R: Rule> Streaming for KernelStream<'_, R> {
         let Scorer::Kernel(expansion) = prior.scorer() else {
             return Err(other_scorer(prior.model, self.learner));
         };
-        if expansion.kernel != self.corrections.kernel {
-            let what = format!(
-                "the model was trained with `kernel = {}`, and this would be `kernel = {}`",
-                expansion.kernel, self.corrections.kernel
-            );
-            return Err(Error::usage(what).hint("leave out `kernel`, or `from`"));
-        }
         let weights = in_order(expansion, &prior.ranks);
         let norms_sq = match &mut prior.state {
             Some(state) if state.kind() == StateKind::Stream => {

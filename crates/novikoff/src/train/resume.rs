@@ -13,6 +13,7 @@ pub(super) use recall::recall;
 use super::learner::Learner;
 use crate::data::{Dataset, Fingerprint, FingerprintState, Labels};
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 use crate::model::{self, Model, Scorer, State, StateKind, Task, damaged};
 use crate::online::StreamCounts;
 use serde_json::{Value, json};
@@ -252,6 +253,7 @@ pub(super) fn refuse_other_kinds(model: &Model, learner: &Learner) -> Result<()>
         let what = format!("the model was trained with {}, and this would be {}", name(own), name(asked));
         return Err(Error::usage(what).hint("leave out `map`, or `from`"));
     }
+    refuse_other_kernel(model, learner)?;
     let own = model.about.settings.get("bias").cloned();
     let asked = json!(learner.bias());
     if !matches!(learner, Learner::Bayes(_)) && own.as_ref().is_some_and(|own| *own != asked) {
@@ -263,6 +265,28 @@ pub(super) fn refuse_other_kinds(model: &Model, learner: &Learner) -> Result<()>
         return Err(Error::usage(what).hint("leave out `bias`, or `from`"));
     }
     Ok(())
+}
+
+/// What compares rows stays what it was, for learners that can compare them otherwise.
+fn refuse_other_kernel(model: &Model, learner: &Learner) -> Result<()> {
+    let asked = match learner {
+        Learner::Perceptron(learner) => learner.kernel,
+        Learner::PassiveAggressive(learner) => learner.kernel,
+        Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => return Ok(()),
+    };
+    let own = match model.scorer.behind_map() {
+        Scorer::Linear(_) => Kernel::Linear,
+        Scorer::Kernel(expansion) => expansion.kernel,
+        Scorer::Voted(voted) => voted.kernel,
+        Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => {
+            return Err(other_scorer(model, learner));
+        }
+    };
+    if own == asked {
+        return Ok(());
+    }
+    let what = format!("the model was trained with `kernel = {own}`, and this would be `kernel = {asked}`");
+    Err(Error::usage(what).hint("leave out `kernel`, or `from`"))
 }
 
 /// The error of a model whose weights are not those of this learner.

@@ -334,6 +334,26 @@ fn a_run_that_is_over_stays_what_it_is() {
 }
 
 #[test]
+fn with_another_setting_learning_starts_from_the_weights() {
+    let data = noisy(100, 2, 1);
+    let begun = Perceptron::averaged().epochs(2).fit(&data).unwrap().model;
+    let continued = |perceptron: Perceptron| {
+        perceptron.epochs(4).fit_from(&data, &begun).unwrap().resumed.unwrap().continued
+    };
+    assert_eq!(continued(Perceptron::averaged()), Continued::Exactly);
+    for other in [
+        Perceptron::averaged().step(2.0),
+        Perceptron::averaged().seed(1),
+        Perceptron::averaged().own_feature(1.0),
+        Perceptron::averaged().positive("-1"),
+        Perceptron::averaged().class_weight(ClassWeight::Balanced),
+        Perceptron::new(),
+    ] {
+        assert_eq!(continued(other), Continued::FromWeights);
+    }
+}
+
+#[test]
 fn on_other_rows_learning_starts_from_the_weights_and_promises_nothing() {
     let (first, second) = (noisy(200, 2, 1), noisy(200, 2, 2));
     for learner in epoch_learners(2) {
@@ -514,6 +534,10 @@ fn what_makes_no_sense_is_refused_with_a_hint() {
     refused(LogisticRegression::new().fit_from(&data, &regression), "the model predicts numbers");
     refused(LeastSquares::new().fit_from(&numbers, &logistic), "the model predicts labels");
     refused(LogisticRegression::new().bias(Bias::None).fit_from(&data, &logistic), "`bias = free`");
+    refused(
+        Perceptron::new().kernel(Kernel::Polynomial(3)).fit_from(&data, &kernel),
+        "`kernel = poly:2`, and this would be `kernel = poly:3`",
+    );
     refused(LogisticRegression::new().fit_from(&data, &kernel), "cannot go on from a model of perceptron");
     refused(LogisticRegression::new().fit_from(&data, &mapped), "`map = poly:2`");
     refused(

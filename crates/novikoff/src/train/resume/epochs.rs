@@ -108,13 +108,13 @@ impl EpochsPrior {
 
 /// Whether a training is the one that the model is from, of more epochs perhaps.
 fn is_same(model: &Model, training: &Training<'_>, data_hash: &str) -> bool {
-    let differs = |(name, value): (&String, &Value)| {
-        !matches!(name.as_str(), "epochs" | "map") && training.settings.get(name) != Some(value)
-    };
+    // How long to go on is no setting of what is learned, and the map is compared by itself.
+    let counts = |(name, _): &(&String, &Value)| !matches!(name.as_str(), "epochs" | "map");
+    let (own, asked) = (&model.about.settings, training.settings);
     data_hash == training.data_hash
         && model.labels == *training.labels
         && model.about.seed == training.seed
-        && !model.about.settings.iter().any(differs)
+        && own.iter().filter(counts).eq(asked.iter().filter(counts))
 }
 
 /// Feature j of the model must be feature j of the rows.

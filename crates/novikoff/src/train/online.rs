@@ -235,7 +235,7 @@ impl Online {
         if from.schema != Schema::one_based() {
             let what = "the model's features have names, or count from 0, and rows that come one at a time \
                         have columns";
-            return Err(Error::usage(what).hint("go on from it by `fit_stream_from`, or `train --online`"));
+            return Err(Error::usage(what).hint("go on from it by `fit_stream_from`"));
         }
         let mut online = Self::new(recall(from)?)?;
         let mut prior = Prior::new(from, &online.learner)?;

@@ -102,7 +102,7 @@ pub(crate) struct NetworkBegin<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Weights<'a> {
     /// Those of a training that goes on.
-    Resumed(TrainingState),
+    Resumed(Box<TrainingState>),
     /// Those of a network: for each output the one that it is, with a factor.
     Network(&'a Network, Vec<Option<(usize, f64)>>),
 }

@@ -155,7 +155,7 @@ fn begin<'a>(
     let resumed = take_state(&mut state, (network.features(), network.hidden(), network.outputs()))?;
     state.finish()?;
     let epochs = prior.begin.map(|()| model.scorer.behind_map().clone());
-    Ok(NetworkBegin { epochs, partial, weights: Some(Weights::Resumed(resumed)) })
+    Ok(NetworkBegin { epochs, partial, weights: Some(Weights::Resumed(Box::new(resumed))) })
 }
 
 /// The layers, by the names of their tensors.

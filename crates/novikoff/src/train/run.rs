@@ -266,7 +266,7 @@ fn finish(
 
 /// Where a run begins: with zero, or where the model ended.
 enum Beginning {
-    Linear(LinearBegin),
+    Linear(Box<LinearBegin>),
     Kernel(KernelBegin),
 }
 
@@ -280,7 +280,7 @@ fn begin<R: Rule>(
     let is_linear = corrections.kernel == Kernel::Linear;
     let Some((model, mut prior)) = from else {
         return Ok(match is_linear {
-            true => Beginning::Linear(LinearBegin::default()),
+            true => Beginning::Linear(Box::default()),
             false => Beginning::Kernel(KernelBegin::default()),
         });
     };
@@ -305,7 +305,7 @@ fn begin<R: Rule>(
         state.finish()?;
     }
     let best = prior.begin.map(|()| model.scorer.behind_map().clone());
-    Ok(Beginning::Linear(LinearBegin { epochs: best, learner: Some(start) }))
+    Ok(Beginning::Linear(Box::new(LinearBegin { epochs: best, learner: Some(start) })))
 }
 
 /// The last weights of a run over the same rows.
@@ -368,10 +368,8 @@ fn begin_with_journal<R: Rule>(
     let scorer = model.scorer.behind_map();
     if is_linear {
         let epochs = prior.begin.map(|()| scorer.clone());
-        return Ok(Beginning::Linear(LinearBegin {
-            epochs,
-            learner: Some(LinearStart::Journal(mistakes, rounds)),
-        }));
+        let learner = Some(LinearStart::Journal(mistakes, rounds));
+        return Ok(Beginning::Linear(Box::new(LinearBegin { epochs, learner })));
     }
     let best = match (scorer, prior.best_rounds) {
         (Scorer::Voted(voted), _) => (voted.mistakes.len(), voted.rounds),
@@ -410,7 +408,7 @@ fn epochs<R: Rule>(
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     let begin = match begin {
         Beginning::Linear(begin) => {
-            return Ok((online::train_from(plan, batch, begin, validate, observer), None));
+            return Ok((online::train_from(plan, batch, *begin, validate, observer), None));
         }
         Beginning::Kernel(begin) => begin,
     };

@@ -249,7 +249,7 @@ pub(in crate::train) fn take_journal(
     let mut earlier = 0.0;
     for mistake in &mistakes {
         let is_there = (mistake.row as usize) < rows && mistake.steps().all(|(output, _)| output < outputs);
-        if !is_there || !(earlier <= mistake.round && mistake.round <= rounds) {
+        if !(is_there && earlier <= mistake.round && mistake.round <= rounds) {
             return Err(damaged("a mistake is of a row, an output or a round that is not there"));
         }
         earlier = mistake.round;

@@ -4,6 +4,7 @@
 use novikoff::bayes::Likelihood;
 use novikoff::control::{Flow, Observer, Progress, Termination, Unwatched};
 use novikoff::data::generate::Recipe;
+use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::map::Map;
 use novikoff::kernel::Kernel;
 use novikoff::model::{Model, Scorer, from_bytes, to_bytes};
@@ -603,4 +604,22 @@ fn states_that_make_no_sense_are_refused_when_learning_goes_on() {
         assert!(go_on(&wrong).is_err(), "{}", learner.name());
     }
     assert!(checked > 40, "{checked}");
+}
+
+#[test]
+fn the_learner_of_a_model_has_the_settings_that_it_was_trained_with() {
+    let data = noisy(150, 2, 1);
+    let calibrated = Perceptron::averaged().calibrate(CalibrationMethod::Platt).epochs(2).positive("-1");
+    let aggressive = PassiveAggressive::new().aggressiveness(Aggressiveness::Damped(0.5)).epochs(2);
+    let svm = LinearSvm::squared().lambda(0.01).bias(Bias::Penalised).tolerance(1e-3).seed(4);
+    let lasso = LogisticRegression::new().lambda(0.0).l1(0.01).class_weight(ClassWeight::Balanced);
+    let more: [Learner; 4] = [calibrated.clone().into(), aggressive.into(), svm.into(), lasso.into()];
+    let networks = |learner: &Learner| matches!(learner, Learner::Network(_));
+    for learner in epoch_learners(2).into_iter().filter(|it| !networks(it)).chain(more) {
+        let model = train(&data, None, &learner, &mut Unwatched).unwrap().model;
+        assert_eq!(Learner::of(&model).unwrap(), learner);
+    }
+    let begun = calibrated.fit(&data).unwrap().model;
+    let longer = calibrated.epochs(4);
+    assert_eq!(longer.fit_from(&data, &begun).unwrap().model, longer.fit(&data).unwrap().model);
 }

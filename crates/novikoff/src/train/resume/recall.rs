@@ -2,7 +2,8 @@
 
 use crate::bayes::Priors;
 use crate::error::{Error, Result};
-use crate::model::{Model, Scorer};
+use crate::evaluate::CalibrationMethod;
+use crate::model::{Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::Order;
 use crate::online::rule;
@@ -52,6 +53,11 @@ impl Told<'_> {
             class_weight: self.class_weight()?,
             seed: self.0.about.seed,
             map: self.0.scorer.map(),
+            calibrate: match &self.0.probabilities {
+                Some(Calibration::Platt(_)) => Some(CalibrationMethod::Platt),
+                Some(Calibration::Isotonic(_)) => Some(CalibrationMethod::Isotonic),
+                Some(Calibration::Logistic | Calibration::Softmax) | None => None,
+            },
             ..Shared::default()
         })
     }

@@ -1,7 +1,8 @@
 //! The command line as the user writes it. Each option holds its name, its help and its possible values.
 
 use crate::picture::PictureName;
-use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Id, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use novikoff::bayes::Likelihood;
 use novikoff::data::Scale;
@@ -18,6 +19,7 @@ use novikoff::read::Format;
 use novikoff::solver::Schedule;
 use novikoff::train::{LearnerName, SolverName};
 use novikoff::{Error, Result};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -111,6 +113,7 @@ Examples:
   zcat clicks.vw.gz | novikoff train - --online --format vw -o clicks.model
   novikoff train words.svm --learner bayes --likelihood complement --smoothing 0.1
   novikoff train train-images-idx3-ubyte.gz --learner network --hidden 100 --epochs 10
+  novikoff train today.svm --online --from clicks.model -o clicks.model
   novikoff train rings.csv --learner logistic --map poly:2
   novikoff train prices.csv --learner quantile --quantile 0.9
   novikoff train rings.csv --learner voted --kernel rbf:2 --epochs 10
@@ -148,6 +151,18 @@ pub struct Train {
     /// solver; a gap within the tolerance ends it earlier [default: as many as solvers usually need and some].
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
     pub epochs: Option<usize>,
+    /// Go on from a model, by its learner and with its settings where no others are named. A stream, and epochs
+    /// over the same rows (--epochs counts from the first one), go on as if they had never stopped; over other
+    /// rows learning starts from the model's weights. Learners that minimise a loss find the same minimum in
+    /// fewer steps.
+    #[arg(long, value_name = "MODEL", help_heading = "Learning")]
+    pub from: Option<PathBuf>,
+    /// Leave out of the model what only --from needs: a smaller file, which predicts the same.
+    #[arg(long, requires = "output", help_heading = "Learning")]
+    pub no_state: bool,
+    /// Which of these options are given, where that makes a difference: with --from.
+    #[arg(skip)]
+    pub given: Given,
     /// Learn from each row once, as it comes, and store none: memory stays constant.
     #[arg(long, help_heading = "Learning", conflicts_with_all = ["validation", "epochs", "order"])]
     pub online: bool,
@@ -333,6 +348,18 @@ pub struct Train {
     pub output_form: OutputForm,
 }
 
+/// Options that the command line names.
+#[derive(Clone, Debug, Default)]
+pub struct Given(HashSet<String>);
+
+impl Given {
+    /// Those of a subcommand.
+    pub fn of(matches: &ArgMatches) -> Self {
+        let is_given = |id: &&Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+        Self(matches.ids().filter(is_given).map(|id| id.as_str().to_owned()).collect())
+    }
+}
+
 impl Train {
     /// The share of rows to hold back, if that is what --validation asks for.
     pub fn held_out_share(&self) -> Option<f64> {
@@ -345,6 +372,11 @@ impl Train {
     /// The files of rows to watch the error on.
     pub fn validation_files(&self) -> &[String] {
         if self.held_out_share().is_some() { &[] } else { &self.validation }
+    }
+
+    /// The value of an option that has a default: with --from, that of the model if it is not given.
+    pub fn or_own<T>(&self, id: &str, value: T, own: T) -> T {
+        if self.from.is_some() && !self.given.0.contains(id) { own } else { value }
     }
 }
 
@@ -564,9 +596,11 @@ pub struct Evaluate {
 }
 
 /// Options of a training that an evaluation has no use for.
-const NOT_OF_EVALUATIONS: [&str; 10] = [
+const NOT_OF_EVALUATIONS: [&str; 12] = [
     "test",
     "output",
+    "from",
+    "no_state",
     "online",
     "validation",
     "patience",

@@ -92,6 +92,8 @@ pub struct Files {
 struct Input {
     role: &'static str,
     path: PathBuf,
+    /// The output that may replace it: it is read before that is written.
+    replaced_by: Option<&'static str>,
 }
 
 /// A file that is written, and the option that names it.
@@ -153,6 +155,7 @@ impl Files {
     fn of_training(self, train: &Train) -> Self {
         self.reads_rows(&train.data, &train.reading)
             .reads_some("--stop-words", &train.documents.stop_words_file())
+            .goes_on_from(&train.from)
             .reads_all("--test", &train.test)
             .reads_all("--validation", train.validation_files())
             .writes("-o", Kind::Model, &train.output)
@@ -173,7 +176,15 @@ impl Files {
     }
 
     fn reads(mut self, role: &'static str, path: &Path) -> Self {
-        self.inputs.push(Input { role, path: path.to_owned() });
+        self.inputs.push(Input { role, path: path.to_owned(), replaced_by: None });
+        self
+    }
+
+    /// The model that another goes on from, which may take its place.
+    fn goes_on_from(mut self, path: &Option<PathBuf>) -> Self {
+        if let Some(path) = path {
+            self.inputs.push(Input { role: "--from", path: path.clone(), replaced_by: Some("-o") });
+        }
         self
     }
 
@@ -219,7 +230,7 @@ impl Files {
         for output in &self.outputs {
             let Some(real) = atomic::check(&output.path)? else { continue };
             let identity = Identity::of(&real);
-            if let Some(input) = self.inputs.iter().find(|input| input.is_at(&real, &identity)) {
+            if let Some(input) = self.inputs.iter().find(|input| input.forbids(output, &real, &identity)) {
                 return Err(output
                     .refused(format!("{} would replace what {} reads", output.option, input.role))
                     .hint("choose another name: what is read is never replaced, also with --force"));
@@ -245,6 +256,11 @@ impl Output {
 }
 
 impl Input {
+    /// Whether this is where the output would be written, and must stay what it is.
+    fn forbids(&self, output: &Output, real: &Path, identity: &Identity) -> bool {
+        self.replaced_by != Some(output.option.as_str()) && self.is_at(real, identity)
+    }
+
     /// Whether this is the file, by whatever name, or a folder that it lies in.
     fn is_at(&self, real: &Path, identity: &Identity) -> bool {
         if self.path.as_os_str() == "-" {

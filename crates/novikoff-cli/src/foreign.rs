@@ -51,6 +51,11 @@ const ALL: [Foreign; 38] = [
         &["-i", "--initial_regressor", "-m", "--model"],
         "the model's file comes first: MODEL DATA",
     ),
+    foreign(
+        LEARNING,
+        &["-i", "--initial_regressor", "--save_resume", "--warm_start"],
+        "train --from MODEL goes on from a model",
+    ),
     foreign(APPLYING, &["-t", "--testonly"], "a model that is applied does not learn: leave this out"),
     foreign(LEARNING, &["-t"], "Vowpal Wabbit's -t is the command predict; LIBSVM's -t 2 is --kernel rbf:G"),
     foreign(LEARNING, &["-g", "--gamma"], "LIBSVM's -g G is --kernel rbf:G"),

@@ -19,10 +19,10 @@ mod settings;
 mod summary;
 mod text;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
+use arguments::{Arguments, Command, Given};
 use clap::error::ErrorKind::{MissingRequiredArgument, UnknownArgument};
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use files::Files;
 use messages::Talk;
 use novikoff::{Error, ErrorKind, Result};
@@ -35,10 +35,11 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let mut arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return misused(&error),
     };
+    note_given(&mut arguments.command);
     let command = &arguments.command;
     messages::talk(match (arguments.quiet, arguments.verbose) {
         (true, _) => Talk::Quiet,
@@ -58,6 +59,19 @@ fn main() -> ExitCode {
             messages::fail(&error, command.json());
             ExitCode::from(2)
         }
+    }
+}
+
+/// Notes which options are given, where the others are those of a model.
+fn note_given(command: &mut Command) {
+    let Command::Train(train) = command else { return };
+    if train.from.is_none() {
+        return;
+    }
+    if let Ok(matches) = Arguments::command().try_get_matches()
+        && let Some((_, matches)) = matches.subcommand()
+    {
+        train.given = Given::of(matches);
     }
 }
 

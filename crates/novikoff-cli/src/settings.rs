@@ -3,9 +3,11 @@
 mod applied;
 mod idle;
 mod learner;
+mod resumed;
 
 pub use applied::{Use, options_for};
-pub use learner::{depends_on_labels, learner, learner_or, pairs};
+pub use learner::{depends_on_labels, learner, learner_from, learner_or, pairs};
+pub use resumed::{options_anew, options_on};
 
 use crate::arguments::{Compare, Documents, ENGLISH, Reading, YesNo};
 use clap::ValueEnum;
@@ -46,9 +48,12 @@ pub fn training_options(reading: &Reading, documents: &Documents, usual: TextRec
     let is_yes = |answer: YesNo| answer == YesNo::Yes;
     let recipe = TextRecipe {
         words: documents.words.map_or(usual.words, |span| span.0.map(lengths)),
-        characters: documents.characters.and_then(|span| span.0.map(lengths)),
-        keep_case: documents.keep_case,
-        stop_words: stop_words(documents)?,
+        characters: documents.characters.map_or(usual.characters, |span| span.0.map(lengths)),
+        keep_case: documents.keep_case || usual.keep_case,
+        stop_words: match &documents.stop_words {
+            Some(_) => stop_words(documents)?,
+            None => usual.stop_words,
+        },
         counting: documents.counting.unwrap_or(usual.counting),
         idf: documents.idf.map_or(usual.idf, is_yes),
         unit_length: documents.unit_length.map_or(usual.unit_length, is_yes),

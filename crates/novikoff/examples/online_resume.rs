@@ -13,8 +13,8 @@ fn row(i: u32) -> ([f64; 2], &'static str) {
 }
 
 fn main() -> novikoff::Result<()> {
-    let file = std::env::temp_dir().join(format!("novikoff-example-online-{}.state", std::process::id()));
-    let mut online = Perceptron::averaged().online();
+    let file = std::env::temp_dir().join(format!("novikoff-example-online-{}.model", std::process::id()));
+    let mut online = Perceptron::averaged().online()?;
     for i in 0..500 {
         let (values, label) = row(i);
         online.learn(&values, label)?;

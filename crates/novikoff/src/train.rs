@@ -15,6 +15,7 @@ mod memory;
 mod mistakes;
 mod network;
 mod online;
+mod resume;
 mod risk;
 mod run;
 mod stream;
@@ -35,6 +36,7 @@ pub use learner::{
 };
 pub use mistakes::{Promise, Theorem};
 pub use online::Online;
+pub use resume::{Continued, Resumed};
 pub use risk::{EmpiricalRisk, RiskFit, TunedRisk};
 pub use task::InferredTask;
 pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
@@ -76,6 +78,47 @@ pub fn train(
     learner: &Learner,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    train_all(data, validation, (learner, None), observer)
+}
+
+/// The same, going on from a model.
+///
+/// Learners that minimise a loss start from its weights: the minimum is the same, and found in fewer steps.
+/// Learners with epochs go on exactly if the rows and settings are those of the model, which has its state:
+/// `epochs` counts from the first one. Over other rows they start from the model's weights. Naive Bayes counts
+/// on. Except for those that minimise a loss, the rows must have been read with
+/// [`Purpose::Continuing`](crate::read::Purpose).
+///
+/// ```
+/// use novikoff::{Perceptron, data::generate::Recipe};
+///
+/// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
+/// let two = Perceptron::averaged().epochs(2).fit(&data)?;
+/// let five = Perceptron::averaged().epochs(5).fit_from(&data, &two.model)?;
+/// assert_eq!(five.model, Perceptron::averaged().epochs(5).fit(&data)?.model);
+/// # Ok::<(), novikoff::Error>(())
+/// ```
+pub fn train_from(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    learner: &Learner,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    resume::refuse_other_kinds(model, learner)?;
+    if !matches!(learner, Learner::Risk(_)) {
+        resume::refuse_other_numbering(model, &data.schema)?;
+    }
+    train_all(data, validation, (learner, Some(model)), observer)
+}
+
+fn train_all(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    from: From<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    let (learner, _) = from;
     data.validate()?;
     if let Some(validation) = validation {
         validation.validate()?;
@@ -83,19 +126,19 @@ pub fn train(
     }
     check_task(data, learner)?;
     check_memory(data, learner)?;
-    train_on(data, validation, learner, observer)
+    train_on(data, validation, from, observer)
 }
 
 /// Trains on rows that have been checked, or on some of them.
 fn train_on(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner.shared().map {
-        Some(map) => mapped::train_mapped(map, data, validation, learner, observer),
-        None => train_as_given(data, validation, learner, observer),
+    match from.0.shared().map {
+        Some(map) => mapped::train_mapped(map, data, validation, from, observer),
+        None => train_as_given(data, validation, from, observer),
     }
 }
 
@@ -132,10 +175,11 @@ fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
 fn train_as_given(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let mut fit = train_uncalibrated(data, validation, learner, observer)?;
+    let (learner, _) = from;
+    let mut fit = train_uncalibrated(data, validation, from, observer)?;
     let has_numbers = |weights: &Weights| weights.values.iter().chain(&weights.bias).all(|w| w.is_finite());
     if !fit.model.scorer.weights().is_none_or(has_numbers) {
         return Err(geometry::overflow());
@@ -169,7 +213,8 @@ fn calibrated(
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), shared.seed)?;
     let quiet = untraced(learner);
-    let fit = |part: &Dataset| Ok(train_uncalibrated(part, None, &quiet, &mut Unwatched)?.model.scorer);
+    let fit =
+        |part: &Dataset| Ok(train_uncalibrated(part, None, (&quiet, None), &mut Unwatched)?.model.scorer);
     let scores = evaluate::cross_fit(data, &folds, fit)?;
     let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
     evaluate::calibrate(method, &scores, model.scorer.outputs(), &ranked, &weights)
@@ -186,29 +231,49 @@ fn untraced(learner: &Learner) -> Learner {
 fn train_uncalibrated(
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner {
+    match from.0 {
         Learner::Perceptron(perceptron) => {
             let rule = perceptron_rule(perceptron)?;
-            run::train_run(rule, &perceptron.into(), learner, (data, validation), observer)
+            run::train_run(rule, &perceptron.into(), from, (data, validation), observer)
         }
         Learner::PassiveAggressive(aggressive) => {
             let rule = passive_aggressive_rule(aggressive)?;
-            run::train_run(rule, &aggressive.into(), learner, (data, validation), observer)
+            run::train_run(rule, &aggressive.into(), from, (data, validation), observer)
         }
         Learner::Risk(risk) => match risk.criterion.loss() {
-            Some(loss) => risk::train_risk(loss, risk, data, validation, observer),
+            Some(loss) => risk::train_risk(loss, (risk, from.1), data, validation, observer),
             None => Err(custom_loss()),
         },
-        Learner::Bayes(bayes) => bayes::train_bayes(data, validation, bayes),
-        Learner::Network(network) => network::train_network(data, validation, network, observer),
+        Learner::Bayes(bayes) => bayes::train_bayes(data, validation, (bayes, from.1)),
+        Learner::Network(network) => network::train_network(data, validation, (network, from.1), observer),
     }
 }
 
 /// Trains on a stream, which is read once and not stored.
 pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observer) -> Result<Fit> {
+    train_stream_of(reader, (learner, None), observer)
+}
+
+/// The same, going on from a model. If it is from the same learner and has its state, what comes of it is what
+/// one pass over all rows, those of the model and these, would have come to. Otherwise learning starts from
+/// the model's weights. The reader must have been opened with [`Purpose::Continuing`](crate::read::Purpose).
+pub fn train_online_from(
+    reader: Reader,
+    learner: &Learner,
+    model: &Model,
+    observer: &mut dyn Observer,
+) -> Result<Fit> {
+    train_stream_of(reader, (learner, Some(model)), observer)
+}
+
+/// A learner, and the model that it goes on from.
+type From<'a> = (&'a Learner, Option<&'a Model>);
+
+fn train_stream_of(reader: Reader, from: From<'_>, observer: &mut dyn Observer) -> Result<Fit> {
+    let (learner, _) = from;
     if learner.shared().task == Some(Task::Regression) {
         let what = "what learns from a stream tells classes apart, and `task = regression` is about numbers";
         return Err(Error::usage(what).hint("leave out `online` or `task`"));
@@ -222,16 +287,16 @@ pub fn train_online(reader: Reader, learner: &Learner, observer: &mut dyn Observ
         }
         Learner::Bayes(bayes) => {
             let counted = bayes::CountedStream::new(bayes, &reader)?;
-            train_mapped_stream(counted, reader, learner, observer)
+            train_mapped_stream(counted, reader, from, observer)
         }
         Learner::Perceptron(perceptron) => {
             run::refuse_for_streams(perceptron)?;
             let rule = perceptron_rule(perceptron)?;
-            train_corrected(rule, &perceptron.into(), reader, learner, observer)
+            train_corrected(rule, &perceptron.into(), reader, from, observer)
         }
         Learner::PassiveAggressive(aggressive) => {
             let rule = passive_aggressive_rule(aggressive)?;
-            train_corrected(rule, &aggressive.into(), reader, learner, observer)
+            train_corrected(rule, &aggressive.into(), reader, from, observer)
         }
     }
 }
@@ -241,27 +306,28 @@ fn train_corrected<R: crate::online::rule::Rule>(
     rule: R,
     corrected: &run::Corrections,
     reader: Reader,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    let (learner, _) = from;
     if corrected.kernel == Kernel::Linear {
         let stream = Corrected::new(rule, corrected, learner)?;
-        train_mapped_stream(stream, reader, learner, observer)
+        train_mapped_stream(stream, reader, from, observer)
     } else {
         let stream = KernelStream::new(rule, corrected, learner)?;
-        train_mapped_stream(stream, reader, learner, observer)
+        train_mapped_stream(stream, reader, from, observer)
     }
 }
 
 fn train_mapped_stream(
     streaming: impl Streaming,
     reader: Reader,
-    learner: &Learner,
+    from: From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    match learner.shared().map {
-        Some(map) => train_stream(MappedStream::new(map, streaming)?, reader, learner, observer),
-        None => train_stream(streaming, reader, learner, observer),
+    match from.0.shared().map {
+        Some(map) => train_stream(MappedStream::new(map, streaming)?, reader, from, observer),
+        None => train_stream(streaming, reader, from, observer),
     }
 }
 

@@ -9,17 +9,23 @@ use crate::progress::Watch;
 use crate::render::{count, percent};
 use crate::report::training::{self, Evidence};
 use crate::report::{Page, Section};
-use crate::settings::{depends_on_labels, learner, open, open_stream, training_options, usual_recipe};
+use crate::settings::{
+    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on, training_options,
+    usual_recipe,
+};
 use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
 use novikoff::control::{Observer, Progress, Termination};
-use novikoff::data::Dataset;
+use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
-use novikoff::model::Task;
+use novikoff::features::Schema;
+use novikoff::model::{Model, Task};
 use novikoff::read::{Contents, Input, Options, Purpose, Reader};
-use novikoff::train::{Fit, InferredTask, Learner, train, train_online};
+use novikoff::train::{
+    Continued, Fit, InferredTask, Learner, train, train_from, train_online, train_online_from,
+};
 use novikoff::{Error, Result, model};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -28,12 +34,13 @@ use std::time::Instant;
 /// Runs the command.
 pub fn run(arguments: &Train) -> Result<Ending> {
     arguments.pictures.check()?;
-    let learner = learner(arguments, Contents::Rows, arguments.task.unwrap_or(Task::Classes))?;
-    let usual = usual_recipe(&learner, arguments.online);
-    let options = training_options(&arguments.reading, &arguments.documents, usual)?;
+    let from = arguments.from.as_deref().map(model::load).transpose()?;
+    let learner = chosen(arguments, from.as_ref(), Contents::Rows, arguments.task)?;
+    let options = reading_options(arguments, from.as_ref(), &learner)?;
+    let start = (&learner, from.as_ref());
     let (mut outcome, mut rows) = match arguments.trace_of_mistakes() {
-        Some(path) => traced(path, arguments, &options, &learner)?,
-        None => learn(arguments, &options, &learner, None)?,
+        Some(path) => traced(path, arguments, &options, start)?,
+        None => learn(arguments, &options, start, None)?,
     };
     if let (Some(path), None) = (&arguments.trace, arguments.trace_of_mistakes()) {
         files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
@@ -71,14 +78,14 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<S
 }
 
 /// Learns, and writes mistakes into a file as they are made. The file is there when learning has ended well.
-fn traced(path: &Path, arguments: &Train, options: &Options, asked: &Learner) -> Result<(Outcome, Rows)> {
+fn traced(path: &Path, arguments: &Train, options: &Options, start: Start<'_>) -> Result<(Outcome, Rows)> {
     let weights = if arguments.trace_weights { TracedWeights::All } else { TracedWeights::None };
     let source = if arguments.online { Source::Stream } else { Source::Memory };
     let mut learned = None;
     let written = files::write_with(path, |file| {
         let mut buffered = BufWriter::new(file);
         let mut trace = MistakeTrace::new(&mut buffered, source, weights);
-        let result = learn(arguments, options, asked, Some(&mut trace));
+        let result = learn(arguments, options, start, Some(&mut trace));
         let is_learned = result.is_ok();
         learned = Some(result);
         if is_learned { trace.finish() } else { Err(std::io::Error::other("nothing was learned")) }
@@ -91,36 +98,92 @@ fn traced(path: &Path, arguments: &Train, options: &Options, asked: &Learner) ->
     }
 }
 
+/// The learner that was asked for, and the model to go on from.
+type Start<'a> = (&'a Learner, Option<&'a Model>);
+
 fn learn(
     arguments: &Train,
     options: &Options,
-    asked: &Learner,
+    start: Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
 ) -> Result<(Outcome, Rows)> {
     match arguments.online {
-        true => Ok((learn_online(arguments, options, asked, trace)?, Rows::default())),
-        false => learn_in_memory(arguments, options, asked, trace),
+        true => Ok((learn_online(arguments, options, start, trace)?, Rows::default())),
+        false => learn_in_memory(arguments, options, start, trace),
     }
+}
+
+/// The learner for an input with these contents and labels: that of the model if learning goes on from one.
+fn chosen(
+    arguments: &Train,
+    from: Option<&Model>,
+    contents: Contents,
+    task: Option<Task>,
+) -> Result<Learner> {
+    match from {
+        Some(model) => learner_from(arguments, model, contents),
+        None => learner(arguments, contents, task.unwrap_or(Task::Classes)),
+    }
+}
+
+/// How to read. A loss is minimised over rows as they would be read without the model: then its certificate
+/// is about rows that can be read without it.
+fn reading_options(arguments: &Train, from: Option<&Model>, learner: &Learner) -> Result<Options> {
+    match (from, learner) {
+        (None, _) => {
+            let usual = usual_recipe(learner, arguments.online);
+            training_options(&arguments.reading, &arguments.documents, usual)
+        }
+        (Some(model), Learner::Risk(_)) => options_anew(arguments, model),
+        (Some(model), _) => options_on(arguments, model),
+    }
+}
+
+/// What the rows are for: to go on from a model, or to learn anew.
+fn purpose<'a>(learner: &Learner, from: Option<(&'a Model, &'a Labels)>) -> Purpose<'a> {
+    match from {
+        Some((model, labels)) if !matches!(learner, Learner::Risk(_)) => {
+            let labels = (model.task() == Task::Classes).then_some(labels);
+            Purpose::Continuing { labels, schema: &model.schema, features: model.features() }
+        }
+        _ if learner.predicts_numbers() => Purpose::TrainingOnTargets,
+        _ => Purpose::Training,
+    }
+}
+
+/// A certificate is about rows that can be read without the model.
+fn refuse_certificate_of_other_rows(arguments: &Train, fit: &Fit) -> Result<()> {
+    let is_of_weights = fit.resumed.is_some_and(|resumed| resumed.continued == Continued::FromWeights);
+    let is_numbered = matches!(fit.model.schema, Schema::Indexed { .. } | Schema::Hashed { .. });
+    if arguments.certificate.is_none() || fit.risk().is_some() || !is_of_weights || is_numbered {
+        return Ok(());
+    }
+    let what = "the rows were read with the features of the model, and a certificate is about rows that are \
+                read without it";
+    Err(Error::usage(what).hint("leave out --certificate, or --from"))
 }
 
 fn learn_in_memory(
     arguments: &Train,
     options: &Options,
-    asked: &Learner,
+    (asked, from): Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
 ) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
     let mut watch = Watch::telling(|progress| closing.note(progress));
     let input = Input::all_named(&arguments.data);
-    let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
-    let reader = open(&input, options, &purpose, &arguments.documents)?;
+    let known = from.map(|model| (model, &model.labels));
+    let reader = open(&input, options, &purpose(asked, known), &arguments.documents)?;
     let contents = reader.contents();
     let (data, held_out) = read_and_hold_out(arguments, reader, &mut watch)?;
     warn(&input.name(), &data.report);
-    let inferred = infer_task(arguments, &data).map_err(|e| place(e, &input))?;
+    let inferred = match from {
+        Some(_) => None,
+        None => infer_task(arguments, &data).map_err(|e| place(e, &input))?,
+    };
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
-    let mut learner = learner(arguments, contents, task.unwrap_or(Task::Classes))?;
+    let mut learner = chosen(arguments, from, contents, task)?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
@@ -132,12 +195,18 @@ fn learn_in_memory(
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let mut watched = Traced { observer: &mut watch, trace };
-    let fit = train(&data, validation.as_ref(), &learner, &mut watched).map_err(|e| place(e, &input))?;
+    let fit = match from {
+        Some(model) => train_from(&data, validation.as_ref(), &learner, model, &mut watched),
+        None => train(&data, validation.as_ref(), &learner, &mut watched),
+    };
+    let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
+    leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
     // The model is safe before anything else can go wrong.
     if let Some(path) = &arguments.output {
         files::save(&fit.model, path)?;
     }
+    refuse_certificate_of_other_rows(arguments, &fit)?;
     if let Some(path) = &arguments.certificate {
         let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
         files::write(path, certificate.to_text().as_bytes())?;
@@ -164,12 +233,29 @@ fn learn_in_memory(
     Ok((outcome, rows))
 }
 
+/// What only --from needs goes where it is not wanted.
+fn leave_out_state(arguments: &Train, fit: &mut Fit) {
+    if arguments.no_state {
+        fit.model.state = None;
+    }
+}
+
 /// An error of learning is one of the data: say of which.
 pub fn place(error: Error, input: &Input) -> Error {
     if error.kind() == novikoff::ErrorKind::Input && error.place().is_none() {
         input.place(error)
     } else {
         error
+    }
+}
+
+/// The same for an error that may be one of the model that learning goes on from.
+fn place_of(error: Error, arguments: &Train, input: &Input) -> Error {
+    match &arguments.from {
+        Some(path) if error.place().is_none() && error.what().starts_with("the model") => {
+            error.at(path.display().to_string(), 0, 0)
+        }
+        _ => place(error, input),
     }
 }
 
@@ -231,7 +317,7 @@ pub fn of_another_file(options: &Options) -> Options {
 fn learn_online(
     arguments: &Train,
     options: &Options,
-    learner: &Learner,
+    (learner, from): Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
 ) -> Result<Outcome> {
     let started = Instant::now();
@@ -248,11 +334,17 @@ fn learn_online(
             }
         }
     });
-    let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
+    let labels = from.map_or(Ok(Labels::default()), Model::labels_by_appearance)?;
+    let purpose = purpose(learner, from.map(|model| (model, &labels)));
+    let reader = open_stream(&input, options, &purpose, &arguments.documents)?;
     let mut watched = Traced { observer: &mut watch, trace };
-    let fit = train_online(reader, learner, &mut watched).map_err(|e| place(e, &input));
+    let fit = match from {
+        Some(model) => train_online_from(reader, learner, model, &mut watched),
+        None => train_online(reader, learner, &mut watched),
+    };
     watch.clear();
-    let fit = fit?;
+    let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
+    leave_out_state(arguments, &mut fit);
     if let Some(path) = &arguments.output {
         files::save(&fit.model, path)?;
     }

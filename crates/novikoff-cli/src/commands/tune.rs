@@ -75,6 +75,10 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
 
 /// Options that tune has no use for.
 fn check(train: &Train) -> Result<()> {
+    if train.from.is_some() {
+        return Err(Error::usage("tune starts every fit from the one before it, and from no model")
+            .hint("leave out --from, or use train"));
+    }
     if train.online || !train.validation.is_empty() {
         return Err(Error::usage("tune holds rows out by itself, fold after fold")
             .hint("leave out --online and --validation"));

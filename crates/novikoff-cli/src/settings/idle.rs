@@ -280,7 +280,8 @@ fn refuse_contradicting_traces(train: &Train) -> Result<()> {
 }
 
 fn refuse_budget(train: &Train) -> Result<()> {
-    if train.budget.is_none() || train.online && train.kernel != "linear" {
+    let has_kernel = train.kernel != "linear" || train.from.is_some();
+    if train.budget.is_none() || train.online && has_kernel {
         return Ok(());
     }
     let what = "--budget is for streams with a kernel: rows in memory are all kept, and weights of features \

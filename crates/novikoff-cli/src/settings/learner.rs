@@ -6,8 +6,9 @@ use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
 use novikoff::data::Scale;
+use novikoff::kernel::Kernel;
 use novikoff::loss::{Huber, LossName, Quantile};
-use novikoff::model::Task;
+use novikoff::model::{Model, Task};
 use novikoff::online::rule::{self, Aggressiveness, Length};
 use novikoff::read::Contents;
 use novikoff::train::{
@@ -45,8 +46,46 @@ pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task:
     let named = named(train)?;
     let name = named.unwrap_or(default);
     Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
-    let shared = shared(train)?;
-    Ok(match name.learner() {
+    with_options(train, name.learner(), contents, task)
+}
+
+/// The learner that goes on from a model: the model's own if no other is named, with its settings where no
+/// others are given.
+pub fn learner_from(train: &Train, model: &Model, contents: Contents) -> Result<Learner> {
+    let (task, asked) = (model.task(), named(train)?);
+    let own = Learner::of(model);
+    let base = match (asked, own) {
+        (None, own) => own?,
+        (Some(name), Ok(own)) if own.named() == Some(name) => own,
+        (Some(name), own) => heir(name.learner(), own.ok()),
+    };
+    if let Some(name) = base.named() {
+        Chosen { name, is_named: true }.refuse_idle_options(train)?;
+    }
+    with_options(train, base, contents, task)
+}
+
+/// Another learner for the same rows: it sees them as the model does.
+fn heir(mut learner: Learner, own: Option<Learner>) -> Learner {
+    let Some(own) = own else { return learner };
+    let shared = own.shared().clone();
+    let ours = learner.shared_mut();
+    (ours.map, ours.positive, ours.seed, ours.class_weight) =
+        (shared.map, shared.positive, shared.seed, shared.class_weight);
+    match &mut learner {
+        Learner::Perceptron(heir) => heir.bias = own.bias(),
+        Learner::PassiveAggressive(heir) => heir.bias = own.bias(),
+        Learner::Risk(heir) => heir.bias = own.bias(),
+        Learner::Network(heir) => heir.bias = own.bias(),
+        Learner::Bayes(_) => {}
+    }
+    learner
+}
+
+/// A learner with the options that are given.
+fn with_options(train: &Train, base: Learner, contents: Contents, task: Task) -> Result<Learner> {
+    let shared = shared(train, base.shared())?;
+    Ok(match base {
         Learner::Perceptron(own) => perceptron(train, own, shared)?.into(),
         Learner::PassiveAggressive(own) => passive_aggressive(train, own, shared)?.into(),
         Learner::Risk(own) => risk(train, own, shared, contents)?.into(),
@@ -85,38 +124,44 @@ fn named(train: &Train) -> Result<Option<LearnerName>> {
     }
 }
 
-fn shared(train: &Train) -> Result<Shared> {
+fn shared(train: &Train, own: &Shared) -> Result<Shared> {
+    let seed = train.or_own("seed", train.seed, own.seed);
+    let class_weight = class_weight(train.class_weight.as_deref())?;
     Ok(Shared {
-        multiclass: train.multiclass,
-        positive: train.positive.clone(),
-        class_weight: class_weight(train.class_weight.as_deref())?,
-        seed: train.seed,
-        map: train.map.as_deref().map(|text| map(text, train.seed)).transpose()?,
-        calibrate: train.calibrate,
+        multiclass: train.multiclass.or(own.multiclass),
+        positive: train.positive.clone().or_else(|| own.positive.clone()),
+        class_weight: train.or_own("class_weight", class_weight, own.class_weight.clone()),
+        seed,
+        map: train.map.as_deref().map(|text| map(text, seed)).transpose()?.or(own.map),
+        calibrate: train.calibrate.or(own.calibrate),
         task: train.task,
         memory: train.reading.memory,
     })
 }
 
-fn epochs(train: &Train) -> Epochs {
-    let usual = Epochs::default();
+fn epochs(train: &Train, own: Epochs) -> Epochs {
     Epochs {
-        most: train.epochs.unwrap_or(usual.most),
-        patience: train.patience.unwrap_or(usual.patience),
-        order: train.order,
+        most: train.epochs.unwrap_or(own.most),
+        patience: train.patience.unwrap_or(own.patience),
+        order: train.or_own("order", train.order, own.order),
     }
 }
 
+/// What compares rows.
+fn kernel(train: &Train, own: Kernel) -> Result<Kernel> {
+    Ok(train.or_own("kernel", train.kernel.parse()?, own))
+}
+
 fn perceptron(train: &Train, own: Perceptron, shared: Shared) -> Result<Perceptron> {
-    let length = if train.normalise { Length::Unit } else { Length::AsGiven };
+    let length = if train.normalise { Length::Unit } else { own.rule.length };
     let step = train.step.unwrap_or(own.rule.step);
     Ok(Perceptron {
-        rule: rule::Perceptron { step, length, tie: train.tie },
-        own_feature: train.own_feature,
-        kernel: train.kernel.parse()?,
+        rule: rule::Perceptron { step, length, tie: train.or_own("tie", train.tie, own.rule.tie) },
+        own_feature: train.own_feature.or(own.own_feature),
+        kernel: kernel(train, own.kernel)?,
         budget: train.budget.unwrap_or(own.budget),
-        bias: train.bias,
-        epochs: epochs(train),
+        bias: train.or_own("bias", train.bias, own.bias),
+        epochs: epochs(train, own.epochs),
         shared,
         ..own
     })
@@ -135,16 +180,22 @@ fn passive_aggressive(train: &Train, own: PassiveAggressive, shared: Shared) -> 
             Error::usage(what).hint("leave out --normalise, or use --learner perceptron, averaged or voted")
         );
     }
+    let (own_variant, own_c) = match own.aggressiveness {
+        Aggressiveness::Full => (VariantName::Pa, 1.0),
+        Aggressiveness::Capped(c) => (VariantName::PaI, c),
+        Aggressiveness::Damped(c) => (VariantName::PaIi, c),
+    };
+    let c = train.or_own("aggressiveness", train.aggressiveness, own_c);
     Ok(PassiveAggressive {
-        aggressiveness: match train.variant {
+        aggressiveness: match train.or_own("variant", train.variant, own_variant) {
             VariantName::Pa => Aggressiveness::Full,
-            VariantName::PaI => Aggressiveness::Capped(train.aggressiveness),
-            VariantName::PaIi => Aggressiveness::Damped(train.aggressiveness),
+            VariantName::PaI => Aggressiveness::Capped(c),
+            VariantName::PaIi => Aggressiveness::Damped(c),
         },
-        kernel: train.kernel.parse()?,
+        kernel: kernel(train, own.kernel)?,
         budget: train.budget.unwrap_or(own.budget),
-        bias: train.bias,
-        epochs: epochs(train),
+        bias: train.or_own("bias", train.bias, own.bias),
+        epochs: epochs(train, own.epochs),
         shared,
     })
 }
@@ -184,21 +235,22 @@ fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<
     // Who names what is minimised means the columns as they are.
     let named = train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents;
     let default_scale = if named { Scale::None } else { Scale::MaxAbs };
+    let default_scale = if train.from.is_some() { own.scale } else { default_scale };
     let criterion = match own.criterion {
         Criterion::Loss(loss) => Criterion::Loss(with_parameter(loss, train)),
         other => other,
     };
     Ok(Risk {
         criterion,
-        strength: penalty(train)?,
-        l1: train.l1,
-        bias: train.bias,
-        solver: train.solver,
+        strength: penalty(train)?.or(own.strength),
+        l1: train.or_own("l1", train.l1, own.l1),
+        bias: train.or_own("bias", train.bias, own.bias),
+        solver: train.or_own("solver", train.solver, own.solver),
         scale: train.scale.unwrap_or(default_scale),
         schedule: train.schedule,
         step: train.step,
         batch: train.batch.unwrap_or(own.batch),
-        tolerance: train.tolerance,
+        tolerance: train.or_own("tolerance", train.tolerance, own.tolerance),
         steps: train.epochs,
         trace: train.trace.is_some(),
         shared,
@@ -236,17 +288,18 @@ fn bayes(train: &Train, own: NaiveBayes, shared: Shared) -> Result<NaiveBayes> {
 }
 
 fn network(train: &Train, own: MultilayerPerceptron, shared: Shared, task: Task) -> MultilayerPerceptron {
-    let default_loss = if task == Task::Regression { LossName::Squared } else { own.loss };
+    let asks_for_numbers = task == Task::Regression && !own.loss.is_of_numbers();
+    let default_loss = if asks_for_numbers { LossName::Squared } else { own.loss };
     MultilayerPerceptron {
         units: train.hidden.unwrap_or(own.units),
         activation: train.activation.unwrap_or(own.activation),
         loss: with_parameter(train.loss.unwrap_or(default_loss), train),
-        strength: strength(train),
-        batch: train.batch,
+        strength: strength(train).or(own.strength),
+        batch: train.batch.or(own.batch),
         step: train.step.unwrap_or(own.step),
         scale: train.scale.unwrap_or(own.scale),
-        bias: train.bias,
-        epochs: epochs(train),
+        bias: train.or_own("bias", train.bias, own.bias),
+        epochs: epochs(train, own.epochs),
         shared,
     }
 }

@@ -10,7 +10,7 @@ use novikoff::evaluate::Evaluation;
 use novikoff::loss::LossName;
 use novikoff::model::{Scorer, Task};
 use novikoff::read::Options;
-use novikoff::train::{Details, Fit, Learner, RiskFit, Validation};
+use novikoff::train::{Continued, Details, Fit, Learner, RiskFit, Validation};
 use serde_json::{Map, Value, json};
 
 /// All that is known of a training.
@@ -58,6 +58,12 @@ fn what(arguments: &Train, outcome: &Outcome) -> Value {
         "nonzeros": outcome.nonzeros,
         "classes": fit.model.labels.len(),
         "labels": fit.model.labels.names(),
+        "from": arguments.from,
+        "continued": fit.resumed.map(|resumed| match resumed.continued {
+            Continued::Exactly => "exactly",
+            Continued::FromWeights => "from-weights",
+        }),
+        "learned_before": fit.resumed.map(|resumed| resumed.before),
     })
 }
 

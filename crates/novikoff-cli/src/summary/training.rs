@@ -20,8 +20,8 @@ use novikoff::penalty::Bias;
 use novikoff::read::Input;
 use novikoff::solver::REACH;
 use novikoff::train::{
-    Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk, RiskFit,
-    RunDetails, Theorem, Validation,
+    Continued, Details, Fit, History, InferredTask, Learner, MultilayerPerceptron, NaiveBayes, Promise, Risk,
+    RiskFit, RunDetails, Theorem, Validation,
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -32,6 +32,7 @@ pub fn summary(arguments: &Train, outcome: &Outcome) -> Lines {
     let mut lines = Lines::default();
     add_data(&mut lines, outcome);
     lines.add("learner", learner_text(fit));
+    add_resumed(&mut lines, arguments, fit);
     match (&fit.learner, &fit.details) {
         (Learner::Risk(own), Details::Risk(found)) => add_risk(&mut lines, found, own, outcome),
         (Learner::Network(own), Details::Network(history)) => {
@@ -80,6 +81,27 @@ fn add_data(lines: &mut Lines, outcome: &Outcome) {
     }
     if let Scorer::Mapped(mapped) = &model.scorer {
         lines.add("map", map_text(mapped.mapper.map(), mapped.mapper.features()));
+    }
+}
+
+/// The model that learning went on from, and how.
+fn add_resumed(lines: &mut Lines, arguments: &Train, fit: &Fit) {
+    let (Some(path), Some(resumed)) = (&arguments.from, fit.resumed) else { return };
+    let before = resumed.before;
+    let how = match (resumed.continued, &fit.details) {
+        (Continued::Exactly, Details::Counts) => format!("{}: its counts go on", counted(before, "row")),
+        (Continued::Exactly, Details::Stream(_)) => {
+            format!("after {} of the stream, as if it had never stopped", counted(before, "row"))
+        }
+        (Continued::Exactly, _) => {
+            format!("after {} over these rows, as if it had never stopped", counted(before, "epoch"))
+        }
+        (Continued::FromWeights, Details::Risk(_)) => "its weights, to begin with".to_owned(),
+        (Continued::FromWeights, _) => "its weights, to begin with: rows or settings are others".to_owned(),
+    };
+    lines.add("from", format!("{}: {how}", path.display()));
+    if resumed.forgot_validation {
+        lines.add("", "the validation rows are others: the best epoch is looked for anew");
     }
 }
 

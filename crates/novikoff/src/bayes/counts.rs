@@ -62,16 +62,28 @@ impl Counts {
         weights: &[f64],
         count: usize,
     ) -> Result<Self, Negative> {
-        let mut members = vec![Vec::new(); count];
+        let mut counts = Self::new(likelihood, vocabulary);
+        counts.reserve(rows.columns(), count);
+        counts.add_all(rows, classes, weights)?;
+        Ok(counts)
+    }
+
+    /// Counts rows, as [`Counts::of`] does. [`Counts::reserve`] must have been called for their classes and
+    /// features.
+    pub(crate) fn add_all(
+        &mut self,
+        rows: &Matrix,
+        classes: &[u32],
+        weights: &[f64],
+    ) -> Result<(), Negative> {
+        let mut members = vec![Vec::new(); self.rows.len()];
         (0..rows.rows()).for_each(|i| members[classes[i] as usize].push(i));
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        let columns = rows.columns();
-        let mut counts = Self::new(likelihood, vocabulary);
-        counts.reserve(columns, count);
+        let (likelihood, columns) = (self.likelihood, self.features);
         let tasks = 2 * rayon::current_num_threads();
         let count_class = |(cells, members): (&mut [f64], &Vec<usize>)| {
             let parts = (members.len() * tasks).div_ceil(rows.rows().max(1)).max(1);
-            let share = columns.div_ceil(parts);
+            let share = columns.div_ceil(parts).max(1);
             let count_part = |(part, cells): (usize, &mut [f64])| {
                 let span = part * share..part * share + cells.len();
                 // The first negative entry ends the counting.
@@ -79,16 +91,18 @@ impl Counts {
             };
             cells.par_chunks_mut(share).enumerate().map(count_part).reduce(|| false, |a, b| a || b)
         };
-        let each = counts.cells.par_chunks_mut(columns.max(1)).zip(&members).map(count_class);
+        let room = self.room.max(1);
+        let each = self.cells.par_chunks_mut(room).map(|cells| &mut cells[..columns]).zip(&members);
+        let each = each.map(count_class);
         if each.reduce(|| false, |a, b| a || b) {
             let entry =
                 |row: usize| negative(rows.row(row)).map(|(feature, value)| Negative { row, feature, value });
             (0..rows.rows()).find_map(entry).map_or(Ok(()), Err)?;
         }
-        for (sum, members) in counts.rows.iter_mut().zip(&members) {
+        for (sum, members) in self.rows.iter_mut().zip(&members) {
             members.iter().for_each(|&i| *sum += weight(i));
         }
-        Ok(counts)
+        Ok(())
     }
 
     /// Reserves room for so many features and classes.
@@ -118,6 +132,48 @@ impl Counts {
         self.rows[class] += weight;
     }
 
+    /// Counts as they are stored: the sum of each feature over the rows of the first class, then of the
+    /// second; and the weight of the rows of each.
+    pub(crate) fn from_sums(
+        (likelihood, vocabulary): (Likelihood, Vocabulary),
+        cells: Vec<f64>,
+        rows: Vec<f64>,
+    ) -> Self {
+        let features = cells.len() / rows.len().max(1);
+        Self { likelihood, vocabulary, features, room: features, cells, rows }
+    }
+
+    /// How many features there is room for.
+    pub(crate) fn features(&self) -> usize {
+        self.features
+    }
+
+    /// The sum of each class's counts, that of each feature's, and how many features have been met.
+    pub(crate) fn sums(&self) -> (Vec<f64>, Vec<f64>, usize) {
+        let classes = 0..self.rows.len();
+        let totals = classes.clone().map(|class| self.cells(class).iter().sum()).collect();
+        let mut all = vec![0.0; self.features];
+        for class in classes {
+            all.iter_mut().zip(self.cells(class)).filter(|(_, n)| **n != 0.0).for_each(|(all, n)| *all += n);
+        }
+        let met = match self.vocabulary {
+            Vocabulary::Columns => self.features,
+            Vocabulary::Met => all.iter().filter(|all| **all != 0.0).count(),
+        };
+        (totals, all, met)
+    }
+
+    /// The sums as they are stored.
+    pub(crate) fn to_sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.rows.len() * self.features];
+        for (to, class) in sums.chunks_exact_mut(self.features.max(1)).zip(0..) {
+            // Memory that was never written stays so.
+            let written = to.iter_mut().zip(self.cells(class)).filter(|(_, n)| **n != 0.0);
+            written.for_each(|(to, n)| *to = *n);
+        }
+        sums
+    }
+
     /// The sum of each feature over the rows of a class.
     pub(super) fn cells(&self, class: usize) -> &[f64] {
         &self.cells[class * self.room..][..self.features]
@@ -133,7 +189,7 @@ impl Counts {
         self.likelihood
     }
 
-    pub(super) fn vocabulary(&self) -> Vocabulary {
+    pub(crate) fn vocabulary(&self) -> Vocabulary {
         self.vocabulary
     }
 

@@ -47,8 +47,11 @@ struct AbsentSum {
 }
 
 impl AbsentSum {
-    /// A feature's count has grown.
+    /// A feature's count has grown, unless what was added is too little to change it.
     fn moved(&mut self, from: f64, to: f64) {
+        if from == to {
+            return;
+        }
         if from == 0.0 {
             self.met += 1;
         } else if let Some(features) = self.features.get_mut(&from.to_bits()) {
@@ -58,6 +61,14 @@ impl AbsentSum {
             }
         }
         *self.features.entry(to.to_bits()).or_default() += 1;
+    }
+
+    /// The sum over what rows of a class have.
+    fn of(counts: &Counts, class: usize, smoothing: f64) -> Self {
+        let mut sum = Self::default();
+        counts.cells(class).iter().filter(|n| **n != 0.0).for_each(|&n| sum.moved(0.0, n));
+        sum.sum_up(counts.rows()[class], smoothing);
+        sum
     }
 
     fn sum_up(&mut self, rows: f64, smoothing: f64) {
@@ -123,8 +134,30 @@ impl Stream {
     }
 
     /// The counts of all rows.
-    pub(crate) fn into_counts(self) -> Counts {
-        self.counts
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The sums of the counts of each class, of those of each feature, and the number of features so far.
+    /// Other orders of summation could differ in the last digit.
+    pub(crate) fn sums(&self) -> (&[f64], &[f64], usize) {
+        (&self.totals, &self.all, self.features)
+    }
+
+    /// Resumes from counts and sums, after so many rows of which so many were predicted wrongly. Priors that
+    /// are not learned must have been fixed.
+    pub(crate) fn resume(
+        &mut self,
+        counts: Counts,
+        (totals, all, features): (Vec<f64>, Vec<f64>, usize),
+        (rows, wrong): (u64, u64),
+    ) {
+        if counts.likelihood() == Likelihood::Bernoulli {
+            self.absent =
+                (0..counts.rows().len()).map(|c| AbsentSum::of(&counts, c, self.smoothing)).collect();
+        }
+        (self.counts, self.totals, self.all, self.features) = (counts, totals, all, features);
+        (self.rows, self.wrong) = (rows, wrong);
     }
 
     fn count(&mut self, row: Row<'_>, class: u32, weight: f64) {

@@ -228,7 +228,7 @@ proptest! {
                     .unwrap();
             }
             let order: Vec<u32> = (0..count as u32).map(turned).collect();
-            let streamed = stream.into_counts().arranged(&order, columns);
+            let streamed = stream.counts().clone().arranged(&order, columns);
             prop_assert_eq!(&streamed, &stored);
             prop_assert_eq!(
                 streamed.weights(0.5, &streamed.log_priors(), Scheme::Joint),

@@ -3,6 +3,7 @@
 //! `docs/certificates.md` describes them. They depend on what was read and on how its columns came to be, and
 //! on nothing else: not on the format, the compression, the storage of the rows, or the threads.
 
+use super::resumable_hash::ResumableHash;
 use super::{Dataset, Labels, Row, fits_f32};
 use crate::features::Schema;
 use crate::features::map::Map;
@@ -33,7 +34,7 @@ const SINGLE: u8 = 2;
 const END: u8 = 255;
 
 /// The form of one row after the other, and room for what that takes.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Encoder {
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -261,7 +262,7 @@ impl Dataset<'_> {
             Ok::<(), std::convert::Infallible>(())
         });
         match done {
-            Ok(()) => named(&hasher),
+            Ok(()) => format!("blake3:{}", hasher.finalize().to_hex()),
         }
     }
 
@@ -323,43 +324,59 @@ impl Dataset<'_> {
     }
 }
 
-fn named(hasher: &blake3::Hasher) -> String {
-    format!("blake3:{}", hasher.finalize().to_hex())
-}
-
 /// The hash of rows that come one by one, so that a stream has one too. Labels are numbered in the order of
 /// first appearance.
+#[derive(Clone, Debug)]
 pub struct Fingerprint {
-    hasher: blake3::Hasher,
+    hash: ResumableHash,
     encoder: Encoder,
     rows: u64,
-    /// Bytes on their way to the hasher.
-    waiting: Vec<u8>,
+}
+
+/// What resuming a fingerprint takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FingerprintState {
+    pub(crate) rows: u64,
+    /// Bytes that are hashed.
+    pub(crate) hashed: u64,
+    /// The hashes of their subtrees.
+    pub(crate) subtrees: Vec<u8>,
+    /// The bytes after them.
+    pub(crate) waiting: Vec<u8>,
 }
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self { hasher: blake3::Hasher::new(), encoder: Encoder::default(), rows: 0, waiting: MAGIC.to_vec() }
+        let mut hash = ResumableHash::default();
+        hash.waiting.extend_from_slice(MAGIC);
+        Self { hash, encoder: Encoder::default(), rows: 0 }
     }
 }
 
 impl Fingerprint {
     /// Adds a row.
     pub fn row(&mut self, row: Row<'_>, label: Option<u32>, weight: f64) {
-        self.encoder.row(row, label, weight, &mut self.waiting);
+        self.encoder.row(row, label, weight, &mut self.hash.waiting);
         self.rows += 1;
-        if self.waiting.len() >= 1 << 16 {
-            self.hasher.update(&self.waiting);
-            self.waiting.clear();
-        }
+        self.hash.hash_waiting();
     }
 
     /// The hash, once all rows are in.
     pub fn finish(mut self, columns: usize, names: &Labels, schema: &Schema) -> String {
         let labels: Vec<&str> = names.names().iter().map(String::as_str).collect();
-        end(self.rows, columns, &labels, Origin { schema, columns, map: None }, &mut self.waiting);
-        self.hasher.update(&self.waiting);
-        named(&self.hasher)
+        end(self.rows, columns, &labels, Origin { schema, columns, map: None }, &mut self.hash.waiting);
+        format!("blake3:{}", self.hash.finish().to_hex())
+    }
+
+    pub(crate) fn state(&self) -> FingerprintState {
+        let (hashed, subtrees, waiting) = self.hash.state();
+        FingerprintState { rows: self.rows, hashed, subtrees, waiting }
+    }
+
+    /// Resumes from a state; `None` if it is none.
+    pub(crate) fn resume(state: FingerprintState) -> Option<Self> {
+        let hash = ResumableHash::resume(state.hashed, &state.subtrees, state.waiting)?;
+        Some(Self { hash, encoder: Encoder::default(), rows: state.rows })
     }
 }
 

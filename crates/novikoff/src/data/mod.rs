@@ -12,11 +12,13 @@ mod mapped;
 pub mod matrix;
 mod memory;
 mod refit;
+mod resumable_hash;
 mod row;
 mod scale;
 mod views;
 
 pub use canonical::Fingerprint;
+pub(crate) use canonical::FingerprintState;
 pub(crate) use canonical::little_endian;
 pub(crate) use columns::for_each_within;
 pub use dataset::{Dataset, Report};

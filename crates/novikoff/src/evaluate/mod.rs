@@ -104,6 +104,7 @@ mod tests {
             schema: schema.clone(),
             scorer: Scorer::Linear(weights),
             probabilities: None,
+            state: None,
         };
         let mut builder =
             crate::data::matrix::Builder::new(crate::data::matrix::Layout::Dense { columns: 1 });

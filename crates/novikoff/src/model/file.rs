@@ -13,6 +13,7 @@ mod network;
 mod schema;
 mod scorers;
 mod seal;
+mod state;
 mod tensors;
 
 use self::buffer::Buffer;
@@ -85,6 +86,7 @@ fn sealed(model: &Model) -> Result<seal::Sealed<'_>> {
     let mut tensors = scorers::tensors(&model.scorer);
     tensors.extend(schema::tensors(&model.schema));
     tensors.extend(model.probabilities.iter().flat_map(calibration::tensors));
+    tensors.extend(model.state.iter().flat_map(state::tensors));
     let sealed = seal::Sealed::new(&metadata, tensors).map_err(refused)?;
     check::room(model, sealed.len()).map_err(refused)?;
     Ok(sealed)
@@ -114,9 +116,10 @@ fn parse(buffer: Buffer) -> Result<Model> {
     let schema = schema::read(metadata.schema()?, &mut tensors, bytes.len())?;
     let scorer = scorers::read(&mut metadata, &mut tensors, &about, labels.len(), bytes.len())?;
     let probabilities = calibration::read(&mut metadata, &mut tensors, scorer.outputs())?;
+    let state = metadata.state()?.map(|entry| state::read(entry, &mut tensors, bytes.len())).transpose()?;
     metadata.finish()?;
     let left = tensors.finish()?;
-    let mut model = Model { about, labels, schema, scorer, probabilities };
+    let mut model = Model { about, labels, schema, scorer, probabilities, state };
     if let (Some(place), Some(weights)) = (left, scorers::weights_of(&mut model.scorer)) {
         weights.values = buffer.into_numbers(place);
     }

@@ -12,6 +12,7 @@ mod outputs;
 mod predict;
 mod presence;
 mod run;
+mod state;
 mod voted;
 mod weights;
 
@@ -30,6 +31,8 @@ pub(crate) use outputs::add_to_each;
 pub(crate) use predict::score_all;
 pub(crate) use presence::presence;
 pub use run::{Run, WeightVector};
+pub(crate) use state::damaged;
+pub use state::{State, StateKind, StateNumber, StateNumbers};
 pub use voted::{Mistake, NOBODY, Voted};
 pub use weights::Weights;
 pub(crate) use weights::grow_zeroed;
@@ -56,6 +59,8 @@ pub struct Model {
     pub scorer: Scorer,
     /// How scores become probabilities; none if they do not.
     pub probabilities: Option<Calibration>,
+    /// What learning needs to go on from here, beside all this; none if it needs nothing, or was left out.
+    pub state: Option<State>,
 }
 
 /// What a model predicts.

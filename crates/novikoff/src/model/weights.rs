@@ -94,6 +94,29 @@ impl Weights {
         }
     }
 
+    /// The weights that apply to scaled rows as these apply to rows as they are: the other way round than
+    /// [`Weights::fold_back`].
+    pub(crate) fn unfold(&mut self, factors: &[f64]) {
+        for (block, factor) in self.values.chunks_exact_mut(self.outputs.max(1)).zip(factors) {
+            // What is scaled to nothing had no weight.
+            block.iter_mut().filter(|w| **w != 0.0).for_each(|w| *w /= factor);
+        }
+        self.values.iter_mut().filter(|w| !w.is_finite()).for_each(|w| *w = 0.0);
+    }
+
+    /// The same weights of other features: feature j becomes feature `numbers[j]`, or has weight zero.
+    #[must_use]
+    pub(crate) fn features_from(&self, numbers: &[Option<u32>]) -> Self {
+        let mut weights = Self::zero(numbers.len(), self.outputs);
+        for (to, number) in weights.values.chunks_exact_mut(self.outputs.max(1)).zip(numbers) {
+            if let Some(from) = number.and_then(|j| self.values.get(j as usize * self.outputs..)) {
+                to.iter_mut().zip(from).filter(|(_, w)| **w != 0.0).for_each(|(to, w)| *to = *w);
+            }
+        }
+        weights.bias.clone_from(&self.bias);
+        weights
+    }
+
     /// The same weights with other outputs: output `o` becomes `scale·w[from]` where `sources[o]` is
     /// `Some((from, scale))`, zero where it is `None`.
     #[must_use]

@@ -6,17 +6,19 @@
 
 mod adam;
 mod mini_batch;
+mod resume;
 mod step;
 mod targets;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use resume::{TrainingState, sizes};
 pub(crate) use targets::{Objective, ScaledTargets, Targets};
 
 use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::Matrix;
 use crate::model::{Activation, LANES, Network, Scorer, entries_of, panels};
-use crate::online::Order;
+use crate::online::{Begin, Order};
 use crate::penalty::Bias;
 use crate::random::Random;
 use adam::Moments;
@@ -66,6 +68,43 @@ pub(crate) struct Trained {
     pub trace: Vec<Epoch>,
     /// The epoch whose model this is.
     pub epoch: usize,
+    /// The smallest validation error of the epochs that are done, and its epoch.
+    pub best: Option<(f64, usize)>,
+    /// What is done of the last epoch, if it was broken off.
+    pub partial: Option<Partial>,
+    /// What going on takes.
+    pub state: TrainingState,
+}
+
+/// What is done of an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Partial {
+    /// Rows.
+    pub rows: usize,
+    /// Wrong predictions, or the sum of squared errors.
+    pub missed: f64,
+    /// Steps.
+    pub updates: u64,
+}
+
+/// Where training begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NetworkBegin<'a> {
+    /// The epochs that are done, with the best network.
+    pub epochs: Begin<Scorer>,
+    /// What is done of the next epoch.
+    pub partial: Option<Partial>,
+    /// The weights to begin with; by default they are random.
+    pub weights: Option<Weights<'a>>,
+}
+
+/// Weights to begin with.
+#[derive(Clone, Debug)]
+pub(crate) enum Weights<'a> {
+    /// Those of a training that goes on.
+    Resumed(Box<TrainingState>),
+    /// Those of a network: for each output the one that it is, with a factor.
+    Network(&'a Network, Vec<Option<(usize, f64)>>),
 }
 
 /// Trains on rows whose columns are multiplied by `scales`, one for each column. Some row must have a
@@ -75,6 +114,7 @@ pub(crate) fn train(
     rows: &Matrix,
     scales: &[f64],
     objective: &Objective,
+    begin: NetworkBegin<'_>,
     validate: Option<&dyn Fn(&Scorer) -> f64>,
     observer: &mut dyn Observer,
 ) -> Trained {
@@ -83,15 +123,30 @@ pub(crate) fn train(
     let mut counted: Vec<u32> =
         (0..rows.rows() as u32).filter(|&i| objective.weight(i as usize) > 0.0).collect();
     let mut training = Training::new(plan, rows, scales, objective, &counted, &mut random);
-    let mut trace = Vec::<Epoch>::new();
-    let mut best = None::<(f64, usize, Scorer)>;
+    match &begin.weights {
+        Some(Weights::Resumed(state)) => training.resume(state),
+        Some(Weights::Network(network, sources)) => training.begin_with(network, sources),
+        None => {}
+    }
+    let Begin { mut trace, mut best, .. } = begin.epochs;
+    // The order of an epoch follows from that of the one before it.
+    (0..trace.len()).filter(|_| plan.order == Order::Shuffled).for_each(|_| random.shuffle(&mut counted));
+    let mut begun = begin.partial;
+    let mut partial = None;
     let mut termination = Termination::OutOfEpochs;
-    for epoch in 1..=plan.epochs {
+    for epoch in trace.len() + 1..=plan.epochs {
+        if begun.is_none() && is_late(&best, trace.len(), plan.patience) {
+            termination = Termination::ValidationError;
+            break;
+        }
         if plan.order == Order::Shuffled {
             random.shuffle(&mut counted);
         }
-        let (mut sums, flow) = training.run_epoch(&counted, epoch, observer);
-        if let Some(validate) = validate {
+        let (mut sums, done, flow) =
+            training.run_epoch(&counted, epoch, begun.take().unwrap_or_default(), observer);
+        partial = Some(done).filter(|done| done.rows < counted.len());
+        // An epoch that was broken off is not compared with whole ones.
+        if let Some(validate) = validate.filter(|_| partial.is_none() || best.is_none()) {
             let scorer = training.scorer();
             let error = validate(&scorer);
             sums.validation_error = Some(error);
@@ -105,16 +160,23 @@ pub(crate) fn train(
             termination = Termination::Interrupted;
             break;
         }
-        if best.as_ref().is_some_and(|(_, at, _)| epoch - at >= plan.patience) {
+        if is_late(&best, epoch, plan.patience) {
             termination = Termination::ValidationError;
             break;
         }
     }
+    let done = trace.len() - usize::from(partial.is_some());
+    let known = best.as_ref().map(|(error, epoch, _)| (*error, *epoch)).filter(|(_, epoch)| *epoch <= done);
     let (epoch, scorer) = match best {
         Some((_, epoch, scorer)) => (epoch, scorer),
         None => (trace.len(), training.scorer()),
     };
-    Trained { scorer, termination, trace, epoch }
+    Trained { scorer, termination, trace, epoch, best: known, partial, state: training.state() }
+}
+
+/// Whether the validation error has not fallen for too long.
+fn is_late(best: &Option<(f64, usize, Scorer)>, epoch: usize, patience: usize) -> bool {
+    best.as_ref().is_some_and(|(_, at, _)| epoch - at >= patience)
 }
 
 /// A network during training.
@@ -156,13 +218,20 @@ impl<'a> Training<'a> {
     }
 
     /// Runs an epoch. The next mini-batch is prepared during the step of the current one.
-    fn run_epoch(&mut self, order: &[u32], epoch: usize, observer: &mut dyn Observer) -> (Epoch, Flow) {
+    fn run_epoch(
+        &mut self,
+        order: &[u32],
+        epoch: usize,
+        done: Partial,
+        observer: &mut dyn Observer,
+    ) -> (Epoch, Partial, Flow) {
         let settings = self.step_settings(epoch);
         let (rows, scales, bias) = (self.rows, self.scales, self.bias_column());
         let (mut now, mut next, mut pass) =
             (MiniBatch::default(), MiniBatch::default(), ForwardPass::default());
-        let (mut seen, mut missed, mut updates) = (0u64, 0.0, 0);
-        let mut batches = order.chunks(self.plan.batch);
+        let Partial { rows: begun, mut missed, mut updates } = done;
+        let mut seen = begun as u64;
+        let mut batches = order[begun..].chunks(self.plan.batch);
         now.fill(rows, batches.next().unwrap_or(&[]), scales, bias);
         let mut flow = Flow::Continue;
         while !now.rows.is_empty() && flow == Flow::Continue {
@@ -178,7 +247,10 @@ impl<'a> Training<'a> {
         }
         let mistakes = if self.counts_errors() { missed as u64 } else { 0 };
         let progressive_error = missed / seen.max(1) as f64;
-        (Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 }, flow)
+        let done = Partial { rows: seen as usize, missed, updates };
+        let sums =
+            Epoch { epoch, mistakes, updates, progressive_error, validation_error: None, seconds: 0.0 };
+        (sums, done, flow)
     }
 
     fn counts_errors(&self) -> bool {

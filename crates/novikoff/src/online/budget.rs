@@ -40,6 +40,17 @@ struct SupportRow {
     coefficients: Vec<f64>,
 }
 
+impl SupportRow {
+    fn of(row: Row<'_>, norm_sq: f64, coefficients: Vec<f64>) -> Self {
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        row.for_each_nonzero(|j, x| {
+            indices.push(j);
+            values.push(x);
+        });
+        Self { indices, values, norm_sq, coefficients }
+    }
+}
+
 impl<R: Rule> BudgetLearner<R> {
     /// A learner of zero weights and two classes, which keeps at most `budget` rows.
     pub fn new(rule: R, kernel: Kernel, bias: Bias, budget: usize) -> Self {
@@ -78,7 +89,7 @@ impl<R: Rule> BudgetLearner<R> {
         let outcome =
             correct(&self.rule, self.scheme, &scores, example, || self_kernel, |update| updates.push(update));
         if !updates.is_empty() {
-            if self.support.len() == self.budget {
+            while self.support.len() >= self.budget {
                 self.remove_least();
             }
             self.add_support(row, norm_sq, &updates);
@@ -118,12 +129,26 @@ impl<R: Rule> BudgetLearner<R> {
     fn add_support(&mut self, row: Row<'_>, norm_sq: f64, updates: &[Update]) {
         let mut coefficients = vec![0.0; self.outputs];
         updates.iter().flat_map(Update::steps).for_each(|(output, step)| coefficients[output] += step);
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        row.for_each_nonzero(|j, x| {
-            indices.push(j);
-            values.push(x);
-        });
-        self.support.push(SupportRow { indices, values, norm_sq, coefficients });
+        self.support.push(SupportRow::of(row, norm_sq, coefficients));
+    }
+
+    /// The squared norms of the support rows. Computed anew from the rows as they are stored they could
+    /// differ in the last digit.
+    pub(crate) fn norms_sq(&self) -> Vec<f64> {
+        self.support.iter().map(|row| row.norm_sq).collect()
+    }
+
+    /// Resumes from weights whose outputs are in the order in which classes occurred, and the squared norms
+    /// of their rows.
+    pub(crate) fn resume(&mut self, weights: &Expansion, norms_sq: &[f64]) {
+        self.outputs = weights.outputs;
+        self.scheme = if self.outputs == 1 { Scheme::Two } else { Scheme::Joint };
+        self.dense.resize(weights.rows.columns().max(self.dense.len()), 0.0);
+        let coefficients = weights.coefficients.chunks_exact(self.outputs);
+        self.support = (0..weights.rows.rows())
+            .zip(norms_sq.iter().zip(coefficients))
+            .map(|(i, (&norm_sq, own))| SupportRow::of(weights.rows.row(i), norm_sq, own.to_vec()))
+            .collect();
     }
 
     /// The current multiclass scheme.

@@ -1,12 +1,12 @@
 //! Epochs over rows in memory: until an epoch makes no mistake, the validation error stops falling, or the
 //! epochs run out.
 
-use super::linear::{Hypothesis, RowOutcome};
+use super::linear::{Hypothesis, LinearState, RowOutcome};
 use super::order::{Order, Sequence};
 use super::visit::{prefetch, prefetch_rows};
 use crate::control::{Epoch, Flow, Observer, Progress, Termination};
 use crate::data::{Matrix, Row};
-use crate::model::{Scorer, Weights};
+use crate::model::{Mistake, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
 use crate::random::Random;
@@ -94,13 +94,73 @@ pub struct Trained {
     pub mistakes: u64,
     /// Updates in all epochs.
     pub updates: u64,
+    /// What resuming takes.
+    pub(crate) resumption: Resumption,
+}
+
+/// What resuming a run of epochs takes, beside its trace and what the scorer has.
+#[derive(Clone, Debug)]
+pub(crate) struct Resumption {
+    /// What is done of the last epoch, if it was broken off.
+    pub(crate) partial: Option<Tally>,
+    /// The smallest validation error of the epochs that are done, and its epoch.
+    pub(crate) best: Option<(f64, usize)>,
+    pub(crate) learner: LearnerState,
+}
+
+/// What a learner with epochs resumes from.
+#[derive(Clone, Debug)]
+pub(crate) enum LearnerState {
+    /// Weights of features.
+    Linear(LinearState),
+    /// Mistakes.
+    Journal {
+        /// All mistakes in order.
+        mistakes: Vec<Mistake>,
+        /// The sum of the weights of the rows visited.
+        rounds: f64,
+        /// Kernels that were computed.
+        comparisons: u64,
+        /// With a kernel and validation rows, the rounds until the best epoch ended.
+        best_rounds: Option<f64>,
+    },
+}
+
+/// Where a run of epochs begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Begin<S> {
+    /// The epochs that are done.
+    pub(crate) trace: Vec<Epoch>,
+    /// What is done of the next epoch.
+    pub(crate) partial: Option<Tally>,
+    /// The smallest validation error so far, its epoch and what is known of it.
+    pub(crate) best: Option<(f64, usize, S)>,
+}
+
+impl<S> Default for Begin<S> {
+    fn default() -> Self {
+        Self { trace: Vec::new(), partial: None, best: None }
+    }
+}
+
+impl<S> Begin<S> {
+    /// The same with something else known of the best epoch.
+    pub(crate) fn map<T>(self, of: impl FnOnce(S) -> T) -> Begin<T> {
+        let Self { trace, partial, best } = self;
+        Begin { trace, partial, best: best.map(|(error, epoch, known)| (error, epoch, of(known))) }
+    }
 }
 
 impl Trained {
-    pub(super) fn new(scorer: Scorer, termination: Termination, trace: Vec<Epoch>, epoch: usize) -> Self {
+    pub(super) fn new<S>(scorer: Scorer, run: EpochRun<S>, learner: LearnerState) -> Self {
+        let EpochRun { termination, trace, partial, best } = run;
         let mistakes = trace.iter().map(|e| e.mistakes).sum();
         let updates = trace.iter().map(|e| e.updates).sum();
-        Self { scorer, last: None, termination, trace, epoch, mistakes, updates }
+        let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
+        let done = trace.len() - usize::from(partial.is_some());
+        let best = best.map(|(error, epoch, _)| (error, epoch)).filter(|(_, epoch)| *epoch <= done);
+        let resumption = Resumption { partial, best, learner };
+        Self { scorer, last: None, termination, trace, epoch, mistakes, updates, resumption }
     }
 }
 
@@ -114,14 +174,16 @@ pub(super) trait EpochLearner {
         true
     }
 
-    /// Learns from all rows once. Reports progress as part of epoch `epoch.0` of `epoch.1`.
+    /// Learns from all rows once, but for those that `tally` has counted already. Reports progress as part of
+    /// epoch `epoch.0` of `epoch.1`.
     fn run_epoch(
         &mut self,
         data: TrainingRows<'_>,
         sequence: &Sequence,
         epoch: (usize, usize),
+        tally: &mut Tally,
         observer: &mut dyn Observer,
-    ) -> (Epoch, Flow);
+    ) -> Flow;
 
     /// The current hypothesis.
     fn snapshot(&self) -> Self::Snapshot;
@@ -134,8 +196,22 @@ pub(super) trait EpochLearner {
 pub(super) struct EpochRun<S> {
     pub(super) termination: Termination,
     pub(super) trace: Vec<Epoch>,
+    /// What is done of the last epoch, if it was broken off.
+    pub(super) partial: Option<Tally>,
     /// The smallest validation error, its epoch and its snapshot, if there are validation rows.
     pub(super) best: Option<(f64, usize, S)>,
+}
+
+impl<S> EpochRun<S> {
+    /// Why the run is over after the last of its epochs, if it is.
+    fn over(&self, patience: usize) -> Option<Termination> {
+        let last = self.trace.last()?;
+        if last.updates == 0 && last.mistakes == 0 {
+            return Some(Termination::Separated);
+        }
+        let is_late = self.best.as_ref().is_some_and(|(_, best, _)| last.epoch - best >= patience);
+        is_late.then_some(Termination::ValidationError)
+    }
 }
 
 /// Computes the error of a scorer on validation rows.
@@ -146,19 +222,34 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
     plan: &Plan<R>,
     data: TrainingRows<'_>,
     learner: &mut L,
+    begin: Begin<L::Snapshot>,
     validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> EpochRun<L::Snapshot> {
     let started = Instant::now();
     let mut random = Random::new(plan.seed);
     let mut sequence = Sequence::new(data.rows.rows());
-    let mut run = EpochRun { termination: Termination::OutOfEpochs, trace: Vec::new(), best: None };
-    for epoch in 1..=plan.epochs {
-        if plan.order == Order::Shuffled && learner.needs_order() {
+    let is_shuffled = plan.order == Order::Shuffled && learner.needs_order();
+    let Begin { trace, partial, best } = begin;
+    // The order of an epoch follows from that of the one before it.
+    (0..trace.len()).filter(|_| is_shuffled).for_each(|_| sequence.shuffle(&mut random));
+    let mut begun = partial;
+    let mut run = EpochRun { termination: Termination::OutOfEpochs, trace, partial: None, best };
+    if let (Some(over), None) = (run.over(plan.patience), begun) {
+        run.termination = over;
+        return run;
+    }
+    for epoch in run.trace.len() + 1..=plan.epochs {
+        if is_shuffled {
             sequence.shuffle(&mut random);
         }
-        let (mut summary, flow) = learner.run_epoch(data, &sequence, (epoch, plan.epochs), observer);
-        if let Some(validate) = validate {
+        let mut tally = begun.take().unwrap_or_default();
+        let flow = learner.run_epoch(data, &sequence, (epoch, plan.epochs), &mut tally, observer);
+        let mut summary = tally.epoch(epoch);
+        let is_partial = tally.rows < data.rows.rows() as u64;
+        run.partial = is_partial.then_some(tally);
+        // An epoch that was broken off is not compared with whole ones.
+        if let Some(validate) = validate.filter(|_| !is_partial || run.best.is_none()) {
             let snapshot = learner.snapshot();
             let error = validate(&learner.scorer(&snapshot, data.rows));
             summary.validation_error = Some(error);
@@ -172,25 +263,21 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
             run.termination = Termination::Interrupted;
             break;
         }
-        if summary.updates == 0 && summary.mistakes == 0 {
-            run.termination = Termination::Separated;
-            break;
-        }
-        if run.best.as_ref().is_some_and(|(_, best, _)| epoch - best >= plan.patience) {
-            run.termination = Termination::ValidationError;
+        if let Some(over) = run.over(plan.patience) {
+            run.termination = over;
             break;
         }
     }
     run
 }
 
-/// Counts of the current epoch.
-#[derive(Default)]
-pub(super) struct Tally {
-    pub(super) rows: u64,
-    mistakes: u64,
-    updates: u64,
-    pub(super) errors: u64,
+/// Counts of an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) rows: u64,
+    pub(crate) mistakes: u64,
+    pub(crate) updates: u64,
+    pub(crate) errors: u64,
 }
 
 impl Tally {

@@ -7,12 +7,14 @@
 //! learning, whatever the block size and the number of threads.
 
 use super::correct::{Example, Update, correct};
-use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
+use super::epochs::{
+    Begin, EpochLearner, LearnerState, Plan, Tally, Trained, TrainingRows, Validate, run_epochs,
+};
 use super::follow::{After, Decided, Visit};
 use super::linear::{Hypothesis, RowOutcome};
 use super::order::Sequence;
 use super::rule::Rule;
-use crate::control::{Epoch, Flow, Observer, Progress};
+use crate::control::{Flow, Observer, Progress};
 use crate::data::{Matrix, Row};
 use crate::kernel::{BLOCK, Kernel, Precision, Tile, norms_sq};
 use crate::model::{Mistake, Run, Scorer, WeightVector};
@@ -289,21 +291,22 @@ impl<R: Rule> EpochLearner for KernelLearner<'_, R> {
         data: TrainingRows<'_>,
         sequence: &Sequence,
         (epoch, epochs): (usize, usize),
+        tally: &mut Tally,
         observer: &mut dyn Observer,
-    ) -> (Epoch, Flow) {
-        let (mut tally, of) = (Tally::default(), data.rows.rows() as u64);
-        for ids in sequence.rows().chunks(BLOCK) {
+    ) -> Flow {
+        let of = data.rows.rows() as u64;
+        for ids in sequence.rows()[tally.rows as usize..].chunks(BLOCK) {
             if observer.follows_corrections() {
-                self.learn_followed(data, ids, epoch, &mut tally, observer);
+                self.learn_followed(data, ids, epoch, tally, observer);
             } else {
                 self.learn(data, ids, |outcome| tally.add(outcome));
             }
-            let Tally { rows, errors, .. } = tally;
+            let Tally { rows, errors, .. } = *tally;
             if observer.observe(Progress::Learning { epoch, epochs, rows, of, errors }) == Flow::Stop {
-                return (tally.epoch(epoch), Flow::Stop);
+                return Flow::Stop;
             }
         }
-        (tally.epoch(epoch), Flow::Continue)
+        Flow::Continue
     }
 
     fn snapshot(&self) -> (usize, f64) {
@@ -328,12 +331,39 @@ pub fn train_kernel<R: Rule>(
     validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> (Trained, u64) {
+    train_kernel_from(plan, kernel, data, KernelBegin::default(), validate, observer)
+}
+
+/// Where a run with a kernel begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KernelBegin {
+    /// The epochs that are done, with the number of mistakes and rounds until the best.
+    pub(crate) epochs: Begin<(usize, f64)>,
+    /// The mistakes so far.
+    pub(crate) mistakes: Vec<Mistake>,
+    /// The rounds so far.
+    pub(crate) rounds: f64,
+    /// The kernels computed so far.
+    pub(crate) comparisons: u64,
+}
+
+/// The same from where another run over these rows ended.
+pub(crate) fn train_kernel_from<R: Rule>(
+    plan: &Plan<R>,
+    kernel: Kernel,
+    data: TrainingRows<'_>,
+    begin: KernelBegin,
+    validate: Validate<'_>,
+    observer: &mut dyn Observer,
+) -> (Trained, u64) {
     let mut learner = KernelLearner::new(plan, kernel, data.rows);
-    let EpochRun { termination, trace, best } = run_epochs(plan, data, &mut learner, validate, observer);
-    let (epoch, snapshot) = match best {
-        Some((_, epoch, snapshot)) => (epoch, snapshot),
-        None => (trace.len(), learner.snapshot()),
-    };
+    begin.mistakes.into_iter().for_each(|mistake| learner.record(mistake));
+    (learner.rounds, learner.comparisons) = (begin.rounds, begin.comparisons);
+    let run = run_epochs(plan, data, &mut learner, begin.epochs, validate, observer);
+    let snapshot = run.best.as_ref().map_or_else(|| learner.snapshot(), |(_, _, snapshot)| *snapshot);
     let scorer = learner.scorer(&snapshot, data.rows);
-    (Trained::new(scorer, termination, trace, epoch), learner.comparisons)
+    let KernelLearner { journal: mistakes, rounds, comparisons, .. } = learner;
+    let best_rounds = run.best.as_ref().map(|(_, _, (_, rounds))| *rounds);
+    let state = LearnerState::Journal { mistakes, rounds, comparisons, best_rounds };
+    (Trained::new(scorer, run, state), comparisons)
 }

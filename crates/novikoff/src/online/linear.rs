@@ -34,6 +34,19 @@ pub struct RowOutcome {
     pub updates: u32,
 }
 
+/// What resuming takes beside the weights to predict with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinearState {
+    /// The last weights, if those to predict with are others.
+    pub(crate) last: Option<Weights>,
+    /// `Σ t·δ`, if the average is returned.
+    pub(crate) delayed: Option<Weights>,
+    /// The weights of the rows' own features, if they have such.
+    pub(crate) own: Option<Vec<f64>>,
+    /// The sum of the weights of the rows visited.
+    pub(crate) rounds: f64,
+}
+
 /// A learner of linear weights by one rule.
 ///
 /// The average is computed lazily. An update `δ` made after `t` rounds is part of all later weight vectors,
@@ -311,54 +324,55 @@ impl<R: Rule> LinearLearner<R> {
 
     /// The weights to predict with: the average if that is returned, else the last.
     pub fn result(&self) -> Weights {
-        let mut weights = self.weights.clone();
-        self.average(&mut weights);
-        weights
+        self.average().unwrap_or_else(|| self.weights.clone())
     }
 
-    /// The same, without a copy.
-    pub(crate) fn into_result(mut self) -> Weights {
-        let mut weights = std::mem::replace(&mut self.weights, Weights::zero(0, 0));
-        self.average(&mut weights);
-        weights
-    }
-
-    /// Turns the last weights into the average, if that is returned.
-    fn average(&self, weights: &mut Weights) {
-        let Some(delayed) = &self.delayed else { return };
+    /// The average of all weight vectors, if that is returned.
+    fn average(&self) -> Option<Weights> {
+        let delayed = self.delayed.as_ref()?;
         let rounds = self.rounds.max(f64::MIN_POSITIVE);
+        let mut average = Weights::zero(self.weights.features(), self.weights.outputs());
+        let last = self.weights.values.iter().chain(&self.weights.bias);
         let late = delayed.values.iter().chain(&delayed.bias);
-        for (w, late) in weights.values.iter_mut().chain(&mut weights.bias).zip(late) {
+        let places = average.values.iter_mut().chain(&mut average.bias);
+        for (place, (w, late)) in places.zip(last.zip(late)) {
             // Weights that never moved are not written: their memory stays untouched.
             if *w != 0.0 || *late != 0.0 {
-                *w = (rounds * *w - late) / rounds;
+                *place = (rounds * *w - late) / rounds;
             }
         }
+        Some(average)
     }
 
-    /// The weights with the bias behind them, the same of what the average is computed from, and the rounds.
-    pub(super) fn state(&self) -> (Vec<f64>, Vec<f64>, f64) {
-        let joined = |weights: &Weights| weights.values.iter().chain(&weights.bias).copied().collect();
-        (joined(&self.weights), self.delayed.as_ref().map(joined).unwrap_or_default(), self.rounds)
-    }
-
-    /// Resumes from a state of as many features and classes.
-    pub(super) fn restore(
-        &mut self,
-        weights: &[f64],
-        delayed: &[f64],
-        rounds: f64,
-    ) -> Result<(), &'static str> {
-        fill(&mut self.weights, weights)?;
-        match &mut self.delayed {
-            Some(own) => fill(own, delayed)?,
-            None if delayed.is_empty() => {}
-            None => return Err("it has an average that its learner does not return"),
+    /// The weights to predict with, and what resuming needs beside them.
+    pub(crate) fn into_parts(self) -> (Weights, LinearState) {
+        let average = self.average();
+        let own = self.own.map(|own| own.weights);
+        let (rounds, delayed) = (self.rounds, self.delayed);
+        match average {
+            Some(average) => (average, LinearState { last: Some(self.weights), delayed, own, rounds }),
+            None => (self.weights, LinearState { last: None, delayed, own, rounds }),
         }
-        self.rounds = rounds;
+    }
+
+    /// Resumes from last weights of these outputs and what their average is computed from. Where the average
+    /// is returned and nothing is known of it, it begins now.
+    pub(crate) fn resume(&mut self, scheme: Scheme, weights: Weights, state: LinearState) {
+        self.scheme = scheme;
+        self.scores = vec![0.0; weights.outputs()];
+        self.rounds = state.rounds;
+        if self.delayed.is_some() {
+            let zero = || Weights::zero(weights.features(), weights.outputs());
+            self.delayed = Some(state.delayed.unwrap_or_else(zero));
+        }
+        if let (Some(own), Some(weights)) = (&mut self.own, state.own) {
+            own.weights = weights;
+        }
+        self.weights = weights;
         self.quantized = None;
-        self.resize_quantized();
-        Ok(())
+        if self.own.is_none() {
+            self.resize_quantized();
+        }
     }
 
     /// Adds features, of weight zero, as a stream brings them.
@@ -395,15 +409,4 @@ impl<R: Rule> LinearLearner<R> {
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
-}
-
-/// Weights and biases out of a list of both.
-fn fill(own: &mut Weights, numbers: &[f64]) -> Result<(), &'static str> {
-    if numbers.len() != own.values.len() + own.bias.len() || numbers.iter().any(|x| !x.is_finite()) {
-        return Err("its weights are not as many as its features and labels ask for, or are not finite");
-    }
-    let (values, bias) = numbers.split_at(own.values.len());
-    own.values.copy_from_slice(values);
-    own.bias.copy_from_slice(bias);
-    Ok(())
 }

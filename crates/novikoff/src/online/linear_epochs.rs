@@ -1,13 +1,15 @@
 //! Epochs of a linear learner: over the rows in place, or over shuffled copies that a second thread makes.
 
-use super::epochs::{EpochLearner, EpochRun, Plan, Tally, Trained, TrainingRows, Validate, run_epochs};
+use super::epochs::{
+    Begin, EpochLearner, EpochRun, LearnerState, Plan, Tally, Trained, TrainingRows, Validate, run_epochs,
+};
 use super::follow::{Follower, Visit};
-use super::linear::{Hypothesis, LinearLearner};
+use super::linear::{Hypothesis, LinearLearner, LinearState};
 use super::order::{Order, Sequence, WINDOW};
 use super::rule::Rule;
-use super::shuffled_copy::ShuffledCopies;
+use super::shuffled_copy::{Passes, ShuffledCopies};
 use super::visit::{Visitor, visit_all, visit_rows};
-use crate::control::{Epoch, Flow, Observer, Progress, Termination};
+use crate::control::{Flow, Observer, Progress, Termination};
 use crate::data::{Matrix, Vector};
 use crate::kernel::{Kernel, Precision};
 use crate::model::{Mistake, Run, Scorer, Weights};
@@ -18,6 +20,35 @@ use std::thread;
 pub fn train<R: Rule>(
     plan: &Plan<R>,
     data: TrainingRows<'_>,
+    validate: Validate<'_>,
+    observer: &mut dyn Observer,
+) -> Trained {
+    train_from(plan, data, LinearBegin::default(), validate, observer)
+}
+
+/// Where a run of linear weights begins.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LinearBegin {
+    /// The epochs that are done, with the scorer of the best.
+    pub(crate) epochs: Begin<Scorer>,
+    /// The learner; none begins with weights of zero.
+    pub(crate) learner: Option<LinearStart>,
+}
+
+/// What a linear learner begins with.
+#[derive(Clone, Debug)]
+pub(crate) enum LinearStart {
+    /// The last weights, and what belongs to them.
+    Weights(Weights, LinearState),
+    /// The mistakes that led to them, and the rounds.
+    Journal(Vec<Mistake>, f64),
+}
+
+/// The same from where another run ended.
+pub(crate) fn train_from<R: Rule>(
+    plan: &Plan<R>,
+    data: TrainingRows<'_>,
+    begin: LinearBegin,
     validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> Trained {
@@ -32,22 +63,33 @@ pub fn train<R: Rule>(
     if let Some(delta) = plan.own_feature {
         learner = learner.with_own_feature(delta, data.rows.rows());
     }
+    match begin.learner {
+        Some(LinearStart::Weights(weights, state)) => learner.resume(plan.scheme, weights, state),
+        Some(LinearStart::Journal(mistakes, rounds)) => learner.replay(data.rows, &mistakes, rounds),
+        None => {}
+    }
     let is_copied = copies_rows(plan, data.rows, &learner) && !observer.follows_corrections();
-    let (learner, EpochRun { termination, trace, best }) = thread::scope(|scope| {
-        let copies =
-            if is_copied { ShuffledCopies::spawn(scope, data, plan.seed, plan.epochs) } else { None };
+    let skipped = (begin.epochs.trace.len(), begin.epochs.partial.map_or(0, |tally| tally.rows as usize));
+    let epochs = begin.epochs.map(Snapshot::of);
+    let (learner, mut run) = thread::scope(|scope| {
+        let passes = Passes { seed: plan.seed, epochs: plan.epochs, skipped };
+        let copies = if is_copied { ShuffledCopies::spawn(scope, data, passes) } else { None };
         let mut learner = LinearEpochs { learner, plan, copies };
-        let run = run_epochs(plan, data, &mut learner, validate, observer);
+        let run = run_epochs(plan, data, &mut learner, epochs, validate, observer);
         // The thread that copies ends with the channel.
         learner.copies = None;
         (learner, run)
     });
-    let epoch = best.as_ref().map_or(trace.len(), |(_, epoch, _)| *epoch);
-    let is_last = plan.hypothesis == Hypothesis::Last && epoch == trace.len();
-    let is_wanted = termination == Termination::Separated || plan.hypothesis == Hypothesis::Votes;
+    let epoch = run.best.as_ref().map_or(run.trace.len(), |(_, epoch, _)| *epoch);
+    let is_last = plan.hypothesis == Hypothesis::Last && epoch == run.trace.len();
+    let is_wanted = run.termination == Termination::Separated || plan.hypothesis == Hypothesis::Votes;
     let last = (is_wanted && !is_last).then(|| learner.learner.weights().clone());
-    let scorer = learner.into_scorer(best.map(|(_, _, snapshot)| snapshot), data.rows);
-    Trained { last, ..Trained::new(scorer, termination, trace, epoch) }
+    // Weights may take most of the memory, so they are moved and not copied.
+    let best = run.best.take();
+    let known = best.as_ref().map(|(error, epoch, _)| (*error, *epoch, ()));
+    let (scorer, state) = learner.into_parts(best.map(|(_, _, snapshot)| snapshot), is_last, data.rows);
+    let EpochRun { termination, trace, partial, .. } = run;
+    Trained { last, ..Trained::new(scorer, EpochRun { termination, trace, partial, best: known }, state) }
 }
 
 /// Whether a second thread copies the rows in shuffled order: for short rows, which are learned from faster
@@ -68,6 +110,17 @@ fn window_fits_cache(rows: &Matrix) -> bool {
     /// The size of such a cache.
     const CACHE: usize = 1 << 20;
     rows.bytes() / rows.rows().max(1) * WINDOW <= CACHE
+}
+
+impl Snapshot {
+    /// What is known of a scorer that an earlier run has returned.
+    fn of(scorer: Scorer) -> Self {
+        match scorer {
+            Scorer::Linear(weights) => Snapshot::Weights(weights),
+            Scorer::Voted(voted) => Snapshot::Votes(voted.mistakes.len(), voted.rounds),
+            _ => Snapshot::Votes(0, 0.0),
+        }
+    }
 }
 
 /// The hypothesis after an epoch.
@@ -97,22 +150,20 @@ impl<R: Rule> EpochLearner for LinearEpochs<'_, R> {
         data: TrainingRows<'_>,
         sequence: &Sequence,
         (epoch, epochs): (usize, usize),
+        tally: &mut Tally,
         observer: &mut dyn Observer,
-    ) -> (Epoch, Flow) {
-        let (mut tally, of) = (Tally::default(), data.rows.rows() as u64);
+    ) -> Flow {
+        let of = data.rows.rows() as u64;
         if observer.follows_corrections() {
-            let flow =
-                learn_followed(&mut self.learner, data, sequence, &mut tally, (epoch, epochs), observer);
-            return (tally.epoch(epoch), flow);
+            return learn_followed(&mut self.learner, data, sequence, tally, (epoch, epochs), observer);
         }
         let report = |Tally { rows, errors, .. }: &Tally| {
             observer.observe(Progress::Learning { epoch, epochs, rows: *rows, of, errors: *errors })
         };
-        let flow = match &mut self.copies {
-            Some(copies) => learn_copies(&mut self.learner, copies, &mut tally, report),
-            None => learn_in_place(&mut self.learner, data, sequence, &mut tally, report),
-        };
-        (tally.epoch(epoch), flow)
+        match &mut self.copies {
+            Some(copies) => learn_copies(&mut self.learner, copies, tally, report),
+            None => learn_in_place(&mut self.learner, data, sequence, tally, report),
+        }
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -135,15 +186,24 @@ impl<R: Rule> EpochLearner for LinearEpochs<'_, R> {
 }
 
 impl<R: Rule> LinearEpochs<'_, R> {
-    /// The scorer of the best snapshot, or of the current hypothesis. Weights may take most of the memory, so
-    /// they are moved and not copied.
-    fn into_scorer(self, best: Option<Snapshot>, rows: &Matrix) -> Scorer {
-        match best {
-            Some(Snapshot::Weights(weights)) => Scorer::Linear(weights),
-            None if self.learner.journal().is_none() => Scorer::Linear(self.learner.into_result()),
-            Some(votes) => self.scorer(&votes, rows),
-            None => self.scorer(&self.snapshot(), rows),
+    /// The scorer of the best snapshot, or of the current hypothesis, and what resuming takes. `is_last` says
+    /// whether the scorer has the last weights.
+    fn into_parts(self, best: Option<Snapshot>, is_last: bool, rows: &Matrix) -> (Scorer, LearnerState) {
+        if let Some(journal) = self.learner.journal() {
+            let scorer = self.scorer(&best.unwrap_or_else(|| self.snapshot()), rows);
+            let (mistakes, rounds) = (journal.to_vec(), self.learner.rounds());
+            return (scorer, LearnerState::Journal { mistakes, rounds, comparisons: 0, best_rounds: None });
         }
+        let (current, mut state) = self.learner.into_parts();
+        let weights = match best {
+            Some(Snapshot::Weights(weights)) if !is_last => {
+                // Beside an average the last weights are in the state already.
+                state.last.get_or_insert(current);
+                weights
+            }
+            _ => current,
+        };
+        (Scorer::Linear(weights), LearnerState::Linear(state))
     }
 }
 
@@ -247,7 +307,12 @@ fn learn_in_place<R: Rule>(
     tally: &mut Tally,
     mut report: impl FnMut(&Tally) -> Flow,
 ) -> Flow {
+    let mut skipped = tally.rows as usize;
     for (spans, window) in sequence.windows() {
+        if skipped >= window.len() {
+            skipped -= window.len();
+            continue;
+        }
         if window_fits_cache(data.rows) {
             data.prefetch(spans);
         }

@@ -19,12 +19,15 @@ mod stream;
 mod visit;
 
 pub use budget::BudgetLearner;
+pub(crate) use epochs::{Begin, LearnerState, Resumption, Tally};
 pub use epochs::{Plan, Trained, TrainingRows, Validate};
-pub(crate) use kernel::KernelLearner;
 pub use kernel::train_kernel;
+pub(crate) use kernel::{KernelBegin, KernelLearner, train_kernel_from};
+pub(crate) use linear::LinearState;
 pub use linear::{Hypothesis, LinearLearner, RowOutcome};
 pub use linear_epochs::train;
+pub(crate) use linear_epochs::{LinearBegin, LinearStart, train_from};
 pub use order::Order;
 pub(crate) use order::Sequence;
-pub(crate) use stream::StreamState;
 pub use stream::{Stream, Streamed};
+pub(crate) use stream::{StreamCounts, arranged};

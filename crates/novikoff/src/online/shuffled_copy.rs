@@ -58,6 +58,15 @@ const IN_FLIGHT: usize = 16;
 /// Windows that are handed back at once: each time, a thread may have to be woken.
 const RECYCLED_AT_ONCE: usize = 4;
 
+/// The epochs to copy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passes {
+    pub(super) seed: u64,
+    pub(super) epochs: usize,
+    /// Epochs that are done, and rows of the next one.
+    pub(super) skipped: (usize, usize),
+}
+
 /// The windows of all epochs, one after the other.
 #[derive(Debug)]
 pub(super) struct ShuffledCopies {
@@ -68,17 +77,16 @@ pub(super) struct ShuffledCopies {
 }
 
 impl ShuffledCopies {
-    /// Starts a thread that copies so many epochs of shuffled rows, or until this value is dropped. `None` if
+    /// Starts a thread that copies epochs of shuffled rows, or until this value is dropped. `None` if
     /// no thread can be started.
     pub(super) fn spawn<'scope, 'a: 'scope>(
         scope: &'scope Scope<'scope, '_>,
         data: TrainingRows<'a>,
-        seed: u64,
-        epochs: usize,
+        passes: Passes,
     ) -> Option<Self> {
         let ((filled_out, filled), (free, free_in)) = (channel(), channel());
         let _ = free.send((0..IN_FLIGHT).map(|_| ShuffledCopy::empty(data)).collect());
-        let copy = move || copy_epochs(data, seed, epochs, &free_in, &filled_out);
+        let copy = move || copy_epochs(data, passes, &free_in, &filled_out);
         thread::Builder::new().name("shuffle".into()).spawn_scoped(scope, copy).ok()?;
         Some(Self { filled, free, read: Vec::with_capacity(RECYCLED_AT_ONCE) })
     }
@@ -101,17 +109,24 @@ impl ShuffledCopies {
 /// Copies windows until all epochs are done or the other side of a channel is gone.
 fn copy_epochs(
     data: TrainingRows<'_>,
-    seed: u64,
-    epochs: usize,
+    Passes { seed, epochs, skipped: (done, mut skipped) }: Passes,
     free: &Receiver<Vec<ShuffledCopy>>,
     filled: &Sender<ShuffledCopy>,
 ) {
     let (mut random, mut sequence) = (Random::new(seed), Sequence::new(data.rows.rows()));
     let mut available = Vec::new();
-    for _ in 0..epochs {
+    for epoch in 0..epochs {
         sequence.shuffle(&mut random);
+        if epoch < done {
+            continue;
+        }
         let mut windows = sequence.windows().peekable();
         while let Some((spans, ids)) = windows.next() {
+            if skipped >= ids.len() {
+                skipped -= ids.len();
+                continue;
+            }
+            skipped = 0;
             data.prefetch(spans);
             while available.is_empty() {
                 let Ok(more) = free.recv() else { return };
@@ -149,6 +164,10 @@ mod tests {
         all
     }
 
+    fn passes(epochs: usize) -> Passes {
+        Passes { seed: 9, epochs, skipped: (0, 0) }
+    }
+
     #[test]
     fn copies_have_the_rows_of_every_epoch_in_the_order_of_its_sequence() {
         let mut random = Random::new(3);
@@ -160,7 +179,7 @@ mod tests {
                 let data = TrainingRows { rows: &matrix, classes: &classes, weights };
                 let (mut sequence, mut random) = (Sequence::new(rows), Random::new(9));
                 thread::scope(|scope| {
-                    let mut copies = ShuffledCopies::spawn(scope, data, 9, 3).unwrap();
+                    let mut copies = ShuffledCopies::spawn(scope, data, passes(3)).unwrap();
                     for _ in 0..3 {
                         sequence.shuffle(&mut random);
                         let mut ids = Vec::new();
@@ -191,7 +210,7 @@ mod tests {
         let classes = vec![0; 60_000];
         let data = TrainingRows { rows: &matrix, classes: &classes, weights: &[] };
         thread::scope(|scope| {
-            assert!(ShuffledCopies::spawn(scope, data, 9, 1_000_000).unwrap().next().is_some())
+            assert!(ShuffledCopies::spawn(scope, data, passes(1_000_000)).unwrap().next().is_some())
         });
     }
 }

@@ -1,14 +1,13 @@
 //! One pass over a stream that is not stored: features and classes are added as they occur.
 
 use super::follow::{Follower, Visit};
-use super::linear::{Hypothesis, LinearLearner, RowOutcome};
+use super::linear::{Hypothesis, LinearLearner, LinearState, RowOutcome};
 use super::rule::Rule;
 use crate::control::Observer;
 use crate::data::Row;
 use crate::model::Weights;
 use crate::multiclass::Scheme;
 use crate::penalty::Bias;
-use serde::{Deserialize, Serialize};
 
 /// Learns from a stream. Classes are numbered as they occur; [`Stream::finish`] brings them into their final
 /// order.
@@ -17,22 +16,26 @@ pub struct Stream<R> {
     learner: LinearLearner<R>,
     follower: Follower,
     classes: usize,
-    rows: u64,
-    wrong: u64,
-    mistakes: u64,
-    updates: u64,
+    counts: StreamCounts,
 }
 
-/// The counts of a stream, for resuming it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StreamState {
-    /// The sum of the rows' weights.
-    rounds: f64,
-    rows: u64,
-    wrong: u64,
-    mistakes: u64,
-    updates: u64,
+/// The counts of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct StreamCounts {
+    pub(crate) rows: u64,
+    pub(crate) wrong: u64,
+    pub(crate) mistakes: u64,
+    pub(crate) updates: u64,
+}
+
+impl StreamCounts {
+    /// Counts a row.
+    pub(crate) fn add(&mut self, outcome: RowOutcome) {
+        self.rows += 1;
+        self.wrong += u64::from(outcome.wrong);
+        self.mistakes += u64::from(outcome.mistakes);
+        self.updates += u64::from(outcome.updates);
+    }
 }
 
 /// The result of learning from a stream.
@@ -56,15 +59,7 @@ impl<R: Rule> Stream<R> {
     /// A learner of zero weights. More than two classes are learned jointly.
     pub fn new(rule: R, bias: Bias, hypothesis: Hypothesis) -> Self {
         let learner = LinearLearner::new(rule, Scheme::Two, 2, 0, bias, hypothesis);
-        Self {
-            learner,
-            follower: Follower::default(),
-            classes: 2,
-            rows: 0,
-            wrong: 0,
-            mistakes: 0,
-            updates: 0,
-        }
+        Self { learner, follower: Follower::default(), classes: 2, counts: StreamCounts::default() }
     }
 
     /// Reserves weights for rows of so many features and classes.
@@ -80,7 +75,8 @@ impl<R: Rule> Stream<R> {
     #[inline]
     pub fn learn(&mut self, row: Row<'_>, class: u32, weight: f64) -> RowOutcome {
         let outcome = self.learner.learn(row, 0, class, weight);
-        self.count(outcome)
+        self.counts.add(outcome);
+        outcome
     }
 
     /// The same, and tells the observer of every correction.
@@ -91,67 +87,53 @@ impl<R: Rule> Stream<R> {
         weight: f64,
         observer: &mut dyn Observer,
     ) -> RowOutcome {
-        let visit = Visit { epoch: 1, row: self.rows, class };
+        let visit = Visit { epoch: 1, row: self.counts.rows, class };
         let outcome = self.follower.learn(&mut self.learner, (row, 0, weight), visit, observer);
-        self.count(outcome)
-    }
-
-    #[inline]
-    fn count(&mut self, outcome: RowOutcome) -> RowOutcome {
-        self.rows += 1;
-        self.wrong += u64::from(outcome.wrong);
-        self.mistakes += u64::from(outcome.mistakes);
-        self.updates += u64::from(outcome.updates);
+        self.counts.add(outcome);
         outcome
     }
 
-    /// Rows, wrong predictions and mistakes so far.
-    pub(crate) fn tally(&self) -> (u64, u64, u64) {
-        (self.rows, self.wrong, self.mistakes)
+    /// All counts so far.
+    pub(crate) fn counts(&self) -> StreamCounts {
+        self.counts
     }
 
-    /// What resuming needs: counts, the weights with the bias behind them, and those that the average is
-    /// computed from.
-    pub(crate) fn state(&self) -> (StreamState, Vec<f64>, Vec<f64>) {
-        let (weights, delayed, rounds) = self.learner.state();
-        let Self { rows, wrong, mistakes, updates, .. } = *self;
-        (StreamState { rounds, rows, wrong, mistakes, updates }, weights, delayed)
-    }
-
-    /// Resumes from a state. [`Stream::reserve`] must have been called for its features and classes.
-    pub(crate) fn restore(
-        &mut self,
-        state: StreamState,
-        weights: &[f64],
-        delayed: &[f64],
-    ) -> Result<(), &'static str> {
-        if !(state.rounds.is_finite() && state.rounds >= 0.0) || state.wrong > state.rows {
-            return Err("its counts contradict each other");
-        }
-        self.learner.restore(weights, delayed, state.rounds)?;
-        StreamState {
-            rows: self.rows,
-            wrong: self.wrong,
-            mistakes: self.mistakes,
-            updates: self.updates,
-            ..
-        } = state;
-        Ok(())
+    /// Resumes from last weights, whose outputs are in the order in which classes occurred, after a stream
+    /// with these counts.
+    pub(crate) fn resume(&mut self, weights: Weights, state: LinearState, counts: StreamCounts) {
+        self.classes = weights.outputs().max(2);
+        let scheme = if weights.outputs() == 1 { Scheme::Two } else { Scheme::Joint };
+        self.learner.resume(scheme, weights, state);
+        self.counts = counts;
     }
 
     /// The weights, with classes in this order.
     pub fn finish(self, order: &[u32]) -> Streamed {
-        let Self { learner, rows, wrong, mistakes, updates, .. } = self;
-        let scheme = learner.scheme();
-        let mut weights = learner.into_result();
-        match scheme {
-            Scheme::Two if order.first() == Some(&1) => weights.negate(),
-            Scheme::Two => {}
-            _ => {
-                let sources: Vec<_> = order.iter().map(|&class| Some((class as usize, 1.0))).collect();
-                weights = weights.rearranged(&sources);
-            }
-        }
-        Streamed { weights, scheme, rows, wrong, mistakes, updates }
+        self.finish_with_state(order).0
     }
+
+    /// The same, and what resuming takes beside them. In the state, classes are in the order in which they
+    /// occurred.
+    pub(crate) fn finish_with_state(self, order: &[u32]) -> (Streamed, LinearState) {
+        let Self { learner, counts, .. } = self;
+        let StreamCounts { rows, wrong, mistakes, updates } = counts;
+        let scheme = learner.scheme();
+        let (weights, state) = learner.into_parts();
+        let weights = arranged(weights, order);
+        (Streamed { weights, scheme, rows, wrong, mistakes, updates }, state)
+    }
+}
+
+/// Weights whose outputs are those of classes in this order: of the number that each had before. The one
+/// output of two classes changes its sign if they change places.
+pub(crate) fn arranged(mut weights: Weights, order: &[u32]) -> Weights {
+    match weights.outputs() {
+        1 if order.first() == Some(&1) => weights.negate(),
+        1 => {}
+        _ => {
+            let sources: Vec<_> = order.iter().map(|&class| Some((class as usize, 1.0))).collect();
+            weights = weights.rearranged(&sources);
+        }
+    }
+    weights
 }

@@ -106,6 +106,16 @@ pub enum Purpose<'a> {
     Training,
     /// Learning to predict numbers: every label must be one.
     TrainingOnTargets,
+    /// Learning that goes on from a model: features are the model's and, where names or indices can be new,
+    /// those that are added; so are labels.
+    Continuing {
+        /// The labels so far, in the order in which they occurred; `None` for numbers to predict.
+        labels: Option<&'a Labels>,
+        /// The model's features.
+        schema: &'a Schema,
+        /// How many there are.
+        features: usize,
+    },
     /// Measuring a model of regression: features are the model's, and every row has a label that is a number,
     /// seen in training or not.
     EvaluationOnTargets {
@@ -137,8 +147,10 @@ pub enum Purpose<'a> {
 impl Purpose<'_> {
     fn labelling(&self) -> Labelling {
         match self {
-            Purpose::Training => Labelling::Open,
-            Purpose::TrainingOnTargets | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
+            Purpose::Training | Purpose::Continuing { labels: Some(_), .. } => Labelling::Open,
+            Purpose::TrainingOnTargets
+            | Purpose::Continuing { labels: None, .. }
+            | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
             Purpose::Evaluation { labels, .. } => Labelling::Fixed(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
@@ -149,6 +161,7 @@ impl Purpose<'_> {
             Purpose::Training | Purpose::TrainingOnTargets => None,
             Purpose::Evaluation { schema, features, .. }
             | Purpose::EvaluationOnTargets { schema, features }
+            | Purpose::Continuing { schema, features, .. }
             | Purpose::Prediction { schema, features, .. } => Some((schema, *features)),
         }
     }
@@ -213,6 +226,8 @@ struct Documents {
     keep_names: bool,
     /// Whether rows are counts yet, to be weighed when all are there.
     counts: bool,
+    /// The number of documents that a model, which these go on from, knows of.
+    before: u64,
 }
 
 impl Documents {
@@ -223,7 +238,7 @@ impl Documents {
                 Vocabulary::Hashed { bits, names: self.keep_names.then(|| HashedNames::new(names, bits)) }
             }
         };
-        TextSchema::new(self.recipe, self.table, vocabulary, 0, Vec::new())
+        TextSchema::new(self.recipe, self.table, vocabulary, self.before, Vec::new())
     }
 }
 
@@ -276,7 +291,8 @@ impl Reader {
         }
         let mut reader = Self::unset(source, options);
         reader.check_parts(input, format)?;
-        if let Purpose::Evaluation { labels, .. } = purpose {
+        if let Purpose::Evaluation { labels, .. } | Purpose::Continuing { labels: Some(labels), .. } = purpose
+        {
             reader.numbering.labels = (*labels).clone();
         }
         match format {
@@ -377,6 +393,8 @@ impl Reader {
     fn set_svmlight(&mut self, options: &Options, purpose: &Purpose<'_>) {
         let (schema, known_features) = indexed(options, purpose);
         let Schema::Indexed { base } = schema else { return };
+        let is_open = matches!(purpose, Purpose::Continuing { .. });
+        let known_features = known_features.filter(|_| !is_open);
         self.schema = schema;
         self.input.parser = Arc::new(Svmlight {
             base,
@@ -393,7 +411,9 @@ impl Reader {
             Some(_) => Interactions::default(),
             None => Interactions::new(&options.interactions).map_err(|what| Error::usage(what).hint(hint))?,
         };
+        let names_so_far = names_to_extend(purpose);
         let features = match (purpose.schema(), options.hash_bits) {
+            _ if names_so_far.is_some() => Features::Grow,
             (Some((Schema::Named(dictionary), _)), _) => Features::Fixed(dictionary.clone()),
             (Some((Schema::Hashed { bits }, _)), _) => Features::Hashed { bits: *bits },
             (Some((Schema::Namespaces(schema), _)), _) => Features::of(schema),
@@ -402,7 +422,10 @@ impl Reader {
             (_, Some(bits)) => Features::Hashed { bits },
         };
         match &features {
-            Features::Grow => self.numbering.new_names = Some(NewNames::default()),
+            Features::Grow => {
+                let names = names_so_far.cloned().unwrap_or_default();
+                self.numbering.new_names = Some(NewNames { names, ..NewNames::default() });
+            }
             Features::Hashed { bits } => {
                 self.schema = of_namespaces(FeatureNumbering::Hashed { bits: *bits }, &interactions);
             }
@@ -588,6 +611,11 @@ impl Reader {
         access: Access,
         table: Option<&Arc<TableSchema>>,
     ) -> Result<Bag> {
+        if let Purpose::Continuing { schema: Schema::Text(schema), .. } = purpose
+            && schema.recipe().needs_all_documents().is_none()
+        {
+            return Ok(self.growing_bag(schema, table));
+        }
         if let Some((Schema::Text(schema), _)) = purpose.schema() {
             self.schema = Schema::Text(schema.clone());
             return Ok(Bag::of(schema));
@@ -632,9 +660,45 @@ impl Reader {
         };
         self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
         let keep_names = options.keep_names;
-        self.documents =
-            Some(Documents { recipe: recipe.clone(), table: table.cloned(), bits, keep_names, counts });
+        self.documents = Some(Documents {
+            recipe: recipe.clone(),
+            table: table.cloned(),
+            bits,
+            keep_names,
+            counts,
+            before: 0,
+        });
         Ok(Bag { recipe: Arc::new(recipe), terms, first, weighed: !counts })
+    }
+
+    /// The same for documents that go on from a model's: new terms are added to its own.
+    fn growing_bag(&mut self, known: &Arc<TextSchema>, table: Option<&Arc<TableSchema>>) -> Bag {
+        let first = known.table().map_or(0, |table| table.features() as u32);
+        let recipe = known.recipe().clone();
+        let (bits, names) = match known.vocabulary() {
+            Vocabulary::Named(names) => (None, Some(names.clone())),
+            Vocabulary::Hashed { bits, names } => {
+                (Some(*bits), names.as_ref().map(|names| names.dictionary().clone()))
+            }
+        };
+        let keep_names = bits.is_some() && names.is_some();
+        self.numbering.max_features = self.numbering.max_features.min(MOST_TERMS);
+        self.numbering.new_names =
+            names.map(|names| NewNames { names, first, aside: bits.is_some(), provisional: false });
+        let table = known.table().or(table).cloned();
+        self.documents = Some(Documents {
+            recipe: recipe.clone(),
+            table,
+            bits,
+            keep_names,
+            counts: false,
+            before: known.frequencies().0,
+        });
+        let terms = match bits {
+            None => Terms::Grow,
+            Some(bits) => Terms::Hashed { bits, names: keep_names },
+        };
+        Bag { recipe: Arc::new(recipe), terms, first, weighed: true }
     }
 
     /// Whether what is read are documents, alone or beside the columns of a table.
@@ -1026,6 +1090,19 @@ fn format_of_file(name: &str, start: &[u8], options: &Options, purpose: &Purpose
             format => format,
         },
     })
+}
+
+/// The names that learning goes on from, if new ones are added to them.
+fn names_to_extend<'a>(purpose: &Purpose<'a>) -> Option<&'a Dictionary> {
+    let Purpose::Continuing { schema, .. } = purpose else { return None };
+    match schema {
+        Schema::Named(names) => Some(names),
+        Schema::Namespaces(schema) => match &schema.numbering {
+            FeatureNumbering::Named(names) => Some(names),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The schema of features of namespaces; the plain one, where nothing is multiplied.

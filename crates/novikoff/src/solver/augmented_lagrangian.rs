@@ -43,10 +43,7 @@ impl<L: ProximalLoss> Solver<L, L2> for AugmentedLagrangian {
         control: &Control<'_>,
     ) -> Solution {
         match start {
-            Some(start) => {
-                let begin = Begin { point: start.point.clone(), duals: start.duals.clone(), width: None };
-                minimise(problem, begin, control).0
-            }
+            Some(start) => minimise(problem, Begin::at(problem, start), control).0,
             None => from_subsample(problem, control).0,
         }
     }
@@ -57,6 +54,23 @@ struct Begin {
     point: Point,
     duals: Vec<f64>,
     width: Option<f64>,
+}
+
+impl Begin {
+    /// A warm start. Weights without duals speak of some: the slopes of the loss at their scores. Near such
+    /// weights envelopes can be narrower than far from the minimum.
+    fn at<L: ProximalLoss>(problem: &Problem<'_, L, L2>, start: &WarmStart) -> Self {
+        const NARROWER_THERE: f64 = 0.25;
+        let (point, duals) = (start.point.clone(), start.duals.clone());
+        if duals.len() == problem.len() || point.weights.iter().all(|w| *w == 0.0) {
+            return Self { point, duals, width: None };
+        }
+        let scores = problem.scores(&point);
+        let slope = |i: usize| problem.loss.slope(problem.targets[i], scores[i]);
+        let duals = problem.each(|i| problem.loss.nearest_dual(problem.targets[i], slope(i)));
+        let width = NARROWER_THERE * 2.0 * problem.mean_loss(&scores);
+        Self { point, duals, width: Some(width) }
+    }
 }
 
 /// The solution, and how wide the envelopes were in the end; it begins with a subsample of the rows, if there

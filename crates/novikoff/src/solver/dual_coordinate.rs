@@ -226,6 +226,18 @@ impl Moving {
     }
 }
 
+/// Whether a warm start has weights of so many columns.
+fn has_weights(start: &WarmStart, columns: usize) -> bool {
+    start.point.weights.len() == columns && start.point.weights.iter().any(|w| *w != 0.0)
+}
+
+/// The duals that weights speak of: the slopes of the loss at their scores.
+fn slopes<L: ProximalLoss>(problem: &Problem<'_, L, L2>, point: &Point) -> Vec<f64> {
+    let scores = problem.scores(point);
+    let slope = |i: usize| problem.loss.slope(problem.targets[i], scores[i]);
+    problem.each(|i| problem.loss.nearest_dual(problem.targets[i], slope(i)))
+}
+
 impl DualState {
     /// From a warm start, or from duals of zero.
     fn begin<L: ProximalLoss>(
@@ -235,6 +247,7 @@ impl DualState {
     ) -> Self {
         let duals = match start {
             Some(start) if start.duals.len() == problem.len() => start.duals.clone(),
+            Some(start) if has_weights(start, problem.rows.columns()) => slopes(problem, &start.point),
             _ => problem.each(|i| problem.loss.nearest_dual(problem.targets[i], 0.0)),
         };
         Self::new(problem, duals, start.map_or(0.0, |s| s.point.bias), bias)

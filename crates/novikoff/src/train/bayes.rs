@@ -5,6 +5,7 @@ use super::classes::{Classes, check_size, effective_weights, listed, scheme, wei
 use super::describe_class_weight;
 use super::fit::{Details, Fit};
 use super::learner::{LearnerName, NaiveBayes};
+use super::resume::{Continued, Prior, Resumed, known_labels, origin, stateless};
 use super::stream::{Learned, Streaming};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
@@ -14,8 +15,9 @@ use crate::data::{Dataset, Labels, Parts, Row};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Predictions};
 use crate::features::Schema;
-use crate::model::{About, Calibration, Model, Scorer};
+use crate::model::{About, Calibration, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
+use crate::online::StreamCounts;
 use crate::read::Reader;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,12 +25,16 @@ use std::collections::BTreeMap;
 /// How far given priors may be from a sum of 1: who writes thirds writes few digits.
 const PRIORS_WITHIN: f64 = 1e-6;
 
-pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &NaiveBayes) -> Result<Fit> {
+pub(super) fn train_bayes(
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    (bayes, from): (&NaiveBayes, Option<&Model>),
+) -> Result<Fit> {
     check(bayes)?;
-    let counted = Counted::new(data, bayes)?;
+    let counted = Counted::new(data, bayes, from)?;
     let held_out = HeldOut::new(validation, Some(&counted.classes), None)?;
     let scorer = counted.scorer(bayes.smoothing, bayes)?;
-    let Counted { classes, ranked, scheme, .. } = counted;
+    let Counted { classes, ranked, scheme, counts } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
     let validation = held_out.map(|held_out| held_out.measure(&scorer));
@@ -37,24 +43,42 @@ pub(super) fn train_bayes(data: &Dataset, validation: Option<&Dataset>, bayes: &
         ("train_error".to_owned(), json!(train_error)),
     ]);
     results.extend(validation.iter().flat_map(Validation::results));
+    if let Some(model) = from {
+        results.extend(origin(model, Continued::FromWeights)?);
+    }
+    let mut state = State::new(StateKind::Counts);
+    put_counts(&mut state, &counts);
+    let resumed = from.map(|model| Resumed {
+        continued: Continued::Exactly,
+        before: model.about.rows,
+        forgot_validation: false,
+    });
     let about = About {
         learner: LearnerName::Bayes.name().to_owned(),
         settings: describe(bayes, scheme),
         seed: bayes.shared.seed,
-        features: data.rows.columns() as u64,
+        features: counts.features() as u64,
         rows: data.len() as u64,
         data_hash,
         results,
     };
     let probabilities = Some(posteriors(scheme));
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema: data.schema.clone(), scorer, probabilities },
+        model: Model {
+            about,
+            labels: classes.labels,
+            schema: data.schema.clone(),
+            scorer,
+            probabilities,
+            state: Some(state),
+        },
         learner: bayes.clone().into(),
         scheme,
         termination: Termination::Counted,
         train_error: Some(train_error),
         validation,
         details: Details::Counts,
+        resumed,
     })
 }
 
@@ -66,7 +90,7 @@ pub(super) fn predict_held_out(
     place: &mut Place<'_, '_>,
     measure: &mut dyn FnMut(Predictions),
 ) -> Result<()> {
-    let counted = Counted::new(&parts.training, bayes)?;
+    let counted = Counted::new(&parts.training, bayes, None)?;
     let truths = counted.classes.rank_all(&parts.held_out.labels);
     let (count, probabilities) = (counted.classes.labels.len(), posteriors(counted.scheme));
     for &smoothing in smoothings {
@@ -92,18 +116,22 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(data: &Dataset, bayes: &NaiveBayes) -> Result<Self> {
+    fn new(data: &Dataset, bayes: &NaiveBayes, from: Option<&Model>) -> Result<Self> {
         if data.is_empty() {
             return Err(Error::input("there are no rows to learn from"));
         }
-        let classes = Classes::new(&data.names, &data.schema, &bayes.shared)?;
+        let classes = Classes::new(&known_labels(data, from), &data.schema, &bayes.shared)?;
         let count = classes.labels.len();
         check_size(data.rows.columns(), count)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = effective_weights(data, &ranked, &classes.labels, &bayes.shared)?;
         let kind = (bayes.likelihood, vocabulary(data.schema.is_hashed()));
-        let counts = Counts::of(kind, &data.rows, &ranked, &weights, count)
-            .map_err(|found| refused(found, &data.schema))?;
+        let mut counts = match from {
+            Some(model) => counts_before(model, bayes, kind, (&classes, data.rows.columns()))?,
+            None => Counts::new(kind.0, kind.1),
+        };
+        counts.reserve(data.rows.columns(), count);
+        counts.add_all(&data.rows, &ranked, &weights).map_err(|found| refused(found, &data.schema))?;
         if counts.rows().iter().all(|rows| *rows == 0.0) {
             return Err(weightless());
         }
@@ -132,6 +160,11 @@ impl<'a> CountedStream<'a> {
 }
 
 impl Streaming for CountedStream<'_> {
+    fn copies(&self) -> usize {
+        // Counts, and what is stored of them, and the weights made of them in their order.
+        4
+    }
+
     fn add_class(&mut self, label: &str) -> Result<()> {
         match &self.bayes.priors {
             Priors::Learned => {}
@@ -152,14 +185,27 @@ impl Streaming for CountedStream<'_> {
         self.stream.learn(row, class, weight).map_err(negative)
     }
 
-    fn tally(&self) -> (u64, u64, u64) {
+    fn resume(&mut self, prior: &mut Prior<'_>) -> Result<()> {
+        refuse_other_likelihood(prior.model, self.bayes)?;
+        let kind = (self.bayes.likelihood, self.stream.counts().vocabulary());
+        let (counts, sums) = take_counts(prior, kind)?;
+        self.stream.resume(counts, sums, (prior.counts.rows, prior.counts.wrong));
+        Ok(())
+    }
+
+    fn counts(&self) -> StreamCounts {
         let (rows, wrong) = self.stream.tally();
-        (rows, wrong, wrong)
+        StreamCounts { rows, wrong, mistakes: wrong, updates: 0 }
     }
 
     fn finish(self, classes: &Classes, features: usize) -> Result<Learned> {
-        let (_, wrong) = self.stream.tally();
-        let counts = self.stream.into_counts().arranged(&classes.order, features);
+        let mut state = State::new(StateKind::Stream);
+        let (totals, all, met) = self.stream.sums();
+        put_counts(&mut state, self.stream.counts());
+        state.put("totals", totals.to_vec());
+        state.put("all", all.to_vec());
+        state.put_count("features_counted", met as u64);
+        let counts = self.stream.counts().clone().arranged(&classes.order, features);
         let scheme = scheme(classes.labels.len(), &self.bayes.shared);
         let priors = log_priors(&self.bayes.priors, &classes.labels, &counts)?;
         Ok(Learned {
@@ -167,10 +213,94 @@ impl Streaming for CountedStream<'_> {
             probabilities: Some(posteriors(scheme)),
             scheme,
             settings: describe(self.bayes, scheme),
-            mistakes: wrong,
-            updates: 0,
+            state,
         })
     }
+}
+
+/// Puts in what counting needs to go on.
+fn put_counts(state: &mut State, counts: &Counts) {
+    state.put("cells", counts.to_sums());
+    state.put("class_rows", counts.rows().to_vec());
+}
+
+/// What a row counts for depends on the likelihood: presence, or values.
+fn refuse_other_likelihood(model: &Model, bayes: &NaiveBayes) -> Result<()> {
+    let counts_presence = matches!(model.scorer.behind_map(), Scorer::Presence(_));
+    if counts_presence == (bayes.likelihood == Likelihood::Bernoulli) {
+        return Ok(());
+    }
+    let what = format!("the model has counts for another likelihood than {}", bayes.likelihood.name());
+    Err(Error::usage(what).hint("leave out `likelihood`, or `from`"))
+}
+
+/// The counts of a model, for these classes and so many features.
+fn counts_before(
+    model: &Model,
+    bayes: &NaiveBayes,
+    kind: (Likelihood, Vocabulary),
+    (classes, features): (&Classes, usize),
+) -> Result<Counts> {
+    refuse_other_likelihood(model, bayes)?;
+    let learner = bayes.clone().into();
+    let prior = &mut Prior::new(model, &learner)?;
+    let (mut counts, _) = take_counts(prior, kind)?;
+    if let Some(state) = prior.state.take() {
+        state.finish()?;
+    }
+    let before = Labels::new(prior.labels());
+    counts.reserve(features, classes.labels.len());
+    let mut next = before.len() as u32;
+    let order: Vec<u32> = classes
+        .labels
+        .names()
+        .iter()
+        .map(|label| {
+            before.find(label).unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        })
+        .collect();
+    Ok(counts.arranged(&order, features))
+}
+
+/// The sums of a stream's counts: of each class, of each feature, and how many features there are.
+type Sums = (Vec<f64>, Vec<f64>, usize);
+
+/// The counts of a model, with classes in the order in which they occurred, and their sums.
+fn take_counts(prior: &mut Prior<'_>, kind: (Likelihood, Vocabulary)) -> Result<(Counts, Sums)> {
+    let Some(state) = prior.state.as_mut() else {
+        let why = "Bayes' rule goes on from the counts that its weights are computed from";
+        return Err(stateless(why, "train again on all rows, and keep the state"));
+    };
+    let counts = take_cells(state, prior.ranks.len(), kind)?;
+    let features = counts.features();
+    if features > prior.model.scorer.weights().map_or(0, Weights::features) {
+        return Err(damaged("it has counts of more features than the model has"));
+    }
+    if state.kind() != StateKind::Stream {
+        let sums = counts.sums();
+        return Ok((counts, sums));
+    }
+    let (totals, all) = (state.take("totals", prior.ranks.len())?, state.take("all", features)?);
+    let met = state.take_count("features_counted")?;
+    if met > features as u64 {
+        return Err(damaged("it has counted more features than there are"));
+    }
+    Ok((counts, (totals, all, met as usize)))
+}
+
+/// The counts of a state, for so many classes.
+fn take_cells(state: &mut State, classes: usize, kind: (Likelihood, Vocabulary)) -> Result<Counts> {
+    let (cells, rows) = (state.take_all::<f64>("cells")?, state.take::<f64>("class_rows", classes)?);
+    if cells.len() % classes.max(1) != 0 {
+        return Err(damaged("its counts are not as many for every class"));
+    }
+    if cells.iter().chain(&rows).any(|n| *n < 0.0) {
+        return Err(damaged("a count is negative"));
+    }
+    Ok(Counts::from_sums(kind, cells, rows))
 }
 
 /// What cannot work, whatever the rows.

@@ -5,7 +5,7 @@ use super::learner::{
     ClassWeight, Criterion, Epochs, Learner, MultilayerPerceptron, NaiveBayes, PassiveAggressive, Perceptron,
     Risk, Shared, SolverName, Strength,
 };
-use super::{Search, Tuned, train, train_online, tune};
+use super::{Search, Tuned, train, train_from, train_online, train_online_from, tune};
 use crate::bayes::{Likelihood, Priors};
 use crate::control::{Observer, Unwatched};
 use crate::data::{Dataset, Scale};
@@ -14,7 +14,7 @@ use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
 use crate::loss::{Huber, LossName, Quantile};
-use crate::model::{Activation, Task};
+use crate::model::{Activation, Model, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Tie};
 use crate::online::{Hypothesis, Order};
@@ -100,6 +100,11 @@ macro_rules! every_learner {
             ) -> Result<Fit> {
                 train(data, validation, &Learner::from(self.clone()), observer)
             }
+
+            /// Trains on rows in memory, going on from a model ([`train_from`] says how).
+            pub fn fit_from(&self, data: &Dataset, model: &Model) -> Result<Fit> {
+                train_from(data, None, &Learner::from(self.clone()), model, &mut Unwatched)
+            }
         }
     };
 }
@@ -164,6 +169,16 @@ macro_rules! with_kernels {
             /// Trains on a stream, which is read once and not stored.
             pub fn fit_stream(&self, reader: Reader, observer: &mut dyn Observer) -> Result<Fit> {
                 train_online(reader, &Learner::from(self.clone()), observer)
+            }
+
+            /// Trains on a stream, going on from a model ([`train_online_from`] says how).
+            pub fn fit_stream_from(
+                &self,
+                reader: Reader,
+                model: &Model,
+                observer: &mut dyn Observer,
+            ) -> Result<Fit> {
+                train_online_from(reader, &Learner::from(self.clone()), model, observer)
             }
         }
     };
@@ -319,6 +334,11 @@ impl NaiveBayes {
     /// Counts a stream, which is read once and not stored.
     pub fn fit_stream(&self, reader: Reader, observer: &mut dyn Observer) -> Result<Fit> {
         train_online(reader, &Learner::from(self.clone()), observer)
+    }
+
+    /// Counts a stream, going on from a model ([`train_online_from`] says how).
+    pub fn fit_stream_from(&self, reader: Reader, model: &Model, observer: &mut dyn Observer) -> Result<Fit> {
+        train_online_from(reader, &Learner::from(self.clone()), model, observer)
     }
 
     fn shared_mut(&mut self) -> &mut Shared {

@@ -144,11 +144,18 @@ pub(super) fn class_weights(data: &Dataset, labels: &Labels, shared: &Shared) ->
 }
 
 pub(super) fn check_class_weights(given: &[(String, f64)], labels: &Labels) -> Result<()> {
-    for (name, weight) in given {
+    for (name, _) in given {
         if labels.find(name).is_none() {
             let error = Error::usage(format!("there is no label {name:?} to weigh"));
             return Err(error.hint(format!("the labels are {}", listed(labels))));
         }
+    }
+    check_weights_given(given)
+}
+
+/// The same without the labels, which may not be known yet.
+pub(super) fn check_weights_given(given: &[(String, f64)]) -> Result<()> {
+    for (name, weight) in given {
         if !(weight.is_finite() && *weight >= 0.0) {
             return Err(Error::usage(format!(
                 "the weight of {name:?} must be a number from 0, not {weight}"

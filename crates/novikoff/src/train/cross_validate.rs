@@ -74,7 +74,7 @@ pub fn cross_validate(
 
 /// What a model of the training rows says of the held-out ones.
 fn predict(parts: &Parts, learner: &Learner, place: &mut Place<'_, '_>) -> Result<(Predictions, Labels)> {
-    let fit = train_on(&parts.training, None, learner, place)?;
+    let fit = train_on(&parts.training, None, (learner, None), place)?;
     if !place.end() || fit.termination == Termination::Interrupted {
         return Err(Error::interrupted());
     }

@@ -3,6 +3,7 @@
 use super::geometry::Geometry;
 use super::learner::Learner;
 use super::mistakes::Promise;
+use super::resume::Resumed;
 use super::risk::RiskFit;
 use super::validation::Validation;
 use crate::control::{Epoch, Termination};
@@ -28,6 +29,8 @@ pub struct Fit {
     pub validation: Option<Validation>,
     /// What is known of a training of this kind.
     pub details: Details,
+    /// How it went on from a model, if it did.
+    pub resumed: Option<Resumed>,
 }
 
 /// What is known of a training, by the kind of its learner.

@@ -2,11 +2,12 @@
 
 use crate::bayes::{Likelihood, Priors};
 use crate::data::Scale;
+use crate::error::Result;
 use crate::evaluate::CalibrationMethod;
 use crate::features::map::Map;
 use crate::kernel::Kernel;
 use crate::loss::{Huber, LossName, Quantile, Targets};
-use crate::model::{Activation, Task};
+use crate::model::{Activation, Model, Task};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness};
 use crate::online::{Hypothesis, Order};
@@ -72,6 +73,24 @@ pub enum LearnerName {
 }
 
 impl LearnerName {
+    /// All of them.
+    pub(super) const ALL: [LearnerName; 15] = [
+        LearnerName::Perceptron,
+        LearnerName::Averaged,
+        LearnerName::Voted,
+        LearnerName::PassiveAggressive,
+        LearnerName::Svm,
+        LearnerName::SquaredSvm,
+        LearnerName::Logistic,
+        LearnerName::LeastSquares,
+        LearnerName::LeastAbsolute,
+        LearnerName::Exponential,
+        LearnerName::Boosting,
+        LearnerName::MaxMargin,
+        LearnerName::HingeAtZero,
+        LearnerName::Bayes,
+        LearnerName::Network,
+    ];
     /// Those that learn from one row at a time.
     pub const ONLINE: [LearnerName; 4] =
         [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::Voted, LearnerName::PassiveAggressive];
@@ -171,6 +190,21 @@ impl Default for Learner {
 }
 
 impl Learner {
+    /// The learner that a model is from, with the settings that the model tells. What it does not tell has its
+    /// default. λ is a setting: it stays what it was, whatever the number of rows.
+    ///
+    /// ```
+    /// use novikoff::{LinearSvm, data::generate::Recipe, train::Learner};
+    ///
+    /// let data = Recipe { rows: 100, ..Recipe::default() }.generate();
+    /// let model = LinearSvm::new().lambda(0.5).fit(&data)?.model;
+    /// assert_eq!(Learner::of(&model)?, LinearSvm::new().lambda(0.5).into());
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn of(model: &Model) -> Result<Self> {
+        super::resume::recall(model)
+    }
+
     /// Which of the named learners it is; `None` for a user's own loss.
     pub fn named(&self) -> Option<LearnerName> {
         match self {

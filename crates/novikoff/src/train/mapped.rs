@@ -1,33 +1,36 @@
 //! Learning from rows of features that are made of features, and models that make them.
 
 use super::classes::{Classes, check_size};
+use super::resume::Prior;
 use super::stream::{Learned, Streaming};
-use super::{Fit, Learner, train_as_given};
+use super::{Fit, train_as_given};
 use crate::control::Observer;
 use crate::data::{Dataset, Row};
 use crate::error::Result;
 use crate::features::map::{Entries, Map, Mapper};
 use crate::model::{Mapped, Model, Scorer, Weights};
+use crate::online::StreamCounts;
 use serde_json::json;
 
 pub(super) fn train_mapped(
     map: Map,
     data: &Dataset,
     validation: Option<&Dataset>,
-    learner: &Learner,
+    from: super::From<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    let mapper = Mapper::new(map, data.rows.columns())?;
+    let known = from.1.map_or(0, Model::features);
+    let mapper = Mapper::new(map, data.rows.columns().max(known))?;
     let mapped = data.mapped(&mapper)?;
     let held_out = validation.map(|held_out| held_out.mapped(&mapper)).transpose()?;
-    let mut fit = train_as_given(&mapped, held_out.as_ref(), learner, observer)?;
+    let mut fit = train_as_given(&mapped, held_out.as_ref(), from, observer)?;
     put_before(mapper, &mut fit.model, data);
     Ok(fit)
 }
 
 /// Makes a model of mapped rows one of the rows as they were read.
 fn put_before(mapper: Mapper, model: &mut Model, data: &Dataset) {
-    model.about.features = data.rows.columns() as u64;
+    model.about.features = mapper.columns() as u64;
     model.about.data_hash = data.fingerprint();
     model.about.settings.insert("map".to_owned(), json!(mapper.map().to_string()));
     model.schema = data.schema.clone();
@@ -70,8 +73,17 @@ fn mapped<'a>(mapper: &Mapper, Entries { indices, values, .. }: &'a Entries) -> 
 }
 
 impl<L: Streaming> Streaming for MappedStream<L> {
+    fn copies(&self) -> usize {
+        self.learner.copies()
+    }
+
     fn add_class(&mut self, label: &str) -> Result<()> {
         self.learner.add_class(label)
+    }
+
+    fn resume(&mut self, prior: &mut Prior<'_>) -> Result<()> {
+        self.mapper.grow(prior.model.features())?;
+        self.learner.resume(prior)
     }
 
     fn reserve(&mut self, features: usize, classes: usize) {
@@ -100,8 +112,8 @@ impl<L: Streaming> Streaming for MappedStream<L> {
         self.learner.learn_followed(mapped(&self.mapper, &self.mapped), class, weight, observer)
     }
 
-    fn tally(&self) -> (u64, u64, u64) {
-        self.learner.tally()
+    fn counts(&self) -> StreamCounts {
+        self.learner.counts()
     }
 
     fn finish(mut self, classes: &Classes, features: usize) -> Result<Learned> {

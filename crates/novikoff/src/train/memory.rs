@@ -89,7 +89,7 @@ fn estimate(data: &Dataset, learner: &Learner) -> Estimate {
         Learner::Perceptron(own) => of_corrections(estimate, own.kernel, own.own_feature.is_some(), sizes),
         Learner::PassiveAggressive(own) => of_corrections(estimate, own.kernel, false, sizes),
         Learner::Bayes(_) => {
-            let weights = weights(2, sizes.features, sizes.classes);
+            let weights = weights(3, sizes.features, sizes.classes);
             let scores = scores(1, sizes.rows, sizes.classes);
             estimate.with("counts and weights", &weights).with("scores", &scores)
         }
@@ -149,8 +149,8 @@ fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, siz
     if kernel != Kernel::Linear {
         return estimate.with("coefficients and scores", &scores(3, rows, outputs));
     }
-    // Weights, their average, and the best so far.
-    let mut estimate = estimate.with("weights", &weights(3, features, outputs));
+    // Weights, what their average is computed from, the average, and the best so far.
+    let mut estimate = estimate.with("weights", &weights(4, features, outputs));
     if has_own_feature {
         estimate = estimate.with("weights of rows", &scores(1, rows, outputs));
     }
@@ -162,11 +162,11 @@ fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, siz
 
 fn of_network(estimate: Estimate, network: &MultilayerPerceptron, sizes: Sizes) -> Estimate {
     let Sizes { rows, features, outputs, .. } = sizes;
-    // Each weight of single precision is learned with two numbers beside it.
+    // Each weight of single precision is learned with two numbers beside it, and all are copied in the end.
     let layer = [
         (features.saturating_add(outputs), "features and outputs"),
         (network.units, "hidden units"),
-        (12, "bytes"),
+        (24, "bytes"),
     ];
     estimate.with("weights", &layer).with("scores", &scores(1, rows, outputs))
 }

@@ -59,13 +59,21 @@ pub struct Promise {
     pub unseen: Option<f64>,
 }
 
+/// What the weights of a run were before its first row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    Zero,
+    /// Those of a model.
+    Model,
+}
+
 /// Looks at all rows once more, under the weights that are returned and under the last ones where these are
 /// at hand.
 pub(super) fn account(
     trained: &mut Trained,
     batch: TrainingRows<'_>,
     scheme: Scheme,
-    corrections: &Corrections,
+    (corrections, start): (&Corrections, Start),
     learner: &Learner,
 ) -> Result<RunDetails> {
     let margins = |weights: &Weights| RowMargins::of(weights, batch, scheme, corrections);
@@ -81,9 +89,10 @@ pub(super) fn account(
     // With a feature of their own, rows may be separated by that alone.
     let separated = trained.termination == Termination::Separated && corrections.own_feature.is_none();
     let separation = separated.then(|| last.as_ref().or(own.as_ref()).map(RowMargins::geometry)).flatten();
-    let margin_upper = margin_upper(trained, batch, scheme, learner);
+    let is_sum = start == Start::Zero;
+    let margin_upper = if is_sum { margin_upper(trained, batch, scheme, learner) } else { None };
     // The theorems speak of steps of one size, from zero.
-    let speaks = batch.weights.is_empty();
+    let speaks = batch.weights.is_empty() && start == Start::Zero;
     let passes = trained.trace.len();
     let promised = |rows: &Option<RowMargins>| {
         rows.as_ref().filter(|_| speaks).and_then(|rows| promise(rows, scheme, passes, learner))

@@ -5,6 +5,10 @@ use super::describe_class_weight;
 use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
 use super::learner::{LearnerName, MultilayerPerceptron, Strength};
+use super::mistakes::Start;
+use super::resume::{
+    Continued, EpochsPrior, Sources, Training, known_labels, origin, other_scorer, put_history,
+};
 use super::run::results;
 use super::validation::HeldOut;
 use crate::control::Observer;
@@ -12,9 +16,11 @@ use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::loss::LossName;
-use crate::model::{About, Calibration, Model, Scorer};
+use crate::model::{About, Calibration, Model, Network, Scorer, State, StateKind, damaged};
 use crate::multiclass::Scheme;
-use crate::network::{self, Objective, Plan, ScaledTargets, Targets, Trained};
+use crate::network::{
+    self, NetworkBegin, Objective, Partial, Plan, ScaledTargets, Targets, Trained, TrainingState, Weights,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -28,38 +34,170 @@ impl MultilayerPerceptron {
 pub(super) fn train_network(
     data: &Dataset,
     validation: Option<&Dataset>,
-    settings: &MultilayerPerceptron,
+    (settings, from): (&MultilayerPerceptron, Option<&Model>),
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
+    let known = from.map(|model| network_of(model, settings)).transpose()?;
     check(settings, data)?;
-    let Task { objective, classes, scheme, outputs } = Task::new(data, settings)?;
-    let counted =
-        (0..data.len()).filter(|&i| objective.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
-    let plan = Plan {
-        hidden: settings.units,
-        activation: settings.activation,
-        outputs,
-        bias: settings.bias,
-        batch: settings.batch_of(counted),
-        step: settings.step,
-        lambda: lambda(settings, &objective, data)?,
-        order: settings.epochs.order,
-        seed: settings.shared.seed,
-        epochs: settings.epochs.most,
-        patience: settings.epochs.patience,
-    };
-    let mut scales = data.factors(settings.scale);
-    scales.resize(data.rows.columns(), 1.0);
+    let task = Task::new(data, settings, from)?;
+    let Task { objective, classes, scheme, .. } = &task;
+    let plan = plan(settings, &task, data)?;
+    let scales = scales(data, settings, known);
     let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
     let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
-    let trained = network::train(&plan, &data.rows, &scales, &objective, validate, observer);
+    let described = describe(settings, &plan, classes.as_ref().map(|_| *scheme));
+    let (none, data_hash) = (Labels::default(), data.fingerprint());
+    let training = Training {
+        data,
+        data_hash: &data_hash,
+        validation_hash: validation.map(Dataset::fingerprint),
+        labels: classes.as_ref().map_or(&none, |classes| &classes.labels),
+        learner: LearnerName::Network.name(),
+        settings: &described,
+        seed: settings.shared.seed,
+        epochs: settings.epochs.most,
+    };
+    let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let resumed = prior.as_ref().map(EpochsPrior::resumed);
+    let begin = match (known, from.zip(prior)) {
+        (Some(network), Some((model, prior))) => begin((model, network), prior, &task, &training)?,
+        _ => NetworkBegin::default(),
+    };
+    let trained = network::train(&plan, &data.rows, &scales, objective, begin, validate, observer);
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {
         return Err(overflow());
     }
-    finish(trained, (data, held_out), classes, scheme, &plan, settings)
+    let state = state(&trained, &training);
+    let mut fit = finish(trained, (data, held_out), (task, described.clone(), data_hash.clone()), settings)?;
+    if let (Some(model), Some(resumed)) = (from, resumed) {
+        fit.model.about.results.extend(origin(model, resumed.continued)?);
+    }
+    (fit.model.state, fit.resumed) = (state, resumed);
+    Ok(fit)
+}
+
+/// How to train on these rows.
+fn plan(settings: &MultilayerPerceptron, task: &Task, data: &Dataset) -> Result<Plan> {
+    let counted =
+        (0..data.len()).filter(|&i| task.objective.weights.get(i).is_none_or(|weight| *weight > 0.0)).count();
+    Ok(Plan {
+        hidden: settings.units,
+        activation: settings.activation,
+        outputs: task.outputs,
+        bias: settings.bias,
+        batch: settings.batch_of(counted),
+        step: settings.step,
+        lambda: lambda(settings, &task.objective, data)?,
+        order: settings.epochs.order,
+        seed: settings.shared.seed,
+        epochs: settings.epochs.most,
+        patience: settings.epochs.patience,
+    })
+}
+
+/// What every feature is multiplied by. What a network has learned is of features as it scaled them.
+fn scales(data: &Dataset, settings: &MultilayerPerceptron, known: Option<&Network>) -> Vec<f64> {
+    let mut scales = data.factors(settings.scale);
+    let known = known.map_or(&[][..], |network| &network.scales);
+    scales.resize(data.rows.columns().max(known.len()), 1.0);
+    scales[..known.len()].copy_from_slice(known);
+    scales
+}
+
+/// The network that these settings can go on from.
+fn network_of<'a>(model: &'a Model, settings: &MultilayerPerceptron) -> Result<&'a Network> {
+    let Scorer::Network(network) = model.scorer.behind_map() else {
+        return Err(other_scorer(model, &settings.clone().into()));
+    };
+    let (own, asked) = (network.hidden(), settings.units);
+    if own != asked {
+        let what = format!("the model has {own} hidden units, and this would be `hidden = {asked}`");
+        return Err(Error::usage(what).hint("leave out `hidden`, or `from`"));
+    }
+    if network.activation != settings.activation {
+        let what = format!("the model's hidden units are {}", network.activation.name());
+        return Err(Error::usage(what).hint("leave out `activation`, or `from`"));
+    }
+    Ok(network)
+}
+
+/// Where training begins that goes on from a model.
+fn begin<'a>(
+    (model, network): (&'a Model, &'a Network),
+    mut prior: EpochsPrior,
+    task: &Task,
+    training: &Training<'_>,
+) -> Result<NetworkBegin<'a>> {
+    let state = prior.state.take().filter(|_| prior.continued == Continued::Exactly);
+    let Some(mut state) = state else {
+        let labels = (&model.labels, network.outputs());
+        let sources = match &task.classes {
+            Some(classes) => Sources::new(labels, (&classes.labels, task.scheme), 1.0).into_outputs(),
+            None => vec![Some((0, 1.0))],
+        };
+        let weights = Some(Weights::Network(network, sources));
+        return Ok(NetworkBegin { weights, ..NetworkBegin::default() });
+    };
+    let partial = match state.has("partial_missed") {
+        false => None,
+        true => Some(Partial {
+            missed: state.take_one("partial_missed")?,
+            rows: state.take_count("partial_rows")? as usize,
+            updates: state.take_count("partial_updates")?,
+        }),
+    };
+    if partial.is_some_and(|partial| partial.rows > training.data.len()) {
+        return Err(damaged("an epoch has more rows than there are"));
+    }
+    let resumed = take_state(&mut state, (network.features(), network.hidden(), network.outputs()))?;
+    state.finish()?;
+    let epochs = prior.begin.map(|()| model.scorer.behind_map().clone());
+    Ok(NetworkBegin { epochs, partial, weights: Some(Weights::Resumed(Box::new(resumed))) })
+}
+
+/// The layers, by the names of their tensors.
+const LAYERS: [&str; 3] = ["hidden", "output", "output_bias"];
+
+/// What going on takes; none where moments have grown beyond all numbers, as only absurd steps make them.
+fn state(trained: &Trained, training: &Training<'_>) -> Option<State> {
+    let mut state = State::new(StateKind::Epochs);
+    let done = trained.trace.len() - usize::from(trained.partial.is_some());
+    put_history(&mut state, (&trained.trace[..done], trained.best), training, Start::Zero);
+    if let Some(Partial { rows, missed, updates }) = trained.partial {
+        state.put_count("partial_rows", rows as u64);
+        state.put_count("partial_updates", updates);
+        state.put("partial_missed", vec![missed]);
+    }
+    let TrainingState { weights, means, squares, steps } = &trained.state;
+    let is_finite = [weights, means, squares].into_iter().flatten().flatten().all(|x| x.is_finite());
+    for (at, layer) in LAYERS.into_iter().enumerate() {
+        state.put(layer, weights[at].clone());
+        state.put(&format!("{layer}_mean"), means[at].clone());
+        state.put(&format!("{layer}_square"), squares[at].clone());
+        state.put(&format!("{layer}_steps"), steps[at].clone());
+    }
+    is_finite.then_some(state)
+}
+
+fn take_state(
+    state: &mut State,
+    (features, hidden, outputs): (usize, usize, usize),
+) -> Result<TrainingState> {
+    let (numbers, groups) = network::sizes(features, hidden, outputs);
+    let mut taken = TrainingState::default();
+    for (at, layer) in LAYERS.into_iter().enumerate() {
+        taken.weights[at] = state.take(layer, numbers[at])?;
+        taken.means[at] = state.take(&format!("{layer}_mean"), numbers[at])?;
+        taken.squares[at] = state.take(&format!("{layer}_square"), numbers[at])?;
+        taken.steps[at] = state.take(&format!("{layer}_steps"), groups[at])?;
+    }
+    if taken.squares.iter().flatten().any(|square| *square < 0.0) {
+        return Err(damaged("a mean of squares is negative"));
+    }
+    Ok(taken)
 }
 
 /// What cannot work, whatever the rows.
@@ -102,7 +240,7 @@ struct Task {
 }
 
 impl Task {
-    fn new(data: &Dataset, settings: &MultilayerPerceptron) -> Result<Self> {
+    fn new(data: &Dataset, settings: &MultilayerPerceptron, from: Option<&Model>) -> Result<Self> {
         let loss = settings.loss;
         if settings.loss.is_of_numbers() {
             let weights = data.row_weights.clone();
@@ -116,7 +254,7 @@ impl Task {
                 outputs: 1,
             });
         }
-        let classes = Classes::new(&data.names, &data.schema, &settings.shared)?;
+        let classes = Classes::new(&known_labels(data, from), &data.schema, &settings.shared)?;
         let ranked = classes.rank_all(&data.labels);
         let weights = effective_weights(data, &ranked, &classes.labels, &settings.shared)?;
         refuse_weightless(&weights)?;
@@ -175,12 +313,15 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
 fn finish(
     trained: Trained,
     (data, held_out): (&Dataset, Option<HeldOut<'_>>),
-    classes: Option<Classes>,
-    scheme: Scheme,
-    plan: &Plan,
+    (task, described, data_hash): (Task, BTreeMap<String, Value>, String),
     settings: &MultilayerPerceptron,
 ) -> Result<Fit> {
-    let Trained { scorer, termination, trace, epoch } = trained;
+    let Trained { scorer, termination, trace, epoch, .. } = trained;
+    let Task { classes, scheme, .. } = task;
+    let features = match &scorer {
+        Scorer::Network(network) => network.features(),
+        _ => data.rows.columns(),
+    };
     let train_error =
         classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
     let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
@@ -190,24 +331,25 @@ fn finish(
     let results = results(&history, termination, train_error, validation.as_ref());
     let about = About {
         learner: LearnerName::Network.name().to_owned(),
-        settings: describe(settings, plan, classes.as_ref().map(|_| scheme)),
+        settings: described,
         seed: settings.shared.seed,
-        features: data.rows.columns() as u64,
+        features: features as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash,
         results,
     };
     let likely = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };
     let probabilities = (settings.loss == LossName::Logistic).then_some(likely);
     let labels = classes.map_or_else(Labels::default, |classes| classes.labels);
     Ok(Fit {
-        model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities },
+        model: Model { about, labels, schema: data.schema.clone(), scorer, probabilities, state: None },
         learner: settings.clone().into(),
         scheme,
         termination,
         train_error,
         validation,
         details: Details::Network(history),
+        resumed: None,
     })
 }
 

@@ -1,21 +1,19 @@
 //! Learning from one row at a time, with a state that can be saved and resumed.
 
-use super::classes::{Classes, check_class_weights, check_size, given_weight};
+use super::classes::{Classes, check_class_weights, check_size, check_weights_given, given_weight};
 use super::geometry::overflow;
-use super::learner::{ClassWeight, Learner, PassiveAggressive, Perceptron, Shared};
+use super::learner::{ClassWeight, Learner, PassiveAggressive, Perceptron};
+use super::resume::{Prior, put_linear, put_stream, recall};
 use super::run::{Corrections, passive_aggressive_rule, perceptron_rule, refuse_for_streams};
-use super::stream::{refuse_balanced, refuse_one_vs_rest};
-use crate::certificate::numbers;
+use super::stream::{linear_parts, refuse_balanced, refuse_one_vs_rest};
 use crate::data::{Labels, Row};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::kernel::Kernel;
-use crate::model::{About, Model, Scorer, atomic};
-use crate::online::rule::{self, Aggressiveness, Length, Tie};
-use crate::online::{Hypothesis, Order, RowOutcome, Stream, StreamState, Streamed};
-use crate::penalty::Bias;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use crate::model::{self, About, Model, Scorer, State, StateKind};
+use crate::online::rule;
+use crate::online::{Hypothesis, Order, RowOutcome, Stream, StreamCounts, Streamed};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,7 +23,7 @@ use std::path::Path;
 /// ```
 /// use novikoff::Perceptron;
 ///
-/// let mut online = Perceptron::averaged().online();
+/// let mut online = Perceptron::averaged().online()?;
 /// for _ in 0..10 {
 ///     online.learn(&[1.0, 0.5], "spam")?;
 ///     online.learn(&[-1.0, 0.2], "ham")?;
@@ -41,6 +39,8 @@ pub struct Online {
     labels: Labels,
     class_weights: Vec<f64>,
     features: usize,
+    /// What the model says of the one that it was started from.
+    origin: BTreeMap<String, Value>,
 }
 
 /// The stream of a rule.
@@ -62,35 +62,41 @@ macro_rules! each_rule {
 
 impl Perceptron {
     /// A learner of one row at a time: of the last weights, or of their average.
-    pub fn online(&self) -> Online {
+    pub fn online(&self) -> Result<Online> {
         Online::new(Learner::Perceptron(self.clone()))
     }
 }
 
 impl PassiveAggressive {
     /// A learner of one row at a time.
-    pub fn online(&self) -> Online {
+    pub fn online(&self) -> Result<Online> {
         Online::new(Learner::PassiveAggressive(self.clone()))
     }
 }
 
 impl Online {
-    fn new(learner: Learner) -> Self {
+    /// A learner that starts from zero. Settings that it cannot learn with are an error.
+    fn new(learner: Learner) -> Result<Self> {
+        check_settings(&learner)?;
         let stream = match &learner {
             Learner::PassiveAggressive(own) => {
                 let rule = rule::PassiveAggressive { aggressiveness: own.aggressiveness };
                 RuleStream::PassiveAggressive(Stream::new(rule, own.bias, Hypothesis::Last))
             }
             Learner::Perceptron(own) => RuleStream::Perceptron(Stream::new(own.rule, own.bias, own.returned)),
-            other => {
-                let rule = rule::Perceptron::default();
-                RuleStream::Perceptron(Stream::new(rule, other.bias(), Hypothesis::Last))
-            }
+            other => return Err(not_row_by_row(other)),
         };
-        Self { learner, stream, labels: Labels::default(), class_weights: Vec::new(), features: 0 }
+        Ok(Self {
+            learner,
+            stream,
+            labels: Labels::default(),
+            class_weights: Vec::new(),
+            features: 0,
+            origin: BTreeMap::new(),
+        })
     }
 
-    /// Predicts a row, then learns from its label. An error, of settings or of the row, changes nothing.
+    /// Predicts a row, then learns from its label. An error changes nothing.
     pub fn learn<'a>(&mut self, row: impl Into<Row<'a>>, label: &str) -> Result<RowOutcome> {
         self.learn_weighted(row, label, 1.0)
     }
@@ -103,9 +109,6 @@ impl Online {
         weight: f64,
     ) -> Result<RowOutcome> {
         let row = row.into();
-        if self.rows() == 0 {
-            self.check_settings()?;
-        }
         check_row(row)?;
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(Error::input(format!("the weight of a row is {weight}, not a finite number from 0")));
@@ -115,10 +118,7 @@ impl Online {
         self.features = features;
         let class = self.labels.intern(label);
         if class as usize == self.class_weights.len() {
-            self.class_weights.push(match &self.learner.shared().class_weight {
-                ClassWeight::Given(given) => given_weight(given, label),
-                ClassWeight::Equal | ClassWeight::Balanced => 1.0,
-            });
+            self.class_weights.push(self.weight_of(label));
         }
         let weight = weight * self.class_weights[class as usize];
         let classes = self.labels.len().max(2);
@@ -130,13 +130,24 @@ impl Online {
 
     /// Rows learned from.
     pub fn rows(&self) -> u64 {
-        each_rule!(&self.stream, stream => stream.tally().0)
+        self.counts().rows
     }
 
     /// Share of rows that were predicted wrongly before they were learned from.
     pub fn progressive_error(&self) -> f64 {
-        let (rows, wrong, _) = each_rule!(&self.stream, stream => stream.tally());
+        let StreamCounts { rows, wrong, .. } = self.counts();
         wrong as f64 / rows.max(1) as f64
+    }
+
+    fn counts(&self) -> StreamCounts {
+        each_rule!(&self.stream, stream => stream.counts())
+    }
+
+    fn weight_of(&self, label: &str) -> f64 {
+        match &self.learner.shared().class_weight {
+            ClassWeight::Given(given) => given_weight(given, label),
+            ClassWeight::Equal | ClassWeight::Balanced => 1.0,
+        }
     }
 
     /// The labels so far, in the order of their first rows.
@@ -144,27 +155,40 @@ impl Online {
         self.labels.names()
     }
 
-    /// The model of the rows so far; an error before there are two labels.
+    /// The model of the rows so far, with what learning needs to go on; an error before there are two labels,
+    /// or the labels that have a weight.
     pub fn model(&self) -> Result<Model> {
-        let shared = self.learner.shared();
-        if let ClassWeight::Given(given) = &shared.class_weight {
+        if let ClassWeight::Given(given) = &self.learner.shared().class_weight {
             check_class_weights(given, &self.labels)?;
         }
+        self.current_model()
+    }
+
+    /// The same while labels that have a weight may still occur.
+    fn current_model(&self) -> Result<Model> {
+        let shared = self.learner.shared();
         let schema = Schema::one_based();
         let classes = Classes::new(&self.labels, &schema, shared)?;
-        let streamed = each_rule!(&self.stream, stream => stream.clone().finish(&classes.order));
+        let (streamed, linear) =
+            each_rule!(&self.stream, stream => stream.clone().finish_with_state(&classes.order));
         let Streamed { weights, scheme, rows, mistakes, updates, .. } = streamed;
-        if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
-            return Err(overflow());
+        for weights in linear.last.iter().chain(&linear.delayed).chain([&weights]) {
+            if !weights.values.iter().chain(&weights.bias).all(|weight| weight.is_finite()) {
+                return Err(overflow());
+            }
         }
-        let mut settings = self.corrections()?.describe(&self.learner, scheme);
+        let mut state = State::new(StateKind::Stream);
+        put_linear(&mut state, linear);
+        put_stream(&mut state, self.counts(), (&classes.rank, self.features), None);
+        let mut settings = corrections(&self.learner)?.describe(&self.learner, scheme);
         settings.insert("order".into(), json!(Order::Given));
         settings.insert("epochs".into(), json!(1));
-        let results = BTreeMap::from([
+        let mut results = BTreeMap::from([
             ("mistakes".to_owned(), json!(mistakes)),
             ("updates".to_owned(), json!(updates)),
             ("progressive_error".to_owned(), json!(self.progressive_error())),
         ]);
+        results.extend(self.origin.clone());
         let about = About {
             learner: self.learner.name().to_owned(),
             settings,
@@ -175,65 +199,93 @@ impl Online {
             data_hash: String::new(),
             results,
         };
-        let (labels, schema) = (classes.labels, Schema::one_based());
-        Ok(Model { about, labels, schema, scorer: Scorer::Linear(weights), probabilities: None })
+        let (labels, schema, scorer) = (classes.labels, Schema::one_based(), Scorer::Linear(weights));
+        Ok(Model { about, labels, schema, scorer, probabilities: None, state: Some(state) })
     }
 
-    /// Writes the state to a file, as a whole or not at all.
+    /// Writes the model with all that learning needs to go on to a file, as a whole or not at all. An error
+    /// before there are two labels: until then there is no model.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let text = serde_json::to_string(&self.state()?)
-            .map_err(|error| Error::output(path.as_ref().display().to_string(), error.to_string()))?;
-        atomic::write(path.as_ref(), text.as_bytes())
+        model::save(&self.current_model()?, path.as_ref())
     }
 
-    /// Reads a state that [`Online::save`] has written. Learning goes on as if it had never stopped.
+    /// Reads the model of a file and learns on from it, as [`Online::from_model`] does.
     pub fn resume(path: impl AsRef<Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::io(&name, &error))?;
-        Self::from_text(&text).map_err(|error| error.at(name, 0, 0))
+        Self::from_model(&model::load(path.as_ref())?).map_err(|error| error.at(name, 0, 0))
     }
 
-    fn from_text(text: &str) -> Result<Self> {
-        let state: State = serde_json::from_str(text)
-            .map_err(|error| Error::input(format!("this is no state of an online learner: {error}")))?;
-        if state.format != FORMAT || state.version != VERSION {
-            let (format, version) = (&state.format, state.version);
-            let what =
-                format!("this is {format:?}, version {version}, and not {FORMAT:?}, version {VERSION}");
-            return Err(Error::input(what));
+    /// Learns on from a model, by its own learner: as if learning had never stopped if the model is one of a
+    /// stream and has its state, else from its weights. The model's features must be numbered by their
+    /// indices, from 1.
+    ///
+    /// ```
+    /// use novikoff::{Online, Perceptron};
+    ///
+    /// let mut online = Perceptron::averaged().online()?;
+    /// online.learn(&[1.0, 0.5], "spam")?;
+    /// online.learn(&[-1.0, 0.2], "ham")?;
+    /// let mut resumed = Online::from_model(&online.model()?)?;
+    /// online.learn(&[0.5, -0.5], "ham")?;
+    /// resumed.learn(&[0.5, -0.5], "ham")?;
+    /// assert_eq!(resumed.model()?, online.model()?);
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn from_model(from: &Model) -> Result<Self> {
+        if from.schema != Schema::one_based() {
+            let what = "the model's features have names, or count from 0, and rows that come one at a time \
+                        have columns";
+            return Err(Error::usage(what).hint("go on from it by `fit_stream_from`"));
         }
-        state.into_online()
+        let mut online = Self::new(recall(from)?)?;
+        let mut prior = Prior::new(from, &online.learner)?;
+        (online.origin, online.features) = (prior.origin()?, prior.features);
+        online.labels = Labels::new(prior.labels());
+        online.class_weights = prior.labels().map(|label| online.weight_of(label)).collect();
+        let returned = corrections(&online.learner)?.returned;
+        let (weights, linear) = linear_parts(&mut prior, returned, &online.learner)?;
+        each_rule!(&mut online.stream, stream => stream.resume(weights, linear, prior.counts));
+        // Rows that come one at a time are not hashed: what is known of others ends here.
+        prior.state.map_or(Ok(()), State::finish)?;
+        Ok(online)
     }
+}
 
-    fn corrections(&self) -> Result<Corrections> {
-        match &self.learner {
-            Learner::Perceptron(own) => Ok(own.into()),
-            Learner::PassiveAggressive(own) => Ok(own.into()),
-            other => Err(Error::usage(format!("{} does not learn from one row at a time", other.name()))),
-        }
+fn corrections(learner: &Learner) -> Result<Corrections> {
+    match learner {
+        Learner::Perceptron(own) => Ok(own.into()),
+        Learner::PassiveAggressive(own) => Ok(own.into()),
+        other => Err(not_row_by_row(other)),
     }
+}
 
-    fn check_settings(&self) -> Result<()> {
-        let shared = self.learner.shared();
-        refuse_balanced(shared)?;
-        refuse_one_vs_rest(shared)?;
-        if shared.map.is_some() || shared.calibrate.is_some() {
-            let what = "rows that come one at a time are neither mapped nor calibrated";
-            return Err(Error::usage(what).hint("leave out `map` and `calibrate`"));
+fn not_row_by_row(learner: &Learner) -> Error {
+    Error::usage(format!("{} does not learn from one row at a time", learner.name()))
+        .hint("averaged, perceptron and passive-aggressive do")
+}
+
+fn check_settings(learner: &Learner) -> Result<()> {
+    let shared = learner.shared();
+    refuse_balanced(shared)?;
+    refuse_one_vs_rest(shared)?;
+    if let ClassWeight::Given(given) = &shared.class_weight {
+        check_weights_given(given)?;
+    }
+    if shared.map.is_some() || shared.calibrate.is_some() {
+        let what = "rows that come one at a time are neither mapped nor calibrated";
+        return Err(Error::usage(what).hint("leave out `map` and `calibrate`"));
+    }
+    if corrections(learner)?.kernel != Kernel::Linear {
+        let what = "a learner of one row at a time has weights of features, and no kernel";
+        return Err(Error::usage(what).hint("leave out `kernel`"));
+    }
+    match learner {
+        Learner::Perceptron(own) => {
+            refuse_for_streams(own)?;
+            perceptron_rule(own).map(drop)
         }
-        let corrections = self.corrections()?;
-        if corrections.kernel != Kernel::Linear {
-            let what = "a learner of one row at a time has weights of features, and no kernel";
-            return Err(Error::usage(what).hint("leave out `kernel`"));
-        }
-        match &self.learner {
-            Learner::Perceptron(own) => {
-                refuse_for_streams(own)?;
-                perceptron_rule(own).map(drop)
-            }
-            Learner::PassiveAggressive(own) => passive_aggressive_rule(own).map(drop),
-            Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => Ok(()),
-        }
+        Learner::PassiveAggressive(own) => passive_aggressive_rule(own).map(drop),
+        Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => Ok(()),
     }
 }
 
@@ -274,134 +326,4 @@ fn check_row(row: Row<'_>) -> Result<()> {
         }
         None => Ok(()),
     }
-}
-
-const FORMAT: &str = "novikoff-online";
-const VERSION: u32 = 1;
-
-/// A state as a file has it.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct State {
-    format: String,
-    version: u32,
-    rule: SavedRule,
-    bias: Bias,
-    seed: u64,
-    positive: Option<String>,
-    class_weight: Vec<(String, f64)>,
-    labels: Vec<String>,
-    features: usize,
-    counts: StreamState,
-    #[serde(with = "numbers")]
-    weights: Vec<f64>,
-    #[serde(with = "numbers")]
-    delayed: Vec<f64>,
-}
-
-/// The rule and its settings.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum SavedRule {
-    Perceptron { step: f64, length: Length, tie: Tie },
-    Averaged { step: f64, length: Length, tie: Tie },
-    PassiveAggressive { aggressiveness: Aggressiveness },
-}
-
-impl Online {
-    fn state(&self) -> Result<State> {
-        let rule = match &self.learner {
-            Learner::PassiveAggressive(own) => {
-                SavedRule::PassiveAggressive { aggressiveness: own.aggressiveness }
-            }
-            Learner::Perceptron(own) => {
-                let rule::Perceptron { step, length, tie } = own.rule;
-                match own.returned {
-                    Hypothesis::Last => SavedRule::Perceptron { step, length, tie },
-                    Hypothesis::Average => SavedRule::Averaged { step, length, tie },
-                    Hypothesis::Votes => return Err(refuse_for_streams(own).err().unwrap_or_else(overflow)),
-                }
-            }
-            other => {
-                let what = format!("{} does not learn from one row at a time", other.name());
-                return Err(Error::usage(what));
-            }
-        };
-        let shared = self.learner.shared();
-        let class_weight = match &shared.class_weight {
-            ClassWeight::Given(given) => given.clone(),
-            ClassWeight::Equal | ClassWeight::Balanced => Vec::new(),
-        };
-        let (counts, weights, delayed) = each_rule!(&self.stream, stream => stream.state());
-        Ok(State {
-            format: FORMAT.into(),
-            version: VERSION,
-            rule,
-            bias: self.learner.bias(),
-            seed: shared.seed,
-            positive: shared.positive.clone(),
-            class_weight,
-            labels: self.labels.names().to_vec(),
-            features: self.features,
-            counts,
-            weights,
-            delayed,
-        })
-    }
-}
-
-impl State {
-    fn into_online(self) -> Result<Online> {
-        let shared = Shared {
-            positive: self.positive,
-            class_weight: match self.class_weight.is_empty() {
-                true => ClassWeight::Equal,
-                false => ClassWeight::Given(self.class_weight),
-            },
-            seed: self.seed,
-            ..Shared::default()
-        };
-        let learner: Learner = match self.rule {
-            SavedRule::Perceptron { step, length, tie } => Perceptron {
-                rule: rule::Perceptron { step, length, tie },
-                bias: self.bias,
-                shared,
-                ..Perceptron::new()
-            }
-            .into(),
-            SavedRule::Averaged { step, length, tie } => Perceptron {
-                rule: rule::Perceptron { step, length, tie },
-                bias: self.bias,
-                shared,
-                ..Perceptron::averaged()
-            }
-            .into(),
-            SavedRule::PassiveAggressive { aggressiveness } => {
-                PassiveAggressive { aggressiveness, bias: self.bias, shared, ..PassiveAggressive::new() }
-                    .into()
-            }
-        };
-        let mut online = Online::new(learner);
-        online.check_settings()?;
-        online.labels = Labels::new(&self.labels);
-        if online.labels.len() != self.labels.len() {
-            return Err(damaged("a label is there twice"));
-        }
-        check_size(self.features, self.labels.len())?;
-        online.features = self.features;
-        let classes = self.labels.len().max(2);
-        online.class_weights = match &online.learner.shared().class_weight {
-            ClassWeight::Given(given) => self.labels.iter().map(|label| given_weight(given, label)).collect(),
-            ClassWeight::Equal | ClassWeight::Balanced => vec![1.0; self.labels.len()],
-        };
-        each_rule!(&mut online.stream, stream => {
-            stream.reserve(self.features, classes);
-            stream.restore(self.counts, &self.weights, &self.delayed).map_err(damaged)
-        })?;
-        Ok(online)
-    }
-}
-
-fn damaged(what: &'static str) -> Error {
-    Error::input(format!("this state of an online learner is damaged: {what}"))
 }

@@ -14,6 +14,7 @@ pub use report::RiskFit;
 use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
 use super::learner::{Criterion, Risk};
+use super::resume::{Continued, Resumed, Sources, feature_numbers, origin, other_scorer};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
@@ -31,23 +32,23 @@ use choice::{Choice, Named, choose, columns, lambda, most_steps};
 use goal::Goal;
 use report::{Minimised, describe, report};
 use serde_json::{Value, json};
-use solve::{Method, OutputResult, Solved, Task};
+use solve::{Method, OutputResult, Solved, Task, apart};
 use std::collections::BTreeMap;
 
 /// Trains a batch learner with a named loss on rows in memory.
 pub(super) fn train_risk(
     loss: LossName,
-    settings: &Risk,
+    (settings, from): (&Risk, Option<&Model>),
     data: &Dataset,
     validation: Option<&Dataset>,
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    with_loss!(loss, loss => train_named(loss, settings, data, validation, observer))
+    with_loss!(loss, loss => train_named(loss, (settings, from), data, validation, observer))
 }
 
 fn train_named<L: Named>(
     loss: L,
-    settings: &Risk,
+    (settings, from): (&Risk, Option<&Model>),
     data: &Dataset,
     validation: Option<&Dataset>,
     observer: &mut dyn Observer,
@@ -65,7 +66,11 @@ fn train_named<L: Named>(
     let minimised =
         Minimised { loss: loss.name(), library_loss, lambda, l1: settings.l1, solver: solver.name(), why };
     // Some solvers leave a core idle.
-    let solve = || solve_named(loss, (lambda, solver), task, &[]);
+    let starts = match from {
+        Some(model) => starts_from(model, &goal, (data, &scaling.factors), settings)?,
+        None => Vec::new(),
+    };
+    let solve = || solve_named(loss, (lambda, solver), task, &starts);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
     solved.weights.fold_back(&scaling.factors);
@@ -83,7 +88,37 @@ fn train_named<L: Named>(
         false => None,
     };
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
-    finish(Training { minimised, solved, goal, held_out, scores, termination, data_hash }, data, settings)
+    let training = Training { minimised, solved, goal, held_out, scores, termination, data_hash };
+    let mut fit = finish(training, data, settings)?;
+    if let Some(model) = from {
+        fit.model.about.results.extend(origin(model, Continued::FromWeights)?);
+        let continued = Continued::FromWeights;
+        fit.resumed = Some(Resumed { continued, before: model.about.rows, forgot_validation: false });
+    }
+    Ok(fit)
+}
+
+/// A model's weights, feature by feature and class by class, as what every weight vector starts from. The
+/// model may have been read with other numbers for features.
+fn starts_from(
+    model: &Model,
+    goal: &Goal,
+    (data, factors): (&Dataset, &[f64]),
+    settings: &Risk,
+) -> Result<Vec<WarmStart>> {
+    let Scorer::Linear(weights) = model.scorer.behind_map() else {
+        return Err(other_scorer(model, &settings.clone().into()));
+    };
+    let sources = match &goal.classes {
+        Some(classes) => {
+            Sources::new((&model.labels, weights.outputs()), (&classes.labels, goal.scheme), 0.5)
+        }
+        None => Sources::numbers(),
+    };
+    let mut own = sources.apply(weights, 0);
+    own = own.features_from(&feature_numbers(model, data));
+    own.unfold(factors);
+    Ok(apart(&own))
 }
 
 /// Minimises a named loss with the penalty of the settings.
@@ -156,7 +191,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
     };
     let probabilities = probabilities(library_loss, goal.scheme);
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
-    let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
+    let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities, state: None };
     if model.task() == Predicts::Regression
         && let Evaluation::Numbers(measured) = evaluate::evaluate(&model, data)?
     {
@@ -170,6 +205,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
         train_error,
         validation,
         details: Details::Risk(Box::new(risk)),
+        resumed: None,
     })
 }
 

@@ -3,7 +3,11 @@
 use super::classes::{Classes, check_size, effective_weights, scheme, weightless};
 use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
-use super::mistakes::account;
+use super::mistakes::{Start, account};
+use super::resume::{
+    Continued, EpochsPrior, Sources, Training, averageless, forget_stream, known_labels, origin,
+    other_scorer, put_history, put_journal, put_linear, put_partial, take_journal, take_linear,
+};
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
@@ -12,10 +16,13 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::Kernel;
-use crate::model::{About, Model, Scorer};
+use crate::model::{About, Model, Scorer, State, StateKind, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
-use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows};
+use crate::online::{
+    self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Resumption,
+    Trained, TrainingRows, arranged,
+};
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -137,30 +144,97 @@ pub(super) fn refuse_for_streams(perceptron: &Perceptron) -> Result<()> {
 pub(super) fn train_run<R: Rule>(
     rule: R,
     corrections: &Corrections,
-    learner: &Learner,
+    (learner, from): (&Learner, Option<&Model>),
     (data, validation): (&Dataset, Option<&Dataset>),
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
-    if data.is_empty() {
-        return Err(Error::input("there are no rows to learn from"));
-    }
-    let shared = learner.shared();
-    let classes = Classes::new(&data.names, &data.schema, shared)?;
-    let scheme = scheme(classes.labels.len(), shared);
-    check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
-    let ranked = classes.rank_all(&data.labels);
-    let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
-    if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
-        return Err(weightless());
-    }
-    let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
-    let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
-    let held_out = HeldOut::new(validation, Some(&classes), None)?;
+    let task = Task::new(data, learner, from)?;
+    let Task { classes, scheme, ranked, weights } = &task;
+    let plan = plan(rule, corrections, *scheme, classes.labels.len(), learner.shared().seed);
+    let batch = TrainingRows { rows: &data.rows, classes: ranked, weights };
+    let held_out = HeldOut::new(validation, Some(classes), None)?;
     observer.classes(classes.labels.names());
-    let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
-    let account = account(&mut trained, batch, scheme, corrections, learner)?;
+    let settings = corrections.describe(learner, *scheme);
+    let data_hash = data.fingerprint();
+    let training = Training {
+        data,
+        data_hash: &data_hash,
+        validation_hash: validation.map(Dataset::fingerprint),
+        labels: &classes.labels,
+        learner: learner.name(),
+        settings: &settings,
+        seed: learner.shared().seed,
+        epochs: corrections.epochs.most,
+    };
+    let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let start = prior.as_ref().map_or(Start::Zero, |prior| prior.start);
+    let resumed = prior.as_ref().map(EpochsPrior::resumed);
+    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), batch)?;
+    let held_out = held_out.as_ref();
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, (batch, held_out), observer)?;
+    let account = account(&mut trained, batch, *scheme, (corrections, start), learner)?;
+    let state = state(&trained, &training, start);
+    let mut fit = finish((trained, account, comparisons), &task, &training, (learner, held_out))?;
+    if let (Some(model), Some(resumed)) = (from, resumed) {
+        fit.model.about.results.extend(origin(model, resumed.continued)?);
+    }
+    (fit.model.state, fit.resumed) = (Some(state), resumed);
+    Ok(fit)
+}
+
+/// The classes to tell apart, and the rows' weights.
+struct Task {
+    classes: Classes,
+    scheme: Scheme,
+    /// The class of each row.
+    ranked: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Task {
+    fn new(data: &Dataset, learner: &Learner, from: Option<&Model>) -> Result<Self> {
+        if data.is_empty() {
+            return Err(Error::input("there are no rows to learn from"));
+        }
+        let shared = learner.shared();
+        let classes = Classes::new(&known_labels(data, from), &data.schema, shared)?;
+        let scheme = scheme(classes.labels.len(), shared);
+        check_size(data.rows.columns(), scheme.outputs(classes.labels.len()))?;
+        let ranked = classes.rank_all(&data.labels);
+        let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
+        if !weights.is_empty() && weights.iter().all(|weight| *weight == 0.0) {
+            return Err(weightless());
+        }
+        Ok(Self { classes, scheme, ranked, weights })
+    }
+}
+
+/// What going on takes.
+fn state(trained: &Trained, training: &Training<'_>, start: Start) -> State {
+    let mut state = State::new(StateKind::Epochs);
+    let Resumption { partial, best, learner } = &trained.resumption;
+    let done = trained.trace.len() - usize::from(partial.is_some());
+    put_history(&mut state, (&trained.trace[..done], *best), training, start);
+    if let Some(partial) = partial {
+        put_partial(&mut state, *partial);
+    }
+    match learner {
+        LearnerState::Linear(linear) => put_linear(&mut state, linear.clone()),
+        journal => put_journal(&mut state, journal),
+    }
+    state
+}
+
+/// Measures the model and describes it.
+fn finish(
+    (trained, account, comparisons): (Trained, RunDetails, Option<u64>),
+    task: &Task,
+    training: &Training<'_>,
+    (learner, held_out): (&Learner, Option<&HeldOut<'_>>),
+) -> Result<Fit> {
+    let data = training.data;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
-    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
+    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &task.ranked));
     let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
     // The error of the model returned is the least of all epochs.
@@ -168,25 +242,143 @@ pub(super) fn train_run<R: Rule>(
         held_out.zip(history.validation_error()).map(|(held_out, error)| held_out.of_error(error));
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
+    let features = scorer.weights().map_or(0, Weights::features).max(data.rows.columns());
     let about = About {
         learner: learner.name().to_owned(),
-        settings: corrections.describe(learner, scheme),
-        seed: shared.seed,
-        features: data.rows.columns() as u64,
+        settings: training.settings.clone(),
+        seed: training.seed,
+        features: features as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash: training.data_hash.to_owned(),
         results,
     };
-    let schema = data.schema.clone();
+    let (labels, schema) = (task.classes.labels.clone(), data.schema.clone());
     Ok(Fit {
-        model: Model { about, labels: classes.labels, schema, scorer, probabilities: None },
+        model: Model { about, labels, schema, scorer, probabilities: None, state: None },
         learner: learner.clone(),
-        scheme,
+        scheme: task.scheme,
         termination,
         train_error,
         validation,
         details: Details::Run(Box::new(RunDetails { history, ..account })),
+        resumed: None,
     })
+}
+
+/// Where a run begins: with zero, or where the model ended.
+enum Beginning {
+    Linear(Box<LinearBegin>),
+    Kernel(KernelBegin),
+}
+
+fn begin<R: Rule>(
+    plan: &Plan<R>,
+    corrections: &Corrections,
+    (learner, training): (&Learner, &Training<'_>),
+    from: Option<(&Model, EpochsPrior)>,
+    batch: TrainingRows<'_>,
+) -> Result<Beginning> {
+    let is_linear = corrections.kernel == Kernel::Linear;
+    let Some((model, mut prior)) = from else {
+        return Ok(match is_linear {
+            true => Beginning::Linear(Box::default()),
+            false => Beginning::Kernel(KernelBegin::default()),
+        });
+    };
+    if !is_linear || corrections.returned == Hypothesis::Votes {
+        return begin_with_journal(plan, is_linear, (model, prior), learner, batch.rows.rows());
+    }
+    let start = match prior.continued {
+        Continued::Exactly => {
+            let state = prior.state.as_mut().ok_or_else(|| damaged("it is empty"))?;
+            exact_start(model, state, learner, batch.rows.rows())?
+        }
+        Continued::FromWeights => {
+            let (weights, linear) = weights_to_start_from(model, &mut prior, corrections, learner)?;
+            let from = (&model.labels, weights.outputs());
+            let sources = Sources::new(from, (training.labels, plan.scheme), R::JOINT_SHARE);
+            let apply = |weights: Weights| sources.apply(&weights, batch.rows.columns());
+            let linear = LinearState { delayed: linear.delayed.map(apply), last: None, own: None, ..linear };
+            LinearStart::Weights(apply(weights), linear)
+        }
+    };
+    if let Some(state) = prior.state {
+        state.finish()?;
+    }
+    let best = prior.begin.map(|()| model.scorer.behind_map().clone());
+    Ok(Beginning::Linear(Box::new(LinearBegin { epochs: best, learner: Some(start) })))
+}
+
+/// The last weights of a run over the same rows.
+fn exact_start(model: &Model, state: &mut State, learner: &Learner, rows: usize) -> Result<LinearStart> {
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+    let mut linear = take_linear(state, weights)?;
+    if linear.own.as_ref().is_some_and(|own| own.len() != rows * weights.outputs()) {
+        return Err(damaged("its rows' own features are not as many as its rows"));
+    }
+    let last = linear.last.take().unwrap_or_else(|| weights.clone());
+    Ok(LinearStart::Weights(last, linear))
+}
+
+/// The last weights of a model over other rows, with its own classes.
+fn weights_to_start_from(
+    model: &Model,
+    prior: &mut EpochsPrior,
+    corrections: &Corrections,
+    learner: &Learner,
+) -> Result<(Weights, LinearState)> {
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+    let Some(state) = prior.state.as_mut() else {
+        if corrections.returned == Hypothesis::Average && model.about.learner == learner.name() {
+            return Err(averageless());
+        }
+        return Ok((weights.clone(), LinearState::default()));
+    };
+    let order = if state.kind() == StateKind::Stream { Some(forget_stream(model, state)?) } else { None };
+    let mut linear = take_linear(state, weights)?;
+    linear.own = None;
+    if let Some(order) = order {
+        // A stream's classes are in the order in which they occurred.
+        linear.last = linear.last.map(|weights| arranged(weights, &order));
+        linear.delayed = linear.delayed.map(|weights| arranged(weights, &order));
+    }
+    Ok((linear.last.take().unwrap_or_else(|| weights.clone()), linear))
+}
+
+/// Votes and kernels go on from the mistakes, whose rows must be at hand.
+fn begin_with_journal<R: Rule>(
+    plan: &Plan<R>,
+    is_linear: bool,
+    (model, mut prior): (&Model, EpochsPrior),
+    learner: &Learner,
+    rows: usize,
+) -> Result<Beginning> {
+    let Some(state) = prior.state.as_mut().filter(|_| prior.continued == Continued::Exactly) else {
+        let what = format!(
+            "{} goes on from the rows of its mistakes, and these are other rows, or settings",
+            learner.name()
+        );
+        let hint = "train on all rows at once, or use `learner = averaged` without a kernel, which goes on \
+                    from weights";
+        return Err(Error::usage(what).hint(hint));
+    };
+    let (mistakes, rounds, comparisons) = take_journal(state, (rows, plan.scheme.outputs(plan.classes)))?;
+    if let Some(state) = prior.state.take() {
+        state.finish()?;
+    }
+    let scorer = model.scorer.behind_map();
+    if is_linear {
+        let epochs = prior.begin.map(|()| scorer.clone());
+        let learner = Some(LinearStart::Journal(mistakes, rounds));
+        return Ok(Beginning::Linear(Box::new(LinearBegin { epochs, learner })));
+    }
+    let best = match (scorer, prior.best_rounds) {
+        (Scorer::Voted(voted), _) => (voted.mistakes.len(), voted.rounds),
+        (_, Some(rounds)) => (mistakes.iter().take_while(|mistake| mistake.round < rounds).count(), rounds),
+        (_, None) => (mistakes.len(), rounds),
+    };
+    let epochs = prior.begin.map(|()| best);
+    Ok(Beginning::Kernel(KernelBegin { epochs, mistakes, rounds, comparisons }))
 }
 
 fn plan<R>(rule: R, corrections: &Corrections, scheme: Scheme, classes: usize, seed: u64) -> Plan<R> {
@@ -209,15 +401,18 @@ fn epochs<R: Rule>(
     plan: &Plan<R>,
     corrections: &Corrections,
     data: &Dataset,
-    batch: TrainingRows<'_>,
-    held_out: Option<&HeldOut<'_>>,
+    begin: Beginning,
+    (batch, held_out): (TrainingRows<'_>, Option<&HeldOut<'_>>),
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
     let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
-    if corrections.kernel == Kernel::Linear {
-        return Ok((online::train(plan, batch, validate, observer), None));
-    }
+    let begin = match begin {
+        Beginning::Linear(begin) => {
+            return Ok((online::train_from(plan, batch, *begin, validate, observer), None));
+        }
+        Beginning::Kernel(begin) => begin,
+    };
     if corrections.own_feature.is_some() {
         let error = Error::usage("a feature of each row's own is for weights of features");
         return Err(
@@ -225,7 +420,8 @@ fn epochs<R: Rule>(
         );
     }
     kernel::check(data, corrections.kernel)?;
-    let (trained, comparisons) = online::train_kernel(plan, corrections.kernel, batch, validate, observer);
+    let (trained, comparisons) =
+        online::train_kernel_from(plan, corrections.kernel, batch, begin, validate, observer);
     Ok((trained, Some(comparisons)))
 }
 

@@ -355,7 +355,8 @@ fn the_example_of_the_lecture_notes_is_as_printed() {
         ..About::default()
     };
     let (labels, schema) = (Labels::new(["NOT TECH", "TECH"]), data.schema.clone());
-    let model = Model { about, labels, schema, scorer: Scorer::Linear(weights), probabilities: None };
+    let model =
+        Model { about, labels, schema, scorer: Scorer::Linear(weights), probabilities: None, state: None };
     let mut scores = Vec::new();
     model.scorer.score(&[data.rows.row(0)], &mut Scratch::default(), &mut scores);
     assert!((scores[0] - (0.043 - 0.25 + 0.8 - 0.00002)).abs() < 1e-15);

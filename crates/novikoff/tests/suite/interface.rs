@@ -44,8 +44,8 @@ fn what_was_learned_row_by_row_is_resumed_from_its_file() -> Result<()> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("online.model");
     let rows = [([1.0, 2.0], "up"), ([2.0, -1.0], "down"), ([0.5, 1.5], "up"), ([1.0, -3.0], "down")];
-    let mut whole = Perceptron::averaged().online();
-    let mut first = Perceptron::averaged().online();
+    let mut whole = Perceptron::averaged().online()?;
+    let mut first = Perceptron::averaged().online()?;
     for (x, label) in &rows[..2] {
         whole.learn(x, label)?;
         first.learn(x, label)?;

@@ -31,6 +31,7 @@ mod perceptron_family;
 mod probabilities;
 mod proofs;
 mod reading;
+mod resume;
 mod targets;
 mod tuning;
 mod with;

@@ -100,6 +100,7 @@ fn check(train: &Train) -> Result<()> {
     let given = [
         ("--test", !train.test.is_empty()),
         ("--output", train.output.is_some()),
+        ("--from", train.from.is_some()),
         ("--online", train.online),
         ("--validation", !train.validation.is_empty()),
         ("--certificate", train.certificate.is_some()),

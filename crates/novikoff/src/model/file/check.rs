@@ -86,6 +86,7 @@ pub(super) fn model(model: &Model) -> Check {
         ));
     }
     scorer(&model.scorer, model.about.features, model)?;
+    model.state.as_ref().map_or(Ok(()), super::state::check)?;
     model.probabilities.as_ref().map_or(Ok(()), |calibration| self::calibration(calibration, model))
 }
 

@@ -3,7 +3,7 @@
 use super::super::{About, Model, Scorer, Task};
 use super::FORMAT_VERSION;
 use super::tensors::MetadataOnly;
-use super::{check, schema};
+use super::{check, schema, state};
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::features::map::Map;
@@ -42,6 +42,9 @@ pub(super) fn write(model: &Model) -> std::result::Result<BTreeMap<&'static str,
     );
     if let Some(map) = model.scorer.map() {
         metadata.insert("map", exact_json("map", &map)?);
+    }
+    if let Some(own) = &model.state {
+        metadata.insert("state", exact_json("state", &state::entry(own))?);
     }
     match model.scorer.behind_map() {
         Scorer::Mapped(_) => return Err("a map stands behind a map".to_owned()),
@@ -261,6 +264,11 @@ impl Metadata {
 
     pub(super) fn schema(&mut self) -> Result<schema::Entry> {
         self.take_json("schema")
+    }
+
+    /// What learning needs to go on, if the file has it.
+    pub(super) fn state(&mut self) -> Result<Option<state::Entry>> {
+        if self.entries.contains_key("state") { self.take_json("state").map(Some) } else { Ok(None) }
     }
 
     /// All entries must have been asked for.

@@ -33,7 +33,7 @@ impl<'a> Sealed<'a> {
         mut tensors: Vec<Tensor<'a>>,
     ) -> std::result::Result<Self, String> {
         // Wide types first: then every tensor starts at a multiple of its width.
-        tensors.sort_by(|a, b| b.width().cmp(&a.width()).then(a.name.cmp(b.name)));
+        tensors.sort_by(|a, b| b.width().cmp(&a.width()).then(a.name.cmp(&b.name)));
         let header = header(metadata, &tensors);
         if header.len() as u64 > HEADER_LIMIT {
             return Err(format!(

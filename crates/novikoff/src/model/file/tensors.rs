@@ -52,7 +52,7 @@ pub(super) enum Numbers<'a> {
 
 /// A tensor to be written.
 pub(super) struct Tensor<'a> {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) shape: Vec<usize>,
     numbers: Numbers<'a>,
 }
@@ -73,14 +73,19 @@ macro_rules! each_type {
 impl<'a> Tensor<'a> {
     /// A tensor of one dimension.
     pub(super) fn list(name: &'static str, numbers: Numbers<'a>) -> Self {
+        Self::named(name, numbers)
+    }
+
+    /// The same with a name that is known only now.
+    pub(super) fn named(name: impl Into<Cow<'static, str>>, numbers: Numbers<'a>) -> Self {
         let length = each_type!(&numbers, v => v.len());
-        Self { name, shape: vec![length], numbers }
+        Self { name: name.into(), shape: vec![length], numbers }
     }
 
     /// A tensor of two dimensions, the second of which is `columns`.
     pub(super) fn grid(name: &'static str, columns: usize, numbers: Numbers<'a>) -> Self {
         let length = each_type!(&numbers, v => v.len());
-        Self { name, shape: vec![length / columns.max(1), columns], numbers }
+        Self { name: name.into(), shape: vec![length / columns.max(1), columns], numbers }
     }
 
     pub(super) fn dtype(&self) -> Dtype {
@@ -136,6 +141,11 @@ impl<'a> Tensors<'a> {
             return Err(Error::input(format!("the tensor `{name}` is {}, not {}", view.dtype(), T::DTYPE)));
         }
         Ok(view)
+    }
+
+    /// The names of those that nobody has asked for yet.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.views.keys().map(String::as_str)
     }
 
     pub(super) fn dtype(&self, name: &str) -> Option<Dtype> {

@@ -3,7 +3,7 @@
 use super::forged::{Forged, header_text, refused, reseal, sealed, taken_apart};
 use super::models::{
     fourier, imported, isotonic, kernel, multiplied_columns, multiplied_namespaces, named, network, platt,
-    products, regression, three_classes, two_classes, voted,
+    products, regression, stateful, three_classes, two_classes, voted,
 };
 use novikoff::model::{Model, NOBODY, Scorer, from_bytes, to_bytes};
 use serde_json::json;
@@ -19,6 +19,7 @@ fn the_forger_of_these_tests_makes_files_that_load_when_nothing_is_changed() {
         imported(),
         multiplied_columns(),
         multiplied_namespaces(),
+        stateful(),
     ]) {
         assert_eq!(from_bytes(&Forged::of(&model).bytes(), "model").unwrap(), model);
     }
@@ -468,4 +469,32 @@ fn maps_that_do_not_fit_are_refused() {
     let mut model = products();
     model.about.features = 3;
     assert!(to_bytes(&model).unwrap_err().what().contains("of 2 features, but says 3"));
+}
+
+#[test]
+fn states_that_do_not_fit_together_are_refused() {
+    let forged = || Forged::of(&stateful());
+    let with = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut state: serde_json::Value =
+            serde_json::from_str(forged().header["__metadata__"]["state"].as_str().unwrap()).unwrap();
+        change(&mut state);
+        forged().metadata("state", &state.to_string())
+    };
+    forged().without("state").refused("`state.bytes` does not belong");
+    with(&|state| state["kind"] = json!("dream")).refused("`state`");
+    with(&|state| state["more"] = json!(1)).refused("`state`");
+    with(&|state| state["counts"]["rows"] = json!(-1)).refused("`state`");
+    with(&|state| state["counts"]["rows"] = json!(u64::MAX)).refused("more than can be counted on from");
+    with(&|state| state["lengths"]["sparse"] = json!(1000)).refused("increase, or lie outside");
+    with(&|state| state["lengths"]["sparse"] = json!(1u64 << 40)).refused("too much for a file");
+    with(&|state| state["lengths"]["sparse"] = json!(u64::MAX)).refused("too much for a file");
+    with(&|state| state["lengths"] = json!({})).refused("`state.sparse.indices`");
+    with(&|state| state["lengths"]["nowhere"] = json!(3)).refused("`nowhere` are missing");
+    with(&|state| state["lengths"]["means"] = json!(3)).refused("`state.means.indices`");
+    forged().tensor("state.delayed", "dtype", json!("I64")).refused("is I64, not F64");
+    forged().tensor("state.delayed", "shape", json!([3, 1])).refused("not one dimension");
+    let mut infinite = forged();
+    let at = infinite.header["state.delayed"]["data_offsets"][0].as_u64().unwrap() as usize;
+    infinite.data[at..at + 8].copy_from_slice(&f64::INFINITY.to_le_bytes());
+    infinite.refused("`state.delayed` is not finite");
 }

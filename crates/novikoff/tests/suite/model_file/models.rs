@@ -9,7 +9,7 @@ use novikoff::features::{Dictionary, Schema};
 use novikoff::kernel::{Kernel, Precision};
 use novikoff::model::{
     About, Activation, Calibration, Clipped, Expansion, Isotonic, Mapped, Mistake, Model, NOBODY, Network,
-    Platt, Scorer, Scratch, Voted, Weights,
+    Platt, Scorer, Scratch, State, StateKind, Voted, Weights,
 };
 use novikoff::multiclass::Scheme;
 use novikoff::random::Random;
@@ -42,7 +42,7 @@ pub fn weights(outputs: usize, bias: &[f64], values: &[f64]) -> Weights {
 
 pub fn linear(labels: &[&str], schema: Schema, weights: Weights) -> Model {
     let (about, labels, scorer) = (about(weights.features()), Labels::new(labels), Scorer::Linear(weights));
-    Model { about, labels, schema, scorer, probabilities: None }
+    Model { about, labels, schema, scorer, probabilities: None, state: None }
 }
 
 pub fn matrix(layout: Layout, columns: usize, rows: &[(&[u32], &[f64])]) -> Matrix<'static> {
@@ -76,7 +76,14 @@ pub fn voted() -> Model {
     let voted =
         Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
-    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
+    Model {
+        about: about(3),
+        labels: Labels::new(["-1", "+1"]),
+        schema,
+        scorer,
+        probabilities: None,
+        state: None,
+    }
 }
 
 pub fn kernel() -> Model {
@@ -85,7 +92,14 @@ pub fn kernel() -> Model {
     let expansion =
         Expansion { kernel, precision, bias: 1.0, rows, outputs: 1, coefficients: vec![1.0, -0.5] };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Kernel(expansion));
-    Model { about: about(3), labels: Labels::new(["-1", "+1"]), schema, scorer, probabilities: None }
+    Model {
+        about: about(3),
+        labels: Labels::new(["-1", "+1"]),
+        schema,
+        scorer,
+        probabilities: None,
+        state: None,
+    }
 }
 
 pub fn named() -> Model {
@@ -188,6 +202,7 @@ pub fn network() -> Model {
         schema,
         scorer: Scorer::Network(network),
         probabilities: Some(Calibration::Logistic),
+        state: None,
     }
 }
 
@@ -210,7 +225,22 @@ fn mapped(map: Map, weights: Weights) -> Model {
         schema: Schema::Indexed { base: 0 },
         scorer,
         probabilities: None,
+        state: None,
     }
+}
+
+/// A model with a state: of few numbers, of every type, and of many zeros.
+pub fn stateful() -> Model {
+    let mut state = State::new(StateKind::Stream);
+    state.put_count("rows", 5);
+    state.put_text("data_hash", "blake3:00");
+    state.put("delayed", vec![1.5, -0.0, 3.0]);
+    state.put("sparse", [vec![0.0; 1000], vec![2.0]].concat());
+    state.put("means", vec![0.5f32, 1.0]);
+    state.put("ranks", vec![1u32, 0]);
+    state.put("totals", vec![7u64]);
+    state.put("bytes", vec![1u8, 2, 3]);
+    Model { state: Some(state), ..two_classes() }
 }
 
 pub fn random_network(random: &mut Random, classes: usize, features: usize) -> Network {
@@ -402,7 +432,7 @@ pub fn random_model(seed: u64) -> Model {
     about.seed = random.bits();
     about.results.insert("margin".into(), json!(random.normal()));
     about.settings.insert("nested".into(), json!({"z": [1, {"y": null}], "a": -3, "big": u64::MAX}));
-    Model { about, labels, schema: random_schema(random, features), scorer, probabilities }
+    Model { about, labels, schema: random_schema(random, features), scorer, probabilities, state: None }
 }
 
 pub fn linear_of(model: &mut Model) -> &mut Weights {

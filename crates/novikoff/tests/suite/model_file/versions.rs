@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(name)
 }
 
-fn fixtures() -> [(&'static str, Model); 15] {
+fn fixtures() -> [(&'static str, Model); 16] {
     [
         ("v1-two-classes.safetensors", two_classes()),
         ("v1-three-classes-sparse.safetensors", three_classes()),
@@ -27,6 +27,7 @@ fn fixtures() -> [(&'static str, Model); 15] {
         ("v1-multiplied-columns.safetensors", multiplied_columns()),
         ("v1-multiplied-namespaces.safetensors", multiplied_namespaces()),
         ("v1-imported.safetensors", imported()),
+        ("v1-state.safetensors", stateful()),
     ]
 }
 
@@ -52,7 +53,7 @@ fn models_of_version_1_load_for_ever() {
             (&model.labels, &model.schema, &model.scorer),
             "{name}"
         );
-        assert_eq!(old.probabilities, model.probabilities, "{name}");
+        assert_eq!((&old.probabilities, &old.state), (&model.probabilities, &model.state), "{name}");
         assert_eq!(old.about.learner, model.about.learner);
         assert_eq!(old.about.settings["step"], json!(0.1));
         assert_eq!(old.about.results["error"], json!(1.0 / 3.0));

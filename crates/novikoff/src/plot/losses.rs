@@ -93,11 +93,11 @@ impl Losses<'_> {
     }
 
     /// Which of the losses that are drawn lie nowhere below the zero-one loss, and which do: their names.
-    pub fn domination(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+    pub fn domination(&self) -> (Vec<String>, Vec<String>) {
         let (above, below): (Vec<_>, Vec<_>) =
             self.shown().into_iter().partition(|(_, loss, _)| loss.dominating_factor().is_some());
         let names =
-            |losses: Vec<(&'static str, LossName, f64)>| losses.into_iter().map(|(name, ..)| name).collect();
+            |losses: Vec<(String, LossName, f64)>| losses.into_iter().map(|(name, ..)| name).collect();
         (names(above), names(below))
     }
 
@@ -145,7 +145,7 @@ impl Losses<'_> {
     fn loss_axis(&self, x: &Axis) -> Axis {
         let (low, high) = x.ends();
         let at_ends =
-            |(_, loss, f): (&str, LossName, f64)| self.value(loss, f, low).max(self.value(loss, f, high));
+            |(_, loss, f): (String, LossName, f64)| self.value(loss, f, low).max(self.value(loss, f, high));
         let highest = match self.over {
             Over::Margin => HIGHEST,
             Over::Residual => self.shown().into_iter().map(at_ends).fold(0.0, f64::max),

@@ -278,7 +278,7 @@ fn refuse_other_kernel(model: &Model, learner: &Learner) -> Result<()> {
         Scorer::Linear(_) => Kernel::Linear,
         Scorer::Kernel(expansion) => expansion.kernel,
         Scorer::Voted(voted) => voted.kernel,
-        Scorer::Presence(_) | Scorer::Network(_) | Scorer::Mapped(_) => {
+        Scorer::Presence(_) | Scorer::Network(_) | Scorer::Clipped(_) | Scorer::Mapped(_) => {
             return Err(other_scorer(model, learner));
         }
     };

@@ -47,6 +47,6 @@ impl Imported<'_> {
             Some([least, most]) => Scorer::Clipped(Clipped { weights, least, most }),
             None => Scorer::Linear(weights),
         };
-        Model { about, labels, schema, scorer, probabilities }
+        Model { about, labels, schema, scorer, probabilities, state: None }
     }
 }

@@ -254,7 +254,6 @@ fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<
         steps: train.epochs,
         trace: train.trace.is_some(),
         shared,
-        ..own
     })
 }
 

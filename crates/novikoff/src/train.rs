@@ -17,6 +17,7 @@ mod network;
 mod online;
 mod risk;
 mod run;
+mod standardised;
 mod stream;
 mod task;
 mod tune;

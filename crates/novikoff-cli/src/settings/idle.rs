@@ -50,15 +50,17 @@ impl Chosen {
         if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
     }
 
-    fn groups(self, train: &Train) -> [Group; 9] {
+    fn groups(self, train: &Train) -> [Group; 10] {
         let is_network = self.name == LearnerName::Network;
         let is_online = LearnerName::ONLINE.contains(&self.name);
         let is_pa = self.name == LearnerName::PassiveAggressive;
         let group = |options, fits, is_for, learners| Group { options, fits, is_for, learners };
         let minimises = self.name.loss().is_some() || is_network;
+        let scales = minimises || is_online && !train.online && train.kernel == "linear";
         [
             group(network_options(train), is_network, "networks", "network"),
             group(batch_options(train), minimises, LOSSES, "logistic or svm"),
+            group(scale(train), scales, "learners of weights from rows in memory", "logistic or averaged"),
             group(bayes_options(train), self.name == LearnerName::Bayes, "bayes", "bayes"),
             group(kernel(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
             group(self.perceptron_options(train), is_online && !is_pa, "perceptrons", PERCEPTRONS),
@@ -151,8 +153,11 @@ fn batch_options(train: &Train) -> Vec<Given> {
         ("--penalty", train.penalty.is_some()),
         ("--solver", train.solver != SolverName::Auto),
         ("--schedule", train.schedule.is_some()),
-        ("--scale", train.scale.is_some()),
     ]
+}
+
+fn scale(train: &Train) -> Vec<Given> {
+    vec![("--scale", train.scale.is_some())]
 }
 
 /// Options of naive Bayes.

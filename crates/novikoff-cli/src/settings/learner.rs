@@ -5,43 +5,36 @@ use super::idle::Chosen;
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
-use novikoff::data::Scale;
 use novikoff::loss::LossName;
 use novikoff::model::Task;
 use novikoff::online::rule::{self, Aggressiveness, Length};
 use novikoff::read::Contents;
 use novikoff::train::{
-    ClassWeight, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron, Risk, Shared, Strength,
+    ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
+    PassiveAggressive, Perceptron, Risk, Shared, Strength,
 };
 use novikoff::{Error, Result};
 
 /// The learner for an input with these contents and labels.
 pub fn learner(train: &Train, contents: Contents, task: Task) -> Result<Learner> {
-    let mut learner = learner_or(train, default_learner(train, contents, task), contents, task)?;
-    if let (Learner::Risk(risk), Task::Regression, None) = (&mut learner, task, named(train)?) {
-        adapt_to_numbers(risk, train, contents);
+    let mut learner = learner_or(train, default_learner(train, contents, task), task)?;
+    if let Learner::Risk(risk) = &mut learner {
+        adapt_to_documents(risk, contents);
     }
     Ok(learner)
 }
 
-/// The defaults of least squares that nobody asked for by name.
-fn adapt_to_numbers(risk: &mut Risk, train: &Train, contents: Contents) {
+/// Terms are more than documents: without a penalty, least squares would meet any numbers.
+fn adapt_to_documents(risk: &mut Risk, contents: Contents) {
     let is_free = risk.strength.is_none() && risk.l1 == 0.0;
-    match contents {
-        // Without a penalty, the size of columns makes no difference but for rounding.
-        Contents::Rows if is_free && train.scale.is_none() => risk.scale = Scale::None,
-        Contents::Rows => {}
-        // Terms are more than documents: without a penalty, they would meet any numbers.
-        Contents::Documents | Contents::DocumentsInRows if is_free => {
-            risk.strength = Some(Strength::Cost(1.0))
-        }
-        Contents::Documents | Contents::DocumentsInRows => {}
+    let is_squared = risk.criterion == Criterion::Loss(LossName::Squared);
+    if is_free && is_squared && contents != Contents::Rows {
+        risk.strength = Some(Strength::Cost(1.0));
     }
 }
 
 /// The learner that is named or, if none is, this one.
-pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task: Task) -> Result<Learner> {
+pub fn learner_or(train: &Train, default: LearnerName, task: Task) -> Result<Learner> {
     let named = named(train)?;
     let name = named.unwrap_or(default);
     Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
@@ -49,7 +42,7 @@ pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task:
     Ok(match name.learner() {
         Learner::Perceptron(own) => perceptron(train, own, shared)?.into(),
         Learner::PassiveAggressive(own) => passive_aggressive(train, own, shared)?.into(),
-        Learner::Risk(own) => risk(train, own, shared, contents)?.into(),
+        Learner::Risk(own) => risk(train, own, shared)?.into(),
         Learner::Bayes(own) => bayes(train, own, shared)?.into(),
         Learner::Network(own) => network(train, own, shared, task).into(),
     })
@@ -116,6 +109,7 @@ fn perceptron(train: &Train, own: Perceptron, shared: Shared) -> Result<Perceptr
         kernel: train.kernel.parse()?,
         budget: train.budget.unwrap_or(own.budget),
         bias: train.bias,
+        scale: train.scale.unwrap_or(own.scale),
         epochs: epochs(train),
         shared,
         ..own
@@ -144,6 +138,7 @@ fn passive_aggressive(train: &Train, own: PassiveAggressive, shared: Shared) -> 
         kernel: train.kernel.parse()?,
         budget: train.budget.unwrap_or(own.budget),
         bias: train.bias,
+        scale: train.scale.unwrap_or(own.scale),
         epochs: epochs(train),
         shared,
     })
@@ -180,16 +175,13 @@ fn penalty(train: &Train) -> Result<Option<Strength>> {
     }
 }
 
-fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<Risk> {
-    // Who names what is minimised means the columns as they are.
-    let named = train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents;
-    let default_scale = if named { Scale::None } else { Scale::MaxAbs };
+fn risk(train: &Train, own: Risk, shared: Shared) -> Result<Risk> {
     Ok(Risk {
         strength: penalty(train)?,
         l1: train.l1,
         bias: train.bias,
         solver: train.solver,
-        scale: train.scale.unwrap_or(default_scale),
+        scale: train.scale.unwrap_or(own.scale),
         schedule: train.schedule,
         step: train.step,
         batch: train.batch.unwrap_or(own.batch),

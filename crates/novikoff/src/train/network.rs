@@ -6,6 +6,7 @@ use super::fit::{Details, Fit, History};
 use super::geometry::overflow;
 use super::learner::{LearnerName, MultilayerPerceptron, Strength};
 use super::run::results;
+use super::standardised::{Centring, Standardised};
 use super::validation::HeldOut;
 use crate::control::Observer;
 use crate::data::{Dataset, Labels};
@@ -15,6 +16,7 @@ use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::network::{self, Objective, Plan, ScaledTargets, Targets, Trained};
+use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -48,12 +50,21 @@ pub(super) fn train_network(
         epochs: settings.epochs.most,
         patience: settings.epochs.patience,
     };
-    let mut scales = data.factors(settings.scale);
-    scales.resize(data.rows.columns(), 1.0);
+    let centring = if settings.bias == Bias::None { Centring::AsGiven } else { Centring::Centred };
+    let standardised = Standardised::of(data, settings.scale, centring);
+    let rows = standardised.as_ref().map_or(&data.rows, Standardised::rows);
     let held_out = HeldOut::new(validation, classes.as_ref())?;
-    let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
+    let error = |scorer: &Scorer| match (&held_out, &standardised) {
+        (None, _) => f64::NAN,
+        (Some(held_out), None) => held_out.error(scorer),
+        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    };
     let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
-    let trained = network::train(&plan, &data.rows, &scales, &objective, validate, observer);
+    let scales = vec![1.0; rows.columns()];
+    let mut trained = network::train(&plan, rows, &scales, &objective, validate, observer);
+    if let Some(standardised) = &standardised {
+        standardised.fold_back(&mut trained.scorer);
+    }
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {

@@ -12,7 +12,7 @@ pub use report::RiskFit;
 
 use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
-use super::learner::{Criterion, Risk};
+use super::learner::{Criterion, Risk, SolverName};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
@@ -55,6 +55,7 @@ fn train_named<L: Named>(
     let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
+    let settings = &Risk { scale: effective_scale(settings, data, lambda, solver), ..settings.clone() };
     let scaling = Scaling::new(data, settings);
     let watch = Watch::new(observer);
     let steps = settings.steps.unwrap_or_else(|| most_steps(solver));
@@ -82,10 +83,20 @@ fn train_named<L: Named>(
     finish(Training { minimised, solved, goal, held_out, scores, termination, data_hash }, data, settings)
 }
 
+/// The scale that makes a difference: a direct method finds the minimum without a penalty whatever the
+/// columns' sizes, and the shortest such weights are those of the rows as they are.
+fn effective_scale(settings: &Risk, data: &Dataset, lambda: f64, solver: SolverName) -> Scale {
+    let is_direct = matches!(solver, SolverName::LeastSquares | SolverName::Simplex);
+    match data.effective(settings.scale) {
+        Scale::Standard if is_direct && lambda == 0.0 && settings.l1 == 0.0 => Scale::None,
+        scale => scale,
+    }
+}
+
 /// Minimises a named loss with the penalty of the settings.
 fn solve_named<L: Named>(
     loss: L,
-    (lambda, solver): (f64, super::SolverName),
+    (lambda, solver): (f64, SolverName),
     task: Task<'_, '_>,
     starts: &[WarmStart],
 ) -> Solved {
@@ -225,7 +236,8 @@ fn gaps_of_model(
         let directions = directions_of(&solved.weights, at, goal.scheme);
         let free = objective.lambda == 0.0 && objective.l1 == 0.0;
         let within = free.then(|| REACH * length(&directions, factors, settings.bias).max(1e-3));
-        result.gap = match objective.ends(data, &directions, duals, within) {
+        let known = Some(factors);
+        result.gap = match objective.ends_with(data, &directions, duals, within, known) {
             // A bound above the objective is one on weights that these are not among: it proves nothing of them.
             Ok(ends) => {
                 let dual = ends.lower_bound.filter(|bound| *bound <= ends.value);
@@ -253,10 +265,12 @@ struct Scaling {
 
 impl Scaling {
     fn new(data: &Dataset, settings: &Risk) -> Self {
-        let factors = match settings.scale {
+        let factors = match data.effective(settings.scale) {
             Scale::None => Vec::new(),
             scale => data.factors(scale),
         };
+        // Columns that are of one size already need no copy.
+        let factors = if factors.iter().all(|factor| *factor == 1.0) { Vec::new() } else { factors };
         let scaled = (!factors.is_empty()).then(|| data.rows.scaled(&factors));
         Self { factors, scaled }
     }

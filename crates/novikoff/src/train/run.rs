@@ -4,18 +4,19 @@ use super::classes::{Classes, check_size, effective_weights, scheme, weightless}
 use super::fit::{Details, Fit, History, RunDetails};
 use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::account;
+use super::standardised::{Centring, Standardised};
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
 use crate::control::Termination;
-use crate::data::Dataset;
+use crate::data::{Dataset, Scale};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::Kernel;
 use crate::model::{About, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
-use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows};
+use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows, Validate};
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub(super) struct Corrections {
     pub(super) kernel: Kernel,
     pub(super) budget: usize,
     pub(super) bias: Bias,
+    pub(super) scale: Scale,
     pub(super) epochs: Epochs,
     pub(super) length: Length,
     /// The settings as a model stores them, but for those that every learner has.
@@ -47,6 +49,7 @@ impl From<&Perceptron> for Corrections {
             kernel: perceptron.kernel,
             budget: perceptron.budget,
             bias: perceptron.bias,
+            scale: perceptron.scale,
             epochs: perceptron.epochs,
             length,
             described,
@@ -62,6 +65,7 @@ impl From<&PassiveAggressive> for Corrections {
             kernel: aggressive.kernel,
             budget: aggressive.budget,
             bias: aggressive.bias,
+            scale: aggressive.scale,
             epochs: aggressive.epochs,
             length: Length::AsGiven,
             described: vec![("aggressiveness", json!(aggressive.aggressiveness))],
@@ -84,6 +88,17 @@ impl Corrections {
         all.extend(self.described.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         describe_class_weight(&learner.shared().class_weight, &mut all);
         all
+    }
+
+    /// The rows that weights are learned from, if not those of the data set. Kernels compare rows as they are;
+    /// and all weight vectors that vote have one bias.
+    fn standardised(&self, data: &Dataset) -> Option<Standardised> {
+        let centring = match (self.bias, self.returned) {
+            (Bias::None, _) | (_, Hypothesis::Votes) => Centring::AsGiven,
+            _ => Centring::Centred,
+        };
+        let is_linear = self.kernel == Kernel::Linear;
+        is_linear.then(|| Standardised::of(data, self.scale, centring)).flatten()
     }
 }
 
@@ -154,10 +169,22 @@ pub(super) fn train_run<R: Rule>(
         return Err(weightless());
     }
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
-    let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
+    let standardised = corrections.standardised(data);
+    let rows = standardised.as_ref().map_or(&data.rows, Standardised::rows);
+    let batch = TrainingRows { rows, classes: &ranked, weights: &weights };
     let held_out = HeldOut::new(validation, Some(&classes))?;
-    let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
-    let account = account(&mut trained, batch, scheme, corrections, learner)?;
+    let error = |scorer: &Scorer| match (&held_out, &standardised) {
+        (None, _) => f64::NAN,
+        (Some(held_out), None) => held_out.error(scorer),
+        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    };
+    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, validate, observer)?;
+    let scale = if standardised.is_some() { corrections.scale } else { Scale::None };
+    let account = RunDetails { scale, ..account(&mut trained, batch, scheme, corrections, learner)? };
+    if let Some(standardised) = &standardised {
+        standardised.fold_back(&mut trained.scorer);
+    }
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
     let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
@@ -167,9 +194,13 @@ pub(super) fn train_run<R: Rule>(
         held_out.zip(history.validation_error()).map(|(held_out, error)| held_out.of_error(error));
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
+    let mut settings = corrections.describe(learner, scheme);
+    if scale != Scale::None {
+        settings.insert("scale".to_owned(), json!(scale));
+    }
     let about = About {
         learner: learner.name().to_owned(),
-        settings: corrections.describe(learner, scheme),
+        settings,
         seed: shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
@@ -209,11 +240,9 @@ fn epochs<R: Rule>(
     corrections: &Corrections,
     data: &Dataset,
     batch: TrainingRows<'_>,
-    held_out: Option<&HeldOut<'_>>,
+    validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
-    let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     if corrections.kernel == Kernel::Linear {
         return Ok((online::train(plan, batch, validate, observer), None));
     }

@@ -138,9 +138,9 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
     }
     let spread = column_spread(data);
-    if spread > 1e3 {
+    if spread > 1e3 && settings.scale == Scale::None {
         let spread = if spread < 1e6 { format!("{spread:.0}") } else { format!("{spread:.1e}") };
-        return format!("the largest column is {spread} times the smallest: try `scale = unit-variance`");
+        return format!("the largest column is {spread} times the smallest: try `scale = standard`");
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));

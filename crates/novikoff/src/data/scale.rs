@@ -74,8 +74,7 @@ impl Scale {
             Scale::UnitVariance => summarise(rows, row_weights, &[]),
             Scale::Standard => return Standard::of(rows, row_weights).factors(),
         };
-        let weight: f64 = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
-        let counted = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count() as u64;
+        let (weight, counted) = counted(rows, row_weights);
         // Squares of such numbers would not be numbers, or zero: these columns are gone through once more,
         // made harmless.
         let harmless =
@@ -99,6 +98,29 @@ impl Scale {
         };
         columns.iter().enumerate().map(factor).collect()
     }
+}
+
+/// The standard deviation of every column among the rows that count; nothing where there are very many
+/// columns.
+pub(crate) fn spreads(rows: &Matrix, row_weights: &[f64]) -> Vec<f32> {
+    if rows.columns() > MANY {
+        return Vec::new();
+    }
+    let (weight, counted) = counted(rows, row_weights);
+    let spread = |column: &Column| {
+        let deviation = column.deviation(weight, counted);
+        // Where squares are too large to be stored, the largest value is near enough.
+        let spread = if deviation.is_finite() { deviation } else { column.largest() };
+        spread.min(f32::MAX.into()) as f32
+    };
+    summarise(rows, row_weights, &[]).iter().map(spread).collect()
+}
+
+/// The weight and the number of the rows that count.
+fn counted(rows: &Matrix, row_weights: &[f64]) -> (f64, u64) {
+    let weight = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
+    let count = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count();
+    (weight, count as u64)
 }
 
 fn weight_of(row_weights: &[f64], i: usize) -> f64 {

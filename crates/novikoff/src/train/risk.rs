@@ -17,7 +17,7 @@ use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
 use crate::control::{Flow, Observer, Termination, Watch};
-use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
+use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
 use crate::loss::{LossName, with_loss};
@@ -137,7 +137,8 @@ struct Training<'a> {
 /// Measures the model and describes it.
 fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit> {
     let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
-    let Solved { weights, results, starts } = solved;
+    let Solved { mut weights, results, starts } = solved;
+    weights.spreads = spreads(&data.rows, &data.row_weights);
     let scorer = Scorer::Linear(weights);
     let train_error = goal.classes.as_ref().map(|_| match scores {
         Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),

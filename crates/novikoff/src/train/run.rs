@@ -9,7 +9,7 @@ use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
 use crate::control::Termination;
-use crate::data::{Dataset, Scale};
+use crate::data::{Dataset, Scale, spreads};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::Kernel;
@@ -184,6 +184,9 @@ pub(super) fn train_run<R: Rule>(
     let account = RunDetails { scale, ..account(&mut trained, batch, scheme, corrections, learner)? };
     if let Some(standardised) = &standardised {
         standardised.fold_back(&mut trained.scorer);
+    }
+    if let Scorer::Linear(weights) = &mut trained.scorer {
+        weights.spreads = spreads(&data.rows, &data.row_weights);
     }
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
     let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));

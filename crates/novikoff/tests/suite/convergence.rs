@@ -559,7 +559,7 @@ fn a_large_bias_that_nothing_penalises_is_no_excuse_to_stop() {
         / x.iter().map(|x| (x - mean_x).powi(2)).sum::<f64>();
     let residual = |(x, y): (&f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
     let least = x.iter().zip(y).map(residual).sum::<f64>() / 6.0;
-    for scale in [Scale::None, Scale::MaxAbs, Scale::UnitVariance] {
+    for scale in [Scale::None, Scale::MaxAbs, Scale::UnitVariance, Scale::Standard] {
         for bias in [Bias::Free, Bias::Penalised] {
             for solver in [SolverName::Auto, SolverName::Newton, SolverName::Gradient] {
                 let learner = LeastSquares::new().scale(scale).bias(bias).solver(solver).steps(200);

@@ -24,6 +24,7 @@ mod perceptron_family;
 mod probabilities;
 mod proofs;
 mod reading;
+mod scaling;
 mod targets;
 mod tuning;
 mod with;

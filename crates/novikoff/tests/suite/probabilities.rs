@@ -89,7 +89,7 @@ fn cross_fitted_probabilities_hold_on_rows_that_nobody_saw() {
 fn a_model_learned_on_scaled_rows_applies_to_raw_ones() {
     let data = noisy(600, 7);
     let huge = Dataset { rows: data.rows.scaled(&[1e6, 1e-6, 1.0, 1e3, 1e-3]), ..data.clone() };
-    for scale in [Scale::UnitVariance, Scale::MaxAbs] {
+    for scale in [Scale::UnitVariance, Scale::MaxAbs, Scale::Standard] {
         let factors = scale.factors(&huge.rows, &huge.row_weights);
         let level = Dataset { rows: huge.rows.scaled(&factors), ..huge.clone() };
         let mut model = fit(LearnerName::Svm, &level).model;

@@ -1,5 +1,6 @@
 //! Any learner with changed settings: a setting that it does not have is left out.
 
+use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::map::Map;
 use novikoff::kernel::Kernel;
@@ -19,6 +20,16 @@ pub trait With: Sized {
             Learner::PassiveAggressive(own) => own.bias = bias,
             Learner::Risk(own) => own.bias = bias,
             Learner::Network(own) => own.bias = bias,
+            Learner::Bayes(_) => {}
+        })
+    }
+
+    fn with_scale(self, scale: Scale) -> Self {
+        self.with(|learner| match learner {
+            Learner::Perceptron(own) => own.scale = scale,
+            Learner::PassiveAggressive(own) => own.scale = scale,
+            Learner::Risk(own) => own.scale = scale,
+            Learner::Network(own) => own.scale = scale,
             Learner::Bayes(_) => {}
         })
     }

@@ -12,7 +12,7 @@
 //! column with few values goes to zero with their share, and divided by it they would be larger the rarer
 //! they are: a value that one row in a hundred thousand has would be multiplied by 300.
 
-use super::{Column, summarise, weight_of};
+use super::{Column, counted, summarise, weight_of};
 use crate::data::Matrix;
 use crate::exact::Dyadic;
 use num_bigint::BigInt;
@@ -36,8 +36,7 @@ pub(crate) struct Standard {
 impl Standard {
     /// Of rows, and how much each counts.
     pub(crate) fn of(rows: &Matrix, row_weights: &[f64]) -> Self {
-        let total: f64 = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
-        let counted = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count() as u64;
+        let (total, counted) = counted(rows, row_weights);
         let columns = summarise(rows, row_weights, &[]);
         let mut exponents = Vec::with_capacity(columns.len());
         let mut unsettled = Vec::new();

@@ -397,7 +397,7 @@ def libsvm(train, test, degree):
 
 
 FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit,
-             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc, mlp_epochs, mlp, dot_products, libsvm)
+             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc, pipeline_error, mlp_epochs, mlp, dot_products, libsvm)
 
 
 def main():

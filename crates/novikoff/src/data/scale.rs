@@ -11,7 +11,7 @@
 
 mod standard;
 
-pub(crate) use standard::Standard;
+pub(crate) use standard::{Standard, spreads};
 
 use super::Matrix;
 use rayon::prelude::*;
@@ -98,22 +98,6 @@ impl Scale {
         };
         columns.iter().enumerate().map(factor).collect()
     }
-}
-
-/// The standard deviation of every column among the rows that count; nothing where there are very many
-/// columns.
-pub(crate) fn spreads(rows: &Matrix, row_weights: &[f64]) -> Vec<f32> {
-    if rows.columns() > MANY {
-        return Vec::new();
-    }
-    let (weight, counted) = counted(rows, row_weights);
-    let spread = |column: &Column| {
-        let deviation = column.deviation(weight, counted);
-        // Where squares are too large to be stored, the largest value is near enough.
-        let spread = if deviation.is_finite() { deviation } else { column.largest() };
-        spread.min(f32::MAX.into()) as f32
-    };
-    summarise(rows, row_weights, &[]).iter().map(spread).collect()
 }
 
 /// The weight and the number of the rows that count.

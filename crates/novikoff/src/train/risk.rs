@@ -67,18 +67,15 @@ fn train_named<L: Named>(
     let solve = || solve_named(loss, (lambda, solver), task, &[]);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
-    solved.weights.fold_back(&scaling.factors);
-    if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
+    let exact = scaling.fold_back(&mut solved.weights);
+    if let (false, Some(known)) = (exact, library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
         gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings)?;
     }
     // The scores that the gap was computed from are the model's own if its weights are.
-    let scores = match scaling.factors.is_empty() {
-        true => scores_by_row(&solved.results, goal.outputs, data.len()),
-        false => None,
-    };
+    let scores = exact.then(|| scores_by_row(&solved.results, goal.outputs, data.len())).flatten();
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
     finish(Training { minimised, solved, goal, held_out, scores, termination, data_hash }, data, settings)
 }
@@ -219,8 +216,8 @@ fn scores_by_row(results: &[OutputResult], outputs: usize, rows: usize) -> Optio
     Some((0..rows).flat_map(|i| results.iter().map(move |result| result.scores[i])).collect())
 }
 
-/// Computes the gaps of the model's own weights on the rows as they are. The scaled rows and the weights that
-/// belong to them were rounded, and far from zero that can matter.
+/// Computes the gaps of the model's own weights on the rows as they are, where the scaled rows or the weights
+/// that belong to them were rounded: far from zero that can matter.
 fn gaps_of_model(
     solved: &mut Solved,
     goal: &Goal,
@@ -262,6 +259,8 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 struct Scaling {
     factors: Vec<f64>,
     scaled: Option<Matrix<'static>>,
+    /// Whether that rounded nothing: then scores and gaps are the same.
+    exact: bool,
 }
 
 impl Scaling {
@@ -273,7 +272,19 @@ impl Scaling {
         // Columns that are of one size already need no copy.
         let factors = if factors.iter().all(|factor| *factor == 1.0) { Vec::new() } else { factors };
         let scaled = (!factors.is_empty()).then(|| data.rows.scaled(&factors));
-        Self { factors, scaled }
+        let exact =
+            factors.is_empty() || settings.scale == Scale::Standard && data.rows.scales_exactly(&factors);
+        Self { factors, scaled, exact }
+    }
+
+    /// Makes weights of the scaled rows those of the rows as they are, and says whether nothing was rounded, of
+    /// rows and weights.
+    fn fold_back(&self, weights: &mut Weights) -> bool {
+        let of = weights.values.chunks_exact(weights.outputs().max(1)).zip(&self.factors);
+        let exact = self.exact
+            && of.into_iter().all(|(own, factor)| own.iter().all(|w| w * factor * factor.recip() == *w));
+        weights.fold_back(&self.factors);
+        exact
     }
 
     fn rows<'a>(&'a self, data: &'a Dataset<'a>) -> &'a Matrix<'a> {
@@ -330,7 +341,7 @@ fn predict_held_out_of<L: Named>(
         if !place.end() {
             break;
         }
-        solved.weights.fold_back(&scaling.factors);
+        scaling.fold_back(&mut solved.weights);
         measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
         starts = solved.starts;
         if first.is_empty() {

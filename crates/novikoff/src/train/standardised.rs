@@ -104,6 +104,8 @@ impl Standardised {
         }
         let mut sum = Dyadic::of(bias);
         terms().for_each(|(c, w)| sum.add_product(c, w));
-        sum.between().0 + 0.0
+        // Towards zero: of the negated weights it is the negated bias. Plus zero: −0 has other bytes in a file.
+        let (low, high) = sum.between();
+        (if low < 0.0 { high } else { low }) + 0.0
     }
 }

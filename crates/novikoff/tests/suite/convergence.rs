@@ -42,6 +42,8 @@ fn fit(
         strength: Some(Strength::Lambda(lambda)),
         solver,
         steps: slow.then_some(300),
+        // With a penalty, the minimum is one of the rows as they are.
+        scale: if lambda > 0.0 { Scale::None } else { Scale::Standard },
         ..Risk::of(LossName::Logistic)
     };
     let settings = learner.learner().with_bias(bias).with_risk(risk);
@@ -345,6 +347,7 @@ impl Task<'_> {
             l1: self.l1,
             solver,
             steps: matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200),
+            scale: Scale::None,
             ..Risk::of(LossName::Logistic)
         };
         let settings = learner.learner().with_bias(self.bias).with_risk(risk);

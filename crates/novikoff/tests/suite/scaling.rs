@@ -54,7 +54,8 @@ fn a_time_stamp_with_noise_is_learned_as_well_as_a_small_number() {
     let hours: Vec<f64> = (0..2000).map(|_| random.normal()).collect();
     let noise: Vec<f64> = (0..2000).map(|_| random.normal()).collect();
     let of = |offset: f64, unit: f64| {
-        let rows: Vec<Vec<f64>> = hours.iter().map(|x| vec![offset + (x * unit * 256.0).round() / 256.0]).collect();
+        let rows: Vec<Vec<f64>> =
+            hours.iter().map(|x| vec![offset + (x * unit * 256.0).round() / 256.0]).collect();
         labelled(&rows, |i| hours[i] + 0.3 * noise[i] > 0.0)
     };
     let (near, far) = (of(0.0, 1.0), of(1.7e9, 86_400.0));
@@ -110,7 +111,8 @@ fn standardised(data: &Dataset, centred: bool) -> Dataset<'static> {
         };
         (0..n).for_each(|i| rows[i * columns + j] = (column[i] - centre) * factors[j]);
     }
-    let labels: Vec<&str> = data.labels.iter().map(|label| data.names.names()[*label as usize].as_str()).collect();
+    let labels: Vec<&str> =
+        data.labels.iter().map(|label| data.names.names()[*label as usize].as_str()).collect();
     Dataset::from_dense(rows, columns).unwrap().with_labels(&labels).unwrap()
 }
 
@@ -139,7 +141,8 @@ fn a_model_of_raw_rows_says_what_a_run_on_standardised_ones_says() {
             let (run, hand) = (own.run(), by_hand.run());
             if let (Some(run), Some(hand)) = (run, hand) {
                 assert_eq!((run.scale, hand.scale), (Scale::Standard, Scale::None));
-                let bound = |run: &novikoff::train::RunDetails| run.promise.as_ref().map(|promise| promise.bound);
+                let bound =
+                    |run: &novikoff::train::RunDetails| run.promise.as_ref().map(|promise| promise.bound);
                 assert_eq!((bound(run), run.geometry), (bound(hand), hand.geometry), "{name:?} {bias:?}");
             }
         }

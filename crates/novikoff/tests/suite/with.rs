@@ -8,7 +8,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
-use novikoff::train::{ClassWeight, Epochs, Learner, MultilayerPerceptron, NaiveBayes, Risk};
+use novikoff::train::{ClassWeight, Criterion, Epochs, Learner, MultilayerPerceptron, NaiveBayes, Risk};
 
 /// One setting after the other.
 pub trait With: Sized {
@@ -120,6 +120,8 @@ pub trait With: Sized {
                     bias: own.bias,
                     shared: own.shared.clone(),
                     trace: own.trace,
+                    // The largest margin is one of the rows as they are.
+                    scale: if own.criterion == Criterion::MaxMargin { own.scale } else { risk.scale },
                     ..risk
                 };
             }

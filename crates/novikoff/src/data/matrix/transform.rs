@@ -3,6 +3,7 @@
 use super::{Builder, Layout, Matrix, Sparse, Values};
 use crate::data::scale::factor_of;
 use crate::data::{Row, fits_f32};
+use rayon::prelude::*;
 use std::ops::Range;
 
 impl Values<'_> {
@@ -139,6 +140,21 @@ impl<'a> Matrix<'a> {
             }
             None => Matrix { rows: self.rows, columns: self.columns, sparse: None, values },
         }
+    }
+
+    /// Whether nothing is rounded where every column `j` is multiplied by `factors[j]`, powers of two whose
+    /// inverses are stored.
+    pub(crate) fn scales_exactly(&self, factors: &[f64]) -> bool {
+        let inverses: Vec<f64> = factors.iter().map(|factor| factor.recip()).collect();
+        let row = |i: usize| {
+            let mut exact = true;
+            self.row(i).for_each_nonzero(|j, x| {
+                let j = j as usize;
+                exact &= x * factor_of(factors, j) * factor_of(&inverses, j) == x;
+            });
+            exact
+        };
+        (0..self.rows).into_par_iter().with_min_len(1024).all(row)
     }
 
     /// The same rows with every column `j` as `(x − centres[j])·factors[j]`. Columns without a centre, or with

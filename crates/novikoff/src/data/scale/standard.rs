@@ -12,7 +12,7 @@
 //! column with few values goes to zero with their share, and divided by it they would be larger the rarer
 //! they are: a value that one row in a hundred thousand has would be multiplied by 300.
 
-use super::{Column, counted, summarise, weight_of};
+use super::{MANY, by_column, counted, weight_of};
 use crate::data::Matrix;
 use crate::exact::Dyadic;
 use num_bigint::BigInt;
@@ -26,7 +26,7 @@ const UNSURE: f64 = 1e-3;
 
 /// What is known of the columns for [`Scale::Standard`](super::Scale::Standard).
 pub(crate) struct Standard {
-    columns: Vec<Column>,
+    columns: Vec<Moments>,
     /// The exponents of the sizes.
     exponents: Vec<i32>,
     /// How many rows count.
@@ -37,7 +37,7 @@ impl Standard {
     /// Of rows, and how much each counts.
     pub(crate) fn of(rows: &Matrix, row_weights: &[f64]) -> Self {
         let (total, counted) = counted(rows, row_weights);
-        let columns = summarise(rows, row_weights, &[]);
+        let columns = moments(rows, row_weights);
         let mut exponents = Vec::with_capacity(columns.len());
         let mut unsettled = Vec::new();
         for (column, j) in columns.iter().zip(0u32..) {
@@ -59,7 +59,7 @@ impl Standard {
     /// A number near the mean of every column of numbers that are mostly not zero; 0 for the others. As a
     /// multiple of a part of the column's size it has few digits, and so have the differences from it.
     pub(crate) fn centres(&self) -> Vec<f64> {
-        let centre = |(column, exponent): (&Column, &i32)| {
+        let centre = |(column, exponent): (&Moments, &i32)| {
             let is_dense = 2 * column.count >= self.counted && column.count > 0;
             let is_indicator = column.least >= column.most && column.count < self.counted;
             if is_dense && !is_indicator { column.centre(self.counted, *exponent) } else { 0.0 }
@@ -68,7 +68,100 @@ impl Standard {
     }
 }
 
-impl Column {
+/// What is known of the entries of a column that are not zero and count: sums of their differences from one of
+/// them, which is as near the others as they are to each other. Nothing is divided.
+#[derive(Clone, Copy)]
+struct Moments {
+    /// How many there are, and the sum of their weights.
+    count: u64,
+    weight: f64,
+    /// The first of them.
+    pivot: f64,
+    /// `Σ r(x − pivot)` and `Σ r(x − pivot)²`.
+    sum: f64,
+    squares: f64,
+    least: f64,
+    most: f64,
+}
+
+fn moments(rows: &Matrix, row_weights: &[f64]) -> Vec<Moments> {
+    let add = |column: &mut Moments, _: usize, x: f64, weight: f64| column.add(x, weight);
+    by_column(rows, row_weights, Moments::EMPTY, add, Moments::join)
+}
+
+/// The standard deviation of every column among the rows that count; nothing where there are very many
+/// columns.
+pub(crate) fn spreads(rows: &Matrix, row_weights: &[f64]) -> Vec<f32> {
+    if rows.columns() > MANY {
+        return Vec::new();
+    }
+    let (total, counted) = counted(rows, row_weights);
+    let spread = |column: &Moments| column.spread(total, counted).min(f32::MAX.into()) as f32;
+    moments(rows, row_weights).iter().map(spread).collect()
+}
+
+impl Moments {
+    const EMPTY: Moments = Moments {
+        count: 0,
+        weight: 0.0,
+        pivot: 0.0,
+        sum: 0.0,
+        squares: 0.0,
+        least: f64::INFINITY,
+        most: f64::NEG_INFINITY,
+    };
+
+    #[inline(always)]
+    fn add(&mut self, x: f64, weight: f64) {
+        if self.count == 0 {
+            self.pivot = x;
+        }
+        let off = x - self.pivot;
+        self.count += 1;
+        self.weight += weight;
+        self.sum += weight * off;
+        self.squares += weight * off * off;
+        self.least = self.least.min(x);
+        self.most = self.most.max(x);
+    }
+
+    /// The same of the entries of both.
+    fn join(&mut self, other: &Moments) {
+        if self.count == 0 || other.count == 0 {
+            *self = if self.count == 0 { *other } else { *self };
+            return;
+        }
+        let by = other.pivot - self.pivot;
+        self.squares += other.squares + by * (2.0 * other.sum + by * other.weight);
+        self.sum += other.sum + by * other.weight;
+        self.weight += other.weight;
+        self.count += other.count;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+
+    /// The mean of these entries.
+    fn mean(&self) -> f64 {
+        self.pivot + self.sum / self.weight
+    }
+
+    /// The sum of squares around the mean of these entries and zeros of this weight.
+    fn squares_with(&self, zeros: f64) -> f64 {
+        let own = (self.squares - self.sum * (self.sum / self.weight)).max(0.0);
+        own + self.mean() * self.mean() * (self.weight * (zeros / (self.weight + zeros)))
+    }
+
+    /// The standard deviation among rows of this weight and number, in which all other entries are zero.
+    fn spread(&self, total: f64, counted: u64) -> f64 {
+        if self.count == 0 || self.count == counted && self.least >= self.most {
+            return 0.0;
+        }
+        let zeros = if self.count < counted { (total - self.weight).max(0.0) } else { 0.0 };
+        let spread = (self.squares_with(zeros) / (self.weight + zeros)).sqrt();
+        // Where squares are too large to be stored, the largest value is near enough.
+        if spread.is_finite() { spread } else { self.least.abs().max(self.most.abs()) }
+    }
+
     /// The exponent of the size; `None` where doubles are too close to the middle between two, or may be.
     fn exponent(&self, total: f64) -> Option<i32> {
         if self.count == 0 {
@@ -79,13 +172,12 @@ impl Column {
         }
         let weight = self.weight;
         let zeros = (total - weight).max(0.0).min(ZEROS * weight);
-        let all = weight + zeros;
-        let offset = self.mean * self.mean * (weight * (zeros / all));
-        let squares = self.squares + offset;
-        let variance = squares / all;
-        // Welford's sum of squares is off by this part of it at most, times the condition of the sum (Chan,
-        // Golub and LeVeque 1983), and row weights add up to as much.
-        let condition = (1.0 + self.mean * self.mean * (weight / squares)).sqrt();
+        let squares = self.squares_with(zeros);
+        let variance = squares / (weight + zeros);
+        // Every sum is off by so many roundings of its parts, of which the squares about the pivot are the
+        // largest; the mean, in units of the spread, by as many of itself.
+        let size = self.squares + self.mean() * self.mean() * zeros;
+        let condition = 1.0 + size / squares;
         let off = 16.0 * (self.count as f64 + 64.0) * f64::EPSILON * condition;
         let is_ordinary = |x: f64| (1e-290..1e290).contains(&x);
         if !(off < UNSURE && is_ordinary(variance) && is_ordinary(squares)) {
@@ -102,7 +194,7 @@ impl Column {
             return self.least;
         }
         let unit = 2f64.powi((exponent - 2).max(-MOST));
-        let mean = self.mean * (self.count as f64 / counted as f64);
+        let mean = self.mean() * (self.count as f64 / counted as f64);
         let centre = (mean / unit).round() * unit;
         // No difference from it may be too large to be stored.
         let is_ordinary = |x: f64| x.abs() <= 0.25 * f64::MAX;

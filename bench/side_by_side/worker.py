@@ -304,7 +304,9 @@ def cells(train, test, label, header):
     parts = []
     for path in (train, test):
         with open(path, newline="") as file:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(file)]
+            mark = ";" if ";" in file.readline() else ","
+            file.seek(0)
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file, delimiter=mark)]
         names = lines.pop(0) if header else None
         at = names.index(label) if header else label
         table = np.array([["nan" if cell in ("", "?", "NA") else cell for cell in line] for line in lines], dtype=object)

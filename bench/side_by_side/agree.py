@@ -126,7 +126,7 @@ class Judge:
     def novikoff(self, options, terms):
         key = tuple(options)
         if key not in self.known:
-            output = run([self.tools.novikoff, "train", self.path, *options, "--tolerance", "1e-9", "-o", self.model, "--json"], timeout=LIMIT)
+            output = run([self.tools.novikoff, "train", self.path, *options, "--scale", "none", "--tolerance", "1e-9", "-o", self.model, "--json"], timeout=LIMIT)
             told = json.loads(output)
             bound = None if told["dual"] is None else told["dual"] * told["rows"]
             self.known[key] = self.judged("novikoff", terms), bound

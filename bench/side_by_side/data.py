@@ -10,7 +10,8 @@ from pathlib import Path
 NEEDED = ["census.train.svm", "census.test.svm", "covtype.binary.svm", "news20b.train.svm", "news20b.test.svm",
           "news20.svm", "a9a.svm", "a9a.t.svm", "heart_scale.svm", "breast_cancer.svm", "iris.svm", "digits.svm",
           "diabetes_regression.svm", "rcv1_small_cocoa.train.svm", "sonar.svm", "mushrooms.svm", "agaricus.train.svm",
-          "sms.tsv", "r8.train.tsv", "r8.test.tsv", "20news.train.tsv", "20news.test.tsv"] + [
+          "adult.train.csv", "bank-full.csv", "titanic.csv", "online_shoppers.csv", "winequality-white.csv", "haberman.csv", "spambase.svm",
+          "wine.svm", "letter.scale.tr.svm", "usps.svm", "sms.tsv", "r8.train.tsv", "r8.test.tsv", "20news.train.tsv", "20news.test.tsv"] + [
     f"mnist/{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
 
 SOURCES = """\
@@ -22,6 +23,9 @@ SOURCES = """\
   heart_scale.svm, sonar.svm, mushrooms.svm   LIBSVM's collection
   agaricus.train.svm                    the mushrooms that come with XGBoost
   breast_cancer.svm, iris.svm, digits.svm, diabetes_regression.svm   scikit-learn's toy data sets, as they are
+  adult.train.csv, bank-full.csv, haberman.csv, online_shoppers.csv, spambase.svm, wine.svm, winequality-white.csv   UCI
+  titanic.csv                           the passengers of the Titanic, label `survived`
+  letter.scale.tr.svm, usps.svm         LIBSVM's collection
   rcv1_small_cocoa.train.svm            the small part of RCV1 that comes with CoCoA
   20news.*.tsv, r8.*.tsv, sms.tsv       label, tab, text: 20 Newsgroups by date without headers, Reuters R8, the SMS Spam Collection
   mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte   MNIST, uncompressed"""

@@ -136,7 +136,7 @@ class Contest:
 
     def novikoff(self, tolerance, limit):
         result = whole([self.tools.novikoff, "train", self.path, "--learner", LEARNERS[self.loss], "--multiclass", "one-vs-rest", "--cost", "1",
-                        "--bias", "none", "--tolerance", f"{tolerance:g}", "-o", self.model, "--json"], timeout=limit)
+                        "--scale", "none", "--bias", "none", "--tolerance", f"{tolerance:g}", "-o", self.model, "--json"], timeout=limit)
         told = json.loads(result["output"])
         answer = self.judged("novikoff", {"seconds": result["seconds"]})
         claimed = told["objective"] * told["rows"]

@@ -90,7 +90,7 @@ def deviations(tools, data, requirements, repeat):
 
 
 def fitted(tools, path):
-    told = answer([tools.novikoff, "train", path, "--learner", "least-absolute", "--json"])
+    told = answer([tools.novikoff, "train", path, "--learner", "least-absolute", "--scale", "none", "--json"])
     return {"seconds": told["train_seconds"], "objective": told["objective"]}
 
 

@@ -263,6 +263,57 @@ def tfidf_svc(train, test):
     return {"seconds": seconds, "error": 1 - float(learner.score(vectorizer.transform(texts), labels))}
 
 
+def pipeline_error(train, test, label, header):
+    """The error on test rows of impute, one-hot, standardise, logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    rows, labels, test_rows, test_labels = rows_of(train, test) if label is None else cells(train, test, label, header)
+    learner = make_pipeline(prepared(rows, label is not None), LogisticRegression(max_iter=10_000)).fit(rows, labels)
+    return {"error": 1 - float(learner.score(test_rows, test_labels))}
+
+
+def prepared(rows, is_table):
+    """What brings columns to one size."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    if not is_table:
+        few = rows.shape[1] <= 500
+        dense = FunctionTransformer(lambda part: part.toarray() if few else part, accept_sparse=True)
+        return make_pipeline(dense, StandardScaler(with_mean=few))
+    numbers = [j for j in range(rows.shape[1]) if all(is_number(cell) for cell in rows[:, j])]
+    words = [j for j in range(rows.shape[1]) if j not in numbers]
+    as_numbers = FunctionTransformer(lambda part: part.astype(float))
+    one_hot = OneHotEncoder(handle_unknown="ignore")
+    return make_column_transformer((make_pipeline(as_numbers, SimpleImputer(), StandardScaler()), numbers), (one_hot, words))
+
+
+def is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def cells(train, test, label, header):
+    """The cells of two tables, missing ones as `nan`, and their labels."""
+    import csv
+    import numpy as np
+    parts = []
+    for path in (train, test):
+        with open(path, newline="") as file:
+            mark = ";" if ";" in file.readline() else ","
+            file.seek(0)
+            lines = [[cell.strip() for cell in line] for line in csv.reader(file, delimiter=mark)]
+        names = lines.pop(0) if header else None
+        at = names.index(label) if header else label
+        table = np.array([["nan" if cell in ("", "?", "NA") else cell for cell in line] for line in lines], dtype=object)
+        parts += [np.delete(table, at, axis=1), table[:, at].astype(str)]
+    return parts
+
+
 def count_words(source, target):
     """Counts the words of texts, each behind its label and a tab, into svmlight files, once; labels become numbers."""
     from sklearn.datasets import dump_svmlight_file
@@ -348,7 +399,7 @@ def libsvm(train, test, degree):
 
 
 FUNCTIONS = (versions, load_svmlight, fit, sklearn_error, liblinear_error, vw, vw_error, ready, evaluate, minimise, sklearn_fit,
-             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc, mlp_epochs, mlp, dot_products, libsvm)
+             separable, svc_margin, quantile, deviations, count_words, posteriors, tfidf_svc, pipeline_error, mlp_epochs, mlp, dot_products, libsvm)
 
 
 def main():

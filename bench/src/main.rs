@@ -17,6 +17,7 @@ use novikoff::bayes::{Counts, Likelihood, Vocabulary};
 use novikoff::certificate::Sides;
 use novikoff::control::Unwatched;
 use novikoff::data::Dataset;
+use novikoff::data::Scale;
 use novikoff::data::generate::Recipe;
 use novikoff::margin;
 use novikoff::multiclass::{Scheme, class_order};
@@ -187,8 +188,8 @@ fn scale(rows: usize, tolerance: f64, repeat: usize) -> Result<Value> {
         "nonzeros": data.rows.nonzeros(),
         "generate_seconds": started.elapsed().as_secs_f64(),
     });
-    let svm = LinearSvm::new().cost(1.0).tolerance(tolerance).bias(Bias::None);
-    let logistic = LogisticRegression::new().cost(1.0).tolerance(tolerance).bias(Bias::None);
+    let svm = LinearSvm::new().scale(Scale::None).cost(1.0).tolerance(tolerance).bias(Bias::None);
+    let logistic = LogisticRegression::new().scale(Scale::None).cost(1.0).tolerance(tolerance).bias(Bias::None);
     let mut add = |name: &str, (seconds, fit): (f64, Fit)| {
         let gap = fit.risk().and_then(|risk| risk.relative_gap);
         answer[name] = with_seconds(json!({ "gap": gap }), seconds);

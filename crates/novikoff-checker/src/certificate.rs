@@ -183,6 +183,7 @@ pub enum Loss {
 pub enum Scale {
     MaxAbs,
     UnitVariance,
+    Standard,
 }
 
 /// Weights of columns, and a bias.

@@ -39,6 +39,7 @@ mod number;
 mod objective;
 mod rows;
 mod sentence;
+mod standard;
 mod text;
 mod weights;
 

@@ -5,6 +5,7 @@ use crate::certificate::{Bias, Direction, NearOptimal, Objective, Scale, Target}
 use crate::joint;
 use crate::number::{Dyadic, Enclosure, Round, Sum};
 use crate::rows::Rows;
+use crate::standard;
 use crate::weights::Weights;
 
 /// The objective is at most `value` at the weights and, if that is claimed, at least `lower_bound`
@@ -330,6 +331,7 @@ fn scales(objective: &Objective, rows: &Rows, weights: &[Dyadic], total: &Dyadic
         _ if u64::from(*column) >= scaled || entries.is_empty() => Enclosure::one(),
         Scale::MaxAbs => largest(entries),
         Scale::UnitVariance => deviation(entries, |turn| &weights[counting[turn as usize]], total),
+        Scale::Standard => standard::size(entries, |turn| &weights[counting[turn as usize]], total),
     };
     rows.used().iter().zip(by_column.columns()).map(of).collect()
 }

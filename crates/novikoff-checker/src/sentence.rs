@@ -70,6 +70,7 @@ fn scale(objective: &Objective) -> String {
         None => return String::new(),
         Some(Scale::MaxAbs) => "their largest absolute value",
         Some(Scale::UnitVariance) => "their standard deviation",
+        Some(Scale::Standard) => "the power of two next to their spread",
     };
     let first = objective.scaled_columns.map_or_else(String::new, |count| format!(" (the first {count})"));
     format!(", columns scaled by {how}{first}")

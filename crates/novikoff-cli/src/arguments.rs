@@ -138,8 +138,8 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// Training algorithm [default: logistic, with --scale max-abs; for documents squared-svm; for numbers to
-    /// predict least-squares; with --online averaged]. No other option but --loss changes it.
+    /// Training algorithm [default: logistic; for documents squared-svm; for numbers to predict least-squares;
+    /// with --online averaged]. No other option but --loss changes it.
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are
@@ -234,9 +234,10 @@ pub struct Train {
         help_heading = "Minimising a loss"
     )]
     pub l1: f64,
-    /// Bring columns to one size first; the model applies to the rows as they are [default: none; max-abs
-    /// where no learner and no loss is named, and for networks].
-    #[arg(long, value_enum, help_heading = "Minimising a loss")]
+    /// Bring columns to one size first; the model applies to the rows as they are. With a bias, perceptrons,
+    /// passive-aggressive and networks learn from centred columns, too, where --scale is standard [default:
+    /// standard; none for max-margin, documents, kernels and streams].
+    #[arg(long, value_enum, help_heading = "Learning")]
     pub scale: Option<Scale>,
     /// Gradient solvers: how long their steps are [default: backtracking; stochastic: inverse].
     #[arg(long, value_enum, help_heading = "Minimising a loss")]

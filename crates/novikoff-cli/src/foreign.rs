@@ -21,7 +21,7 @@ const fn foreign(
 }
 
 /// Options of LIBLINEAR, Vowpal Wabbit, LIBSVM and scikit-learn. The first that fits counts.
-const ALL: [Foreign; 38] = [
+const ALL: [Foreign; 39] = [
     foreign(
         LEARNING,
         &["-s"],

@@ -10,7 +10,7 @@ use novikoff::{Dataset, LogisticRegression, Model};
 fn main() -> novikoff::Result<()> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/breast_cancer.csv");
     let (train, test) = Dataset::read(path)?.split(0.3, 1)?;
-    let fit = LogisticRegression::new().scale(novikoff::data::Scale::MaxAbs).fit(&train)?;
+    let fit = LogisticRegression::new().fit(&train)?;
     println!("{} rows, {} columns: {:?}", train.len(), train.rows.columns(), fit.termination);
 
     let error = evaluate(&fit.model, &test)?.error().unwrap_or(1.0);

@@ -36,6 +36,7 @@ pub mod control;
 pub mod data;
 mod error;
 pub mod evaluate;
+mod exact;
 pub mod features;
 pub mod kernel;
 pub mod loss;

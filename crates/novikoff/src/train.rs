@@ -18,6 +18,7 @@ mod online;
 mod resume;
 mod risk;
 mod run;
+mod standardised;
 mod stream;
 mod task;
 mod tune;

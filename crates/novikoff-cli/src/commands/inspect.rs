@@ -3,7 +3,7 @@
 use crate::arguments::Inspect;
 use crate::output::{Ending, print};
 use crate::render::{Lines, count, counted, number, table};
-use crate::summary::model::{heaviest, labels, map_text, output_label, settings_text};
+use crate::summary::model::{Heavy, heaviest, labels, map_text, output_label, settings_text};
 use crate::text::name;
 use novikoff::features::Schema;
 use novikoff::features::namespaces::{FeatureNumbering, NamespaceSchema};
@@ -218,12 +218,28 @@ fn heaviest_text(model: &Model, weights: &Weights, top: usize) -> String {
     for output in 0..weights.outputs() {
         let bias = number(weights.bias[output]);
         text.push_str(&format!("\n{} (bias {bias})\n", output_text(model, output)));
-        let heavy = heaviest(weights, output, top).into_iter();
-        let rows: Vec<_> =
-            heavy.map(|(j, w)| vec![format!("  {}", name(&model.feature_name(j))), number(w)]).collect();
+        let heavy = heaviest(weights, output, top);
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        if heavy.iter().any(|heavy| heavy.effect.is_some()) {
+            // The effect is the weight times the standard deviation of its feature.
+            rows.push(vec!["  feature".into(), "weight".into(), "effect".into()]);
+        }
+        rows.extend(heavy.iter().map(|heavy| heavy_line(model, heavy)));
         text.push_str(&table(&rows));
     }
     text
+}
+
+/// The name of a feature, its weight and, where that is known, its effect.
+fn heavy_line(model: &Model, heavy: &Heavy) -> Vec<String> {
+    let mut line = vec![format!("  {}", model.feature_name(heavy.feature)), number(heavy.weight)];
+    line.extend(heavy.effect.map(number));
+    line
+}
+
+fn heavy_json(model: &Model, heavy: &Heavy) -> Value {
+    let name = model.feature_name(heavy.feature);
+    json!({"feature": name, "weight": heavy.weight, "effect": heavy.effect})
 }
 
 fn network_text(network: &Network) -> String {
@@ -242,9 +258,8 @@ fn as_json(model: &Model, top: usize) -> Value {
     let weights = match model.scorer.weights() {
         Some(weights) => {
             let outputs = (0..weights.outputs()).map(|output| {
-                let heavy = heaviest(weights, output, top).into_iter();
-                let named: Vec<_> =
-                    heavy.map(|(j, w)| json!({"feature": model.feature_name(j), "weight": w})).collect();
+                let heavy = heaviest(weights, output, top);
+                let named: Vec<_> = heavy.iter().map(|heavy| heavy_json(model, heavy)).collect();
                 json!({"label": output_label(model, output), "bias": weights.bias[output], "heaviest": named})
             });
             json!(outputs.collect::<Vec<_>>())

@@ -121,7 +121,7 @@ fn chosen(
     task: Option<Task>,
 ) -> Result<Learner> {
     match from {
-        Some(model) => learner_from(arguments, model, contents),
+        Some(model) => learner_from(arguments, model),
         None => learner(arguments, contents, task.unwrap_or(Task::Classes)),
     }
 }

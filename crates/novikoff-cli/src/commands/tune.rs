@@ -26,7 +26,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let train = &arguments.train;
     check(train)?;
     let wanted = train.task.unwrap_or(Task::Classes);
-    let asked = learner_or(train, LearnerName::usual(Contents::Rows, wanted), Contents::Rows, wanted)?;
+    let asked = learner_or(train, LearnerName::usual(Contents::Rows, wanted), wanted)?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let search = Search { folds: arguments.folds, values: path(arguments, &asked)?, by: arguments.by };
     let started = Instant::now();
@@ -39,7 +39,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     warn(&input.name(), &rows.data().report);
     let inferred = train::infer_task(train, rows.data()).map_err(|error| train::place(error, &input))?;
     let task = inferred.as_ref().map_or(wanted, |inferred| inferred.task);
-    let learner = learner_or(train, LearnerName::usual(contents, task), contents, task)?;
+    let learner = learner_or(train, LearnerName::usual(contents, task), task)?;
     let read_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
     let tuned = tune(&rows, &learner, &search, &mut watch);

@@ -118,11 +118,13 @@ pub fn mistakes(evidence: &Evidence<'_>) -> Option<Section> {
     let mut told = format!("{} in all", counted(last.1 as u64, "mistake"));
     if let Some(promise) = promise {
         let (formula, bound) = (promise.theorem.formula(), count(promise.bound as u64));
+        let scaled = fit.run().is_some_and(|run| run.scale != novikoff::data::Scale::None);
+        let which = if scaled { " of the rows as scaled" } else { "" };
         let level = |bound: f64| vec![(first.0, bound), (last.0, bound)];
         all.push(series(&format!("at most {bound}: {formula}"), Look::Reference, level(promise.bound)));
         told.push_str(&format!(", at most {bound} allowed by {formula}"));
         text.push_str(&format!(
-            " {formula} allows {bound} at most. {}.",
+            " {formula} allows {bound} at most. {}{which}.",
             letters(promise).unwrap_or("R: the length of the longest row; γ: the margin")
         ));
     } else if !stream {

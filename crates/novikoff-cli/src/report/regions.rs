@@ -242,7 +242,7 @@ fn table_of(schema: &Schema) -> Option<&TableSchema> {
     match schema {
         Schema::Table(table) => Some(table),
         Schema::Text(text) => text.table().map(|table| &**table),
-        Schema::Indexed { .. } | Schema::Named(_) | Schema::Hashed { .. } => None,
+        Schema::Indexed { .. } | Schema::Named(_) | Schema::Hashed { .. } | Schema::Namespaces(_) => None,
     }
 }
 

@@ -193,13 +193,18 @@ fn margin_line(evidence: &Evidence<'_>) -> (Option<f64>, &'static str) {
             (Some(1.0), " The dashed lines are where the score is 1 and −1.")
         }
         (Scheme::Two, Learner::Perceptron(learner), Some(own))
-            if own.margin > 0.0 && learner.rule.length == Length::AsGiven =>
+            if own.margin > 0.0 && learner.rule.length == Length::AsGiven && is_of_rows(fit) =>
         {
             let norm = fit.model.scorer.weights().map_or(0.0, |weights| weights.norm_sq(0).sqrt());
             (Some(own.margin * norm), " The dashed lines are the margin: no row stands between them.")
         }
         _ => (None, ""),
     }
+}
+
+/// Whether margins are those of the rows as they are, not of scaled ones.
+fn is_of_rows(fit: &Fit) -> bool {
+    fit.run().is_some_and(|run| run.scale == Scale::None)
 }
 
 /// Whether the hyperplane is made of the rows with a margin of 1 or less.

@@ -4,7 +4,7 @@ use super::training::Evidence;
 use super::{Section, line};
 use crate::picture::PictureName;
 use crate::render::number;
-use crate::summary::model::{heaviest, output_label};
+use crate::summary::model::{Heavy, heaviest, output_label};
 use novikoff::model::{Model, Task};
 use novikoff::plot::{Bars, Group, Image, Images, tidy};
 use novikoff::train::Fit;
@@ -30,11 +30,21 @@ pub fn bars(fit: &Fit) -> Option<Section> {
     let each = if outputs == 1 { 16 } else { (48 / shown).clamp(3, 8) }.min(weights.features());
     let groups: Vec<Group> = (0..shown)
         .map(|output| {
-            let bars =
-                heaviest(weights, output, each).into_iter().map(|(j, w)| (model.schema.name(j), w)).collect();
+            let bar = |heavy: Heavy| (model.schema.name(heavy.feature), heavy.size().copysign(heavy.weight));
+            let bars = heaviest(weights, output, each).into_iter().map(bar).collect();
             Group { title: evidence_for(model, output), bars }
         })
         .collect();
+    let measure = match weights.spreads.is_empty() {
+        true => {
+            "A weight counts per unit of its column, so that weights of columns in different units do not \
+             compare."
+        }
+        false => {
+            "The length of a bar is the weight times the standard deviation of its column: how much it moves \
+             the score from row to row."
+        }
+    };
     let described: Vec<String> = groups
         .iter()
         .filter_map(|group| Some(format!("{}: {}", group.title, tidy(&group.bars.first()?.0, 40))))
@@ -48,14 +58,17 @@ pub fn bars(fit: &Fit) -> Option<Section> {
         String::new()
     };
     let text = format!(
-        "The {each} weights that are largest in size{}: to the right they speak for it, to the left against \
-         it. A weight counts per unit of its column, so that weights of columns in different units do not \
-         compare.{less}",
+        "The {each} heaviest weights{}: to the right they speak for it, to the left against \
+         it. {measure}{less}",
         if outputs > 1 { " for each class" } else { "" }
     );
-    let mut table = vec![line(["feature", "weight", "speaks"])];
-    for group in &groups {
-        table.extend(group.bars.iter().map(|(name, w)| vec![name.clone(), number(*w), group.title.clone()]));
+    let mut table = vec![line(["feature", "weight", "effect", "speaks"])];
+    for (output, group) in groups.iter().enumerate() {
+        for heavy in heaviest(weights, output, each) {
+            let effect = heavy.effect.map_or_else(|| "–".to_owned(), number);
+            let name = model.schema.name(heavy.feature);
+            table.push(vec![name, number(heavy.weight), effect, group.title.clone()]);
+        }
     }
     Some(Section { name: PictureName::Weights, heading: title.into(), text, picture, table })
 }

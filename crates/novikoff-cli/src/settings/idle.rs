@@ -51,12 +51,13 @@ impl Chosen {
         if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
     }
 
-    fn groups(self, train: &Train) -> [Group; 12] {
+    fn groups(self, train: &Train) -> [Group; 13] {
         let is_network = self.name == LearnerName::Network;
         let is_online = LearnerName::ONLINE.contains(&self.name);
         let is_pa = self.name == LearnerName::PassiveAggressive;
         let group = |options, fits, is_for, learners| Group { options, fits, is_for, learners };
         let minimises = self.name.loss().is_some() || is_network;
+        let scales = minimises || is_online && !train.online && train.kernel == "linear";
         [
             group(network_options(train), is_network, "networks", "network"),
             group(batch_options(train), minimises, LOSSES, "logistic or svm"),
@@ -67,6 +68,7 @@ impl Chosen {
                 "quantile",
             ),
             group(huber_width(train), self.minimises(LearnerName::Huber, train), "the huber loss", "huber"),
+            group(scale(train), scales, "learners of weights from rows in memory", "logistic or averaged"),
             group(bayes_options(train), self.name == LearnerName::Bayes, "bayes", "bayes"),
             group(kernel(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
             group(tracing(train), is_online, "perceptrons and passive-aggressive learning", ONLINE),
@@ -170,8 +172,11 @@ fn batch_options(train: &Train) -> Vec<Given> {
         ("--penalty", train.penalty.is_some()),
         ("--solver", train.solver != SolverName::Auto),
         ("--schedule", train.schedule.is_some()),
-        ("--scale", train.scale.is_some()),
     ]
+}
+
+fn scale(train: &Train) -> Vec<Given> {
+    vec![("--scale", train.scale.is_some())]
 }
 
 /// Options of naive Bayes.

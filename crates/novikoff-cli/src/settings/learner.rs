@@ -5,7 +5,6 @@ use super::idle::Chosen;
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
-use novikoff::data::Scale;
 use novikoff::kernel::Kernel;
 use novikoff::loss::{Huber, LossName, Quantile};
 use novikoff::model::{Model, Task};
@@ -19,39 +18,33 @@ use novikoff::{Error, Result};
 
 /// The learner for an input with these contents and labels.
 pub fn learner(train: &Train, contents: Contents, task: Task) -> Result<Learner> {
-    let mut learner = learner_or(train, default_learner(train, contents, task), contents, task)?;
-    if let (Learner::Risk(risk), Task::Regression, None) = (&mut learner, task, named(train)?) {
-        adapt_to_numbers(risk, train, contents);
+    let mut learner = learner_or(train, default_learner(train, contents, task), task)?;
+    if let Learner::Risk(risk) = &mut learner {
+        adapt_to_documents(risk, contents);
     }
     Ok(learner)
 }
 
-/// The defaults of least squares that nobody asked for by name.
-fn adapt_to_numbers(risk: &mut Risk, train: &Train, contents: Contents) {
+/// Terms are more than documents: without a penalty, least squares would meet any numbers.
+fn adapt_to_documents(risk: &mut Risk, contents: Contents) {
     let is_free = risk.strength.is_none() && risk.l1 == 0.0;
-    match contents {
-        // Without a penalty, the size of columns makes no difference but for rounding.
-        Contents::Rows if is_free && train.scale.is_none() => risk.scale = Scale::None,
-        Contents::Rows => {}
-        // Terms are more than documents: without a penalty, they would meet any numbers.
-        Contents::Documents | Contents::DocumentsInRows if is_free => {
-            risk.strength = Some(Strength::Cost(1.0))
-        }
-        Contents::Documents | Contents::DocumentsInRows => {}
+    let is_squared = risk.criterion == Criterion::Loss(LossName::Squared);
+    if is_free && is_squared && contents != Contents::Rows {
+        risk.strength = Some(Strength::Cost(1.0));
     }
 }
 
 /// The learner that is named or, if none is, this one.
-pub fn learner_or(train: &Train, default: LearnerName, contents: Contents, task: Task) -> Result<Learner> {
+pub fn learner_or(train: &Train, default: LearnerName, task: Task) -> Result<Learner> {
     let named = named(train)?;
     let name = named.unwrap_or(default);
     Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
-    with_options(train, name.learner(), contents, task)
+    with_options(train, name.learner(), task)
 }
 
 /// The learner that goes on from a model: the model's own if no other is named, with its settings where no
 /// others are given.
-pub fn learner_from(train: &Train, model: &Model, contents: Contents) -> Result<Learner> {
+pub fn learner_from(train: &Train, model: &Model) -> Result<Learner> {
     let (task, asked) = (model.task(), named(train)?);
     let own = Learner::of(model);
     let base = match (asked, own) {
@@ -62,7 +55,11 @@ pub fn learner_from(train: &Train, model: &Model, contents: Contents) -> Result<
     if let Some(name) = base.named() {
         Chosen { name, is_named: true }.refuse_idle_options(train)?;
     }
-    with_options(train, base, contents, task)
+    if let (Some(_), false) = (train.scale, matches!(base, Learner::Risk(_))) {
+        let error = Error::usage("--scale: the columns stay as the model has learned to see them");
+        return Err(error.hint("leave out --scale, or --from"));
+    }
+    with_options(train, base, task)
 }
 
 /// Another learner for the same rows: it sees them as the model does.
@@ -83,12 +80,12 @@ fn heir(mut learner: Learner, own: Option<Learner>) -> Learner {
 }
 
 /// A learner with the options that are given.
-fn with_options(train: &Train, base: Learner, contents: Contents, task: Task) -> Result<Learner> {
+fn with_options(train: &Train, base: Learner, task: Task) -> Result<Learner> {
     let shared = shared(train, base.shared())?;
     Ok(match base {
         Learner::Perceptron(own) => perceptron(train, own, shared)?.into(),
         Learner::PassiveAggressive(own) => passive_aggressive(train, own, shared)?.into(),
-        Learner::Risk(own) => risk(train, own, shared, contents)?.into(),
+        Learner::Risk(own) => risk(train, own, shared)?.into(),
         Learner::Bayes(own) => bayes(train, own, shared)?.into(),
         Learner::Network(own) => network(train, own, shared, task).into(),
     })
@@ -161,6 +158,7 @@ fn perceptron(train: &Train, own: Perceptron, shared: Shared) -> Result<Perceptr
         kernel: kernel(train, own.kernel)?,
         budget: train.budget.unwrap_or(own.budget),
         bias: train.or_own("bias", train.bias, own.bias),
+        scale: train.scale.unwrap_or(own.scale),
         epochs: epochs(train, own.epochs),
         shared,
         ..own
@@ -195,6 +193,7 @@ fn passive_aggressive(train: &Train, own: PassiveAggressive, shared: Shared) -> 
         kernel: kernel(train, own.kernel)?,
         budget: train.budget.unwrap_or(own.budget),
         bias: train.or_own("bias", train.bias, own.bias),
+        scale: train.scale.unwrap_or(own.scale),
         epochs: epochs(train, own.epochs),
         shared,
     })
@@ -231,11 +230,7 @@ fn penalty(train: &Train) -> Result<Option<Strength>> {
     }
 }
 
-fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<Risk> {
-    // Who names what is minimised means the columns as they are.
-    let named = train.learner.is_some() || train.loss.is_some() || contents == Contents::Documents;
-    let default_scale = if named { Scale::None } else { Scale::MaxAbs };
-    let default_scale = if train.from.is_some() { own.scale } else { default_scale };
+fn risk(train: &Train, own: Risk, shared: Shared) -> Result<Risk> {
     let criterion = match own.criterion {
         Criterion::Loss(loss) => Criterion::Loss(with_parameter(loss, train)),
         other => other,
@@ -246,7 +241,7 @@ fn risk(train: &Train, own: Risk, shared: Shared, contents: Contents) -> Result<
         l1: train.or_own("l1", train.l1, own.l1),
         bias: train.or_own("bias", train.bias, own.bias),
         solver: train.or_own("solver", train.solver, own.solver),
-        scale: train.scale.unwrap_or(default_scale),
+        scale: train.scale.unwrap_or(own.scale),
         schedule: train.schedule,
         step: train.step,
         batch: train.batch.unwrap_or(own.batch),

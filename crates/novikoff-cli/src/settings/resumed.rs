@@ -2,6 +2,7 @@
 
 use super::{Use, options_for, training_options};
 use crate::arguments::Train;
+use novikoff::features::namespaces::{FeatureNumbering, NamespaceSchema};
 use novikoff::features::table::{Role, TableSchema};
 use novikoff::features::text::{TextRecipe, Vocabulary};
 use novikoff::features::{Missing, Schema};
@@ -38,7 +39,7 @@ pub fn options_anew(train: &Train, model: &Model) -> Result<Options> {
     let mut options = training_options(&train.reading, &train.documents, recipe)?;
     // As with a model that is applied: it tells what the rows are.
     options.format = options.format.or(match &model.schema {
-        Schema::Named(_) | Schema::Hashed { .. } => Some(Format::Vw),
+        Schema::Named(_) | Schema::Hashed { .. } | Schema::Namespaces(_) => Some(Format::Vw),
         Schema::Table(_) => Some(Format::Csv),
         Schema::Text(text) => text.table().map(|_| Format::Csv),
         Schema::Indexed { .. } => None,
@@ -47,6 +48,7 @@ pub fn options_anew(train: &Train, model: &Model) -> Result<Options> {
         Schema::Indexed { base } => options.base = options.base.or((*base == 0).then_some(0)),
         Schema::Hashed { bits } => options.hash_bits = options.hash_bits.or(Some(*bits)),
         Schema::Named(_) => {}
+        Schema::Namespaces(schema) => add_namespaces(&mut options, schema)?,
         Schema::Table(table) => add_table(&mut options, table),
         Schema::Text(text) => {
             if let Vocabulary::Hashed { bits, names } = text.vocabulary() {
@@ -59,12 +61,33 @@ pub fn options_anew(train: &Train, model: &Model) -> Result<Options> {
     Ok(options)
 }
 
+/// How a model numbers features of namespaces, and whose it multiplies, as options.
+fn add_namespaces(options: &mut Options, schema: &NamespaceSchema) -> Result<()> {
+    match &schema.numbering {
+        FeatureNumbering::Named(_) => {}
+        FeatureNumbering::Hashed { bits } => options.hash_bits = options.hash_bits.or(Some(*bits)),
+        FeatureNumbering::Murmur(_) => {
+            let what =
+                "the model numbers features by Vowpal Wabbit's hash, which only predictions and streams can";
+            return Err(Error::usage(what).hint("use --online, or leave out --from"));
+        }
+    }
+    if options.interactions.is_empty() {
+        options.interactions = schema.interactions.letters().to_vec();
+    }
+    Ok(())
+}
+
 /// The columns of a model's table as options.
 fn add_table(options: &mut Options, schema: &TableSchema) {
     let named = |is: fn(&Role) -> bool| {
         let columns = schema.columns.iter().filter(move |column| is(&column.role));
         columns.map(|column| column.name.clone())
     };
+    if options.interactions.is_empty() {
+        let products = schema.interactions.iter().map(|interaction| interaction.columns.join("*"));
+        options.interactions = products.collect();
+    }
     let table = &mut options.table;
     let label = || named(|role| *role == Role::Label).next();
     table.label = table.label.take().or_else(label);

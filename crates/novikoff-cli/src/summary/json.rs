@@ -6,6 +6,7 @@ use crate::arguments::Train;
 use crate::flags::with_options;
 use crate::messages::warnings;
 use crate::outcome::Outcome;
+use novikoff::data::Scale;
 use novikoff::evaluate::Evaluation;
 use novikoff::loss::LossName;
 use novikoff::model::{Scorer, Task};
@@ -139,10 +140,21 @@ fn solution(fit: &Fit) -> Value {
     })
 }
 
+/// How columns were scaled for the rows that margins, radius, mistake bounds and objective are about.
+fn scale(fit: &Fit) -> Option<Scale> {
+    match (&fit.learner, fit.run()) {
+        (_, Some(run)) => Some(run.scale),
+        (Learner::Risk(own), _) => Some(own.scale),
+        (Learner::Network(own), _) => Some(own.scale),
+        _ => None,
+    }
+}
+
 fn margins(fit: &Fit) -> Value {
     let (run, bracket) = (fit.run(), fit.risk().and_then(|risk| risk.margin));
     let (geometry, promise) = (run.and_then(|run| run.geometry), run.and_then(|run| run.promise.as_ref()));
     json!({
+        "scale": scale(fit),
         "margin": bracket.map(|m| m.0).or(geometry.map(|g| g.margin)),
         "margin_bound": bracket.map(|m| m.1).or(run.and_then(|run| run.margin_upper)),
         "radius": geometry.map(|g| g.radius),

@@ -36,11 +36,35 @@ pub fn labels(model: &Model) -> String {
     }
 }
 
-/// The heaviest weights of an output: by size, and by number where sizes are equal.
-pub fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<(u32, f64)> {
-    let all = (0..weights.features()).map(|j| (j as u32, weights.weight(j, output)));
-    let mut all: Vec<(u32, f64)> = all.filter(|(_, w)| *w != 0.0).collect();
-    let by_size = |a: &(u32, f64), b: &(u32, f64)| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0));
+/// A weight among the heaviest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heavy {
+    /// The number of its feature.
+    pub feature: u32,
+    /// The weight itself.
+    pub weight: f64,
+    /// The size of the weight times the spread of its feature, where that is known.
+    pub effect: Option<f64>,
+}
+
+impl Heavy {
+    /// What weights are compared by.
+    pub fn size(&self) -> f64 {
+        self.effect.unwrap_or(self.weight.abs())
+    }
+}
+
+/// The heaviest weights of an output: by their effect, or where that is not known by size; and by number
+/// where these are equal.
+pub fn heaviest(weights: &Weights, output: usize, count: usize) -> Vec<Heavy> {
+    let heavy = |j: usize| Heavy {
+        feature: j as u32,
+        weight: weights.weight(j, output),
+        effect: weights.effect(j, output),
+    };
+    let mut all: Vec<Heavy> =
+        (0..weights.features()).map(heavy).filter(|heavy| heavy.weight != 0.0).collect();
+    let by_size = |a: &Heavy, b: &Heavy| b.size().total_cmp(&a.size()).then(a.feature.cmp(&b.feature));
     if all.len() > count && count > 0 {
         all.select_nth_unstable_by(count - 1, by_size);
     }

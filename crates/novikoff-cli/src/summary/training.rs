@@ -233,7 +233,7 @@ fn add_run(lines: &mut Lines, run: &RunDetails, outcome: &Outcome) {
         lines.add("kernels", text);
     }
     if let Some(text) = margin_text(run) {
-        lines.add("margin", text);
+        lines.add("margin", text + which_rows(run));
     }
 }
 
@@ -262,9 +262,14 @@ fn counts_text(mistakes: u64, updates: u64) -> String {
 fn mistakes_text(run: &RunDetails, fit: &Fit) -> String {
     let text = counts_text(run.history.mistakes, run.history.updates);
     match &run.promise {
-        Some(promise) => format!("{text}; {}", bound_text(promise, run, fit)),
+        Some(promise) => format!("{text}; {}{}", bound_text(promise, run, fit), which_rows(run)),
         None => text,
     }
+}
+
+/// Whose margins, lengths and bounds are spoken of, if not those of the rows as they are.
+fn which_rows(run: &RunDetails) -> &'static str {
+    if run.scale == Scale::None { "" } else { " (of the rows as scaled)" }
 }
 
 /// The bound on mistakes, and for how many epochs it holds.
@@ -400,6 +405,7 @@ fn objective_text(found: &RiskFit, own: &Risk) -> String {
         Scale::None => "",
         Scale::UnitVariance => ", columns scaled to unit variance",
         Scale::MaxAbs => ", columns scaled to a largest value of 1",
+        Scale::Standard => ", columns scaled to a spread of about 1",
     });
     text
 }
@@ -410,7 +416,7 @@ fn lower_bound_text(found: &RiskFit, own: &Risk) -> String {
     // Without a penalty, the lengths of weights are counted in units of their columns.
     let units = match own.scale {
         Scale::None => "of the columns' largest values",
-        Scale::UnitVariance | Scale::MaxAbs => "of the scaled columns",
+        Scale::UnitVariance | Scale::MaxAbs | Scale::Standard => "of the scaled columns",
     };
     let which = match found.lambda == 0.0 && found.l1 == 0.0 {
         true => format!("no weights up to {} times as long, in units {units}, give", count(REACH as u64)),

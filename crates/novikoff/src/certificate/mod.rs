@@ -2,7 +2,6 @@
 
 mod deviation;
 mod dot;
-pub(crate) mod exact;
 pub(crate) mod file;
 pub mod learnability;
 pub(crate) mod mistakes;

@@ -104,6 +104,19 @@ impl Objective {
         duals: Option<&[f64]>,
         within: Option<f64>,
     ) -> Result<Ends, Unproved> {
+        self.ends_with(data, weights, duals, within, None)
+    }
+
+    /// The same, where the factors that bring columns to one size are known already: those of
+    /// [`Dataset::factors`], or none if all of them are 1.
+    pub(crate) fn ends_with(
+        &self,
+        data: &Dataset,
+        weights: &[Direction],
+        duals: Option<&[f64]>,
+        within: Option<f64>,
+        factors: Option<&[f64]>,
+    ) -> Result<Ends, Unproved> {
         let counts = self.counts(data)?;
         range::rows(&data.rows)?;
         self.check_witness(weights, duals, within)?;
@@ -115,8 +128,9 @@ impl Objective {
         }
         let total = total(data);
         range::divisor("the sum of the row weights", total)?;
+        let factors = factors.filter(|_| self.scale == Scale::Standard);
         let off_scale = self.off_scale(data, total)?;
-        let given = Given { objective: self, data, counts: &counts, total, within, off_scale };
+        let given = Given { objective: self, data, counts: &counts, total, within, off_scale, factors };
         let ends = match (&self.target, weights) {
             (Target::Classes(names), _) => given.jointly(names, weights, &dense)?,
             (_, [direction]) => given.single(direction, &dense[0], duals)?,
@@ -163,7 +177,8 @@ impl Objective {
         }
         match self.scale {
             Scale::UnitVariance => deviation::off(data, &self.factors(data), total),
-            Scale::None | Scale::MaxAbs => Ok(0.0),
+            // Powers of two are what they are, and so are largest values.
+            Scale::None | Scale::MaxAbs | Scale::Standard => Ok(0.0),
         }
     }
 
@@ -226,9 +241,16 @@ struct Given<'a> {
     within: Option<f64>,
     /// What the factors that bring columns to one size may be off by, relatively.
     off_scale: f64,
+    /// These factors, where they are known already.
+    factors: Option<&'a [f64]>,
 }
 
 impl Given<'_> {
+    /// The factors that bring columns to one size; those that are not there are 1.
+    fn factors(&self) -> Vec<f64> {
+        self.factors.map_or_else(|| self.objective.factors(self.data), <[f64]>::to_vec)
+    }
+
     fn len(&self) -> usize {
         self.counts.len()
     }

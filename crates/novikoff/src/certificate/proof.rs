@@ -2,14 +2,14 @@
 //!
 //! A claim names rows by the labels on its two sides, and brings its witness along: weights, or multipliers
 //! of rows. Whoever has the rows can check it by going over them once, with bounds that hold in spite of
-//! rounding ([`super::rigorous`]) or without rounding at all ([`super::exact`]). Nothing here knows how a
+//! rounding ([`super::rigorous`]) or without rounding at all (`crate::exact`). Nothing here knows how a
 //! witness was found.
 
-use super::exact::Dyadic;
 use super::numbers;
 use super::range::{self, SMALL, Unproved};
 use super::rigorous::{Between, length, quotient_down, quotient_up, score};
 use crate::data::{Dataset, Matrix, Row};
+use crate::exact::Dyadic;
 use crate::model::Weights;
 use crate::penalty::Bias;
 use num_bigint::BigInt;

@@ -6,8 +6,8 @@
 //! anybody looks at.
 
 use super::dot::dot_and_size;
-use super::exact::Dyadic;
 use crate::data::Row;
+use crate::exact::Dyadic;
 
 /// Half a unit in the last place of 1.
 const UNIT: f64 = f64::EPSILON / 2.0;

@@ -102,6 +102,7 @@ impl Question<'_> {
             Scale::None => "",
             Scale::MaxAbs => ", columns scaled by their largest absolute value",
             Scale::UnitVariance => ", columns scaled by their standard deviation",
+            Scale::Standard => ", columns scaled by the power of two next to their spread",
         };
         if let Some(columns) = scaled_columns {
             text += &format!(" (the first {columns})");

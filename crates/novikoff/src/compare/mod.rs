@@ -13,7 +13,7 @@ mod sweep;
 pub use state::ComparisonState;
 
 use crate::control::{Flow, Observer, Progress, Termination, Watch};
-use crate::data::{Dataset, Scale};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::{Kernel, Precision, norms_sq};
@@ -319,7 +319,7 @@ impl<'a> Problem<'a> {
             Learner::PassiveAggressive(own) => (own.bias, own.epochs) = (*bias, *epochs),
             Learner::Network(own) => (own.bias, own.epochs) = (*bias, *epochs),
             Learner::Risk(own) => {
-                (own.bias, own.scale) = (*bias, Scale::MaxAbs);
+                own.bias = *bias;
                 own.shared.multiclass = None;
             }
             Learner::Bayes(_) => {}

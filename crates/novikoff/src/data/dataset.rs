@@ -130,6 +130,15 @@ impl Dataset<'_> {
         factors
     }
 
+    /// The scale that these rows are learned with where such a one is asked for: documents that have no other
+    /// columns than their terms need no standard one.
+    pub(crate) fn effective(&self, scale: Scale) -> Scale {
+        match (scale, self.scaled_columns()) {
+            (Scale::Standard, Some(0)) => Scale::None,
+            _ => scale,
+        }
+    }
+
     /// How many columns, from the first on, a scale applies to: those before the terms of documents. `None`
     /// for all.
     pub(crate) fn scaled_columns(&self) -> Option<u64> {

@@ -33,4 +33,4 @@ pub(crate) use row::fixture;
 pub(crate) use row::{Dense, Same, Sparse, SparseValues, by_storage};
 pub use row::{Row, Vector};
 pub use scale::Scale;
-pub(crate) use scale::SizeAndSum;
+pub(crate) use scale::{SizeAndSum, Standard, spreads};

@@ -3,9 +3,15 @@
 //! A scale is a factor per column. Learn on [`Matrix::scaled`] rows, then fold the factors into the weights
 //! by `model::Weights::fold_back`: the model applies to raw rows, and its file knows nothing of scales.
 //!
-//! Columns are not moved to a mean of zero. That would make every zero of a sparse matrix something else, and
-//! it would gain nothing: `<w, x − m> + b = <w, x> + (b − <w, m>)`, so a free bias takes up what moving would
-//! have changed.
+//! Where an objective is minimised, columns are not moved to a mean of zero. That would make every zero of a
+//! sparse matrix something else, and it would gain nothing: `<w, x − m> + b = <w, x> + (b − <w, m>)`, so a
+//! free bias takes up what moving would have changed. Learners that correct mistakes one by one do gain by it:
+//! their columns of numbers
+//! are moved, too, where that costs no more than twice the entries ([`Standard::centres`]).
+
+mod standard;
+
+pub(crate) use standard::{Standard, spreads};
 
 use super::Matrix;
 use rayon::prelude::*;
@@ -27,6 +33,13 @@ pub enum Scale {
     UnitVariance,
     /// To a largest absolute value of 1.
     MaxAbs,
+    /// Columns of numbers to a spread of about 1, indicators as they are: the default of learners.
+    ///
+    /// Every column is divided by the power of two next to its spread, which rounds nothing. The spread of a
+    /// column with one value besides zero is the size of that value. Of any other column it is the standard
+    /// deviation, for which zeros count at most seven times as much as the other values: those of sparse
+    /// columns would become too large otherwise.
+    Standard,
 }
 
 /// No factor is smaller, and none larger than its inverse: products of factors with weights stay numbers.
@@ -37,7 +50,7 @@ impl Scale {
     /// [`Scale::None`].
     ///
     /// Columns that cannot be scaled keep the factor 1: those that are the same in all rows, for the
-    /// variance, and those that are zero in all rows, for the largest value. `row_weights` is empty if every
+    /// variance, and those that are zero in all rows, for the others. `row_weights` is empty if every
     /// row counts once; rows of weight 0 are not looked at.
     ///
     /// ```
@@ -48,6 +61,7 @@ impl Scale {
     /// let rows = rows.finish();
     /// assert_eq!(Scale::UnitVariance.factors(&rows, &[]), [1.0 / 1.5, 1.0]);
     /// assert_eq!(Scale::MaxAbs.factors(&rows, &[]), [1.0 / 3.0, 1.0 / 7.0]);
+    /// assert_eq!(Scale::Standard.factors(&rows, &[]), [1.0 / 4.0, 1.0 / 8.0]);
     /// ```
     pub fn factors(self, rows: &Matrix, row_weights: &[f64]) -> Vec<f64> {
         let columns = match self {
@@ -58,9 +72,9 @@ impl Scale {
                 return factors;
             }
             Scale::UnitVariance => summarise(rows, row_weights, &[]),
+            Scale::Standard => return Standard::of(rows, row_weights).factors(),
         };
-        let weight: f64 = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
-        let counted = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count() as u64;
+        let (weight, counted) = counted(rows, row_weights);
         // Squares of such numbers would not be numbers, or zero: these columns are gone through once more,
         // made harmless.
         let harmless =
@@ -84,6 +98,13 @@ impl Scale {
         };
         columns.iter().enumerate().map(factor).collect()
     }
+}
+
+/// The weight and the number of the rows that count.
+fn counted(rows: &Matrix, row_weights: &[f64]) -> (f64, u64) {
+    let weight = (0..rows.rows()).map(|i| weight_of(row_weights, i)).sum();
+    let count = (0..rows.rows()).filter(|&i| weight_of(row_weights, i) > 0.0).count();
+    (weight, count as u64)
 }
 
 fn weight_of(row_weights: &[f64], i: usize) -> f64 {
@@ -269,7 +290,7 @@ mod tests {
     use crate::random::Random;
     use proptest::prelude::*;
 
-    fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
+    pub(super) fn matrix(rows: &[Vec<f64>], layout: Layout) -> Matrix<'static> {
         let mut builder = Builder::new(layout);
         for row in rows {
             let indices: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] != 0.0).collect();

@@ -12,12 +12,16 @@ pub struct Weights {
     pub values: Vec<f64>,
     /// A bias per output; zero where there is none.
     pub bias: Vec<f64>,
+    /// The standard deviation of every feature in the rows learned from; empty where it is not known. It says
+    /// how much of a score a weight decides: [`Weights::effect`].
+    pub spreads: Vec<f32>,
 }
 
 impl Weights {
     /// All zero.
     pub fn zero(features: usize, outputs: usize) -> Self {
-        Self { outputs, values: vec![0.0; features * outputs], bias: vec![0.0; outputs] }
+        let (values, bias) = (vec![0.0; features * outputs], vec![0.0; outputs]);
+        Self { outputs, values, bias, spreads: Vec::new() }
     }
 
     /// Number of features.
@@ -33,6 +37,9 @@ impl Weights {
     /// Adds features of weight zero.
     pub fn grow(&mut self, features: usize) {
         if features > self.features() {
+            if !self.spreads.is_empty() {
+                self.spreads.resize(features, 0.0);
+            }
             grow_zeroed(&mut self.values, features * self.outputs);
         }
     }
@@ -68,6 +75,25 @@ impl Weights {
     /// The weight of a feature for an output.
     pub fn weight(&self, feature: usize, output: usize) -> f64 {
         self.values.get(feature * self.outputs + output).copied().unwrap_or(0.0)
+    }
+
+    /// How much a feature moves the score of an output from row to row: the size of its weight times the
+    /// feature's spread. `None` where the spread is not known.
+    ///
+    /// ```
+    /// use novikoff::{Dataset, LogisticRegression};
+    ///
+    /// let rows = [1.0, 0.01, 2.0, 0.03, 3.0, 0.02, 4.0, 0.04];
+    /// let data = Dataset::from_dense(&rows, 2)?.with_labels(&["a", "a", "b", "b"])?;
+    /// let model = LogisticRegression::new().fit(&data)?.model;
+    /// let weights = model.scorer.weights().unwrap();
+    /// assert!(weights.weight(0, 0) < weights.weight(1, 0));
+    /// assert!(weights.effect(0, 0) > weights.effect(1, 0));
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn effect(&self, feature: usize, output: usize) -> Option<f64> {
+        let spread = self.spreads.get(feature)?;
+        Some(self.weight(feature, output).abs() * f64::from(*spread))
     }
 
     /// `w ← −w`.
@@ -130,7 +156,7 @@ impl Weights {
             values.extend(sources.iter().map(|source| pick(block, source)));
         }
         let bias = sources.iter().map(|source| pick(&self.bias, source)).collect();
-        Self { outputs: sources.len(), values, bias }
+        Self { outputs: sources.len(), values, bias, spreads: self.spreads.clone() }
     }
 }
 

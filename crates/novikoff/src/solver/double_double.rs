@@ -64,7 +64,7 @@ impl AddAssign for Double {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificate::exact::Dyadic;
+    use crate::exact::Dyadic;
     use proptest::prelude::*;
 
     /// Each term moves the second part alone.

@@ -5,7 +5,7 @@
 //! just one way, and which columns are independent. The multipliers are then lifted from that prime to its
 //! powers (Dixon), until they are known to so many digits that they must be these fractions and no others.
 
-use crate::certificate::exact::parts;
+use crate::exact::parts;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};

@@ -141,6 +141,15 @@ macro_rules! in_epochs {
                 self
             }
 
+            /// How columns are brought to one size first; by default [`Scale::Standard`]. With a bias, columns
+            /// of numbers are moved to a mean of about zero, too. The model applies to rows as they are.
+            /// Streams and kernels learn from rows as they are.
+            #[must_use]
+            pub fn scale(mut self, scale: Scale) -> Self {
+                self.scale = scale;
+                self
+            }
+
             fn shared_mut(&mut self) -> &mut Shared {
                 &mut self.shared
             }
@@ -224,6 +233,7 @@ impl Perceptron {
             kernel: Kernel::Linear,
             budget: super::learner::BUDGET,
             bias: Bias::Free,
+            scale: Scale::Standard,
             epochs: Epochs::default(),
             shared: Shared::default(),
         }
@@ -266,6 +276,7 @@ impl Default for PassiveAggressive {
             kernel: Kernel::Linear,
             budget: super::learner::BUDGET,
             bias: Bias::Free,
+            scale: Scale::Standard,
             epochs: Epochs::default(),
             shared: Shared::default(),
         }
@@ -355,7 +366,7 @@ impl Default for MultilayerPerceptron {
             strength: None,
             batch: None,
             step: 2e-3,
-            scale: Scale::MaxAbs,
+            scale: Scale::Standard,
             bias: Bias::Free,
             epochs: Epochs::default(),
             shared: Shared::default(),
@@ -408,13 +419,6 @@ impl MultilayerPerceptron {
     #[must_use]
     pub fn step(mut self, step: f64) -> Self {
         self.step = step;
-        self
-    }
-
-    /// How columns are brought to one size; a largest value of 1 by default.
-    #[must_use]
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
         self
     }
 }
@@ -479,8 +483,9 @@ macro_rules! minimising {
                 self
             }
 
-            /// How columns are brought to one size first; not at all by default. The model applies to rows
-            /// as they are.
+            /// How columns are brought to one size first; by default [`Scale::Standard`], but for the largest
+            /// margin. The model applies to rows as they are. [`Scale::None`] minimises the objective of the
+            /// rows as they are, which is that of LIBLINEAR and scikit-learn.
             #[must_use]
             pub fn scale(mut self, scale: Scale) -> Self {
                 self.0.scale = scale;

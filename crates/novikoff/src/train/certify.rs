@@ -69,8 +69,7 @@ impl Fit {
             }
         };
         if claims.is_empty() {
-            let what = "nothing could be proved of this model: there is no certificate to write";
-            return Err(Error::input(what).hint("leave out `certificate`"));
+            return Err(self.nothing_proved());
         }
         let certificate = match (&mapped, self.model.scorer.map()) {
             (Some(mapped), Some(map)) => Certificate::of_mapped(data, mapped, map, claims),
@@ -81,6 +80,17 @@ impl Fit {
             }
         };
         Ok(Certificate { model: Some(model::checksum_of(&self.model)?), ..certificate })
+    }
+
+    /// That there is nothing to write into a certificate.
+    fn nothing_proved(&self) -> Error {
+        if self.run().is_some_and(|run| run.scale != Scale::None) {
+            let what = "nothing could be proved of this model: its bounds are about scaled rows, and \
+                        certificates about rows as they are";
+            return Error::input(what).hint("use `scale = none`, or leave out `certificate`");
+        }
+        let what = "nothing could be proved of this model: there is no certificate to write";
+        Error::input(what).hint("leave out `certificate`")
     }
 
     /// What each weight vector tells apart.
@@ -103,7 +113,9 @@ impl Fit {
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales, own.bias).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
-            let ends = objective.ends(data, &weights, duals.as_deref(), within).map_err(no_certificate)?;
+            let ends = objective
+                .ends_with(data, &weights, duals.as_deref(), within, Some(&scales))
+                .map_err(no_certificate)?;
             let slack = SLACK * ends.value.abs();
             let (value, lower_bound) = (ends.value + slack, ends.lower_bound.map(|bound| bound - slack));
             claims.push(Claim::NearOptimal { objective, value, lower_bound, within, weights, duals });
@@ -166,6 +178,10 @@ impl Fit {
         let (Some(promise), Learner::Perceptron(own)) = (&run.promise, &self.learner) else {
             return Vec::new();
         };
+        // The bounds of a run on scaled rows are not about the rows that a certificate names.
+        if run.scale != Scale::None {
+            return Vec::new();
+        }
         let weights = match &run.witness {
             Some(weights) => Some(directions_of(weights, at, self.scheme)),
             None => self.weights_of(target).ok(),

@@ -7,7 +7,7 @@ use super::resume::Resumed;
 use super::risk::RiskFit;
 use super::validation::Validation;
 use crate::control::{Epoch, Termination};
-use crate::data::Report;
+use crate::data::{Report, Scale};
 use crate::model::{Model, Weights};
 use crate::multiclass::Scheme;
 
@@ -73,6 +73,9 @@ impl History {
 pub struct RunDetails {
     /// Its epochs.
     pub history: History,
+    /// How the columns of the rows that it learned from were scaled: margins, radius and bounds are about
+    /// those rows, and the weights for them.
+    pub scale: Scale,
     /// Margin and radius of the model returned, where it is linear.
     pub geometry: Option<Geometry>,
     /// Margin and radius of the weights that separated the rows, where the run ended separated: the model's

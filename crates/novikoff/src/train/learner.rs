@@ -183,9 +183,9 @@ impl LearnerName {
 }
 
 impl Default for Learner {
-    /// What the program does if no learner is named: logistic regression on columns of one size.
+    /// What the program does if no learner is named: logistic regression.
     fn default() -> Self {
-        Learner::Risk(Risk { scale: Scale::MaxAbs, ..Risk::of(LossName::Logistic) })
+        Learner::Risk(Risk::of(LossName::Logistic))
     }
 }
 
@@ -348,6 +348,9 @@ pub struct Perceptron {
     pub budget: usize,
     /// Whether the score has a constant term.
     pub bias: Bias,
+    /// How columns are brought to one size, on rows in memory and without a kernel; those of a stream stay as
+    /// they are.
+    pub scale: Scale,
     /// How often and in which order rows are learned from.
     pub epochs: Epochs,
     /// The settings that every learner has.
@@ -365,6 +368,9 @@ pub struct PassiveAggressive {
     pub budget: usize,
     /// Whether the score has a constant term.
     pub bias: Bias,
+    /// How columns are brought to one size, on rows in memory and without a kernel; those of a stream stay as
+    /// they are.
+    pub scale: Scale,
     /// How often and in which order rows are learned from.
     pub epochs: Epochs,
     /// The settings that every learner has.
@@ -530,7 +536,8 @@ pub struct Risk {
     pub tolerance: f64,
     /// Most steps of the solver; `None`: more than it usually needs.
     pub steps: Option<usize>,
-    /// How columns are brought to one size before the loss is minimised.
+    /// How columns are brought to one size before the loss is minimised; [`Scale::None`] minimises the
+    /// objective of the rows as they are.
     pub scale: Scale,
     /// Gradient solvers: how long their steps are; `None`: backtracking, or for stochastic ones 1/t.
     pub schedule: Option<Schedule>,
@@ -545,7 +552,8 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// The default settings for what is minimised.
+    /// The default settings for what is minimised. The largest margin is one of the rows as they are; all
+    /// other criteria are minimised with columns of one size.
     pub fn new(criterion: Criterion) -> Self {
         Self {
             criterion,
@@ -555,7 +563,7 @@ impl Risk {
             solver: SolverName::Auto,
             tolerance: 1e-4,
             steps: None,
-            scale: Scale::None,
+            scale: if criterion == Criterion::MaxMargin { Scale::None } else { Scale::Standard },
             schedule: None,
             step: None,
             batch: 1,

@@ -4,7 +4,7 @@
 //! copies of the rows. They are meant to tell gigabytes from terabytes, not to be exact.
 
 use super::learner::{Criterion, Learner, MultilayerPerceptron, Risk, Shared};
-use crate::data::Dataset;
+use crate::data::{Dataset, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::{LossName, Targets};
@@ -86,14 +86,23 @@ fn estimate(data: &Dataset, learner: &Learner) -> Estimate {
     }
     match learner {
         Learner::Risk(risk) => of_risk(estimate, risk, sizes),
-        Learner::Perceptron(own) => of_corrections(estimate, own.kernel, own.own_feature.is_some(), sizes),
-        Learner::PassiveAggressive(own) => of_corrections(estimate, own.kernel, false, sizes),
+        Learner::Perceptron(own) => {
+            let estimate = of_standardised(estimate, own.scale, own.kernel, sizes);
+            of_corrections(estimate, own.kernel, own.own_feature.is_some(), sizes)
+        }
+        Learner::PassiveAggressive(own) => {
+            let estimate = of_standardised(estimate, own.scale, own.kernel, sizes);
+            of_corrections(estimate, own.kernel, false, sizes)
+        }
         Learner::Bayes(_) => {
             let weights = weights(3, sizes.features, sizes.classes);
             let scores = scores(1, sizes.rows, sizes.classes);
             estimate.with("counts and weights", &weights).with("scores", &scores)
         }
-        Learner::Network(network) => of_network(estimate, network, sizes),
+        Learner::Network(network) => {
+            let estimate = of_standardised(estimate, network.scale, Kernel::Linear, sizes);
+            of_network(estimate, network, sizes)
+        }
     }
 }
 
@@ -107,7 +116,7 @@ fn scores(copies: usize, rows: usize, classes: usize) -> [(usize, &'static str);
 
 fn of_risk(mut estimate: Estimate, risk: &Risk, sizes: Sizes) -> Estimate {
     let Sizes { rows, features, entries, bytes, outputs, .. } = sizes;
-    if risk.scale != crate::data::Scale::None {
+    if risk.scale != Scale::None {
         estimate = estimate.with("scaled rows", &[(bytes, "bytes")]);
     }
     if risk.l1 > 0.0 || risk.criterion == Criterion::Boosting {
@@ -142,6 +151,14 @@ fn is_joint(risk: &Risk, sizes: Sizes) -> bool {
         && risk.l1 == 0.0
         && sizes.classes > 2
         && multiclass != Some(Scheme::OneVsRest)
+}
+
+/// Scaled rows, at most twice as many entries as there are.
+fn of_standardised(estimate: Estimate, scale: Scale, kernel: Kernel, sizes: Sizes) -> Estimate {
+    match scale == Scale::None || kernel != Kernel::Linear {
+        true => estimate,
+        false => estimate.with("scaled rows", &[(2, ""), (sizes.bytes, "bytes")]),
+    }
 }
 
 fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, sizes: Sizes) -> Estimate {

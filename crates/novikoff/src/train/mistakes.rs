@@ -6,6 +6,7 @@ use super::learner::Learner;
 use super::run::Corrections;
 use crate::certificate::mistakes::Margins;
 use crate::control::Termination;
+use crate::data::Scale;
 use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
@@ -108,7 +109,7 @@ pub(super) fn account(
         (own, _) => (own, None),
     };
     let history = History::default();
-    Ok(RunDetails { history, geometry, separation, margin_upper, promise, witness })
+    Ok(RunDetails { history, scale: Scale::None, geometry, separation, margin_upper, promise, witness })
 }
 
 /// The length of the mean of all updates, where the run's last weights are their sum and at hand.

@@ -10,6 +10,7 @@ use super::resume::{
     Continued, EpochsPrior, Sources, Training, known_labels, origin, other_scorer, put_history,
 };
 use super::run::results;
+use super::standardised::{Centring, Standardised};
 use super::validation::HeldOut;
 use crate::control::Observer;
 use crate::data::{Dataset, Labels};
@@ -21,7 +22,9 @@ use crate::multiclass::Scheme;
 use crate::network::{
     self, NetworkBegin, Objective, Partial, Plan, ScaledTargets, Targets, Trained, TrainingState, Weights,
 };
+use crate::penalty::Bias;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 impl MultilayerPerceptron {
@@ -42,10 +45,6 @@ pub(super) fn train_network(
     let task = Task::new(data, settings, from)?;
     let Task { objective, classes, scheme, .. } = &task;
     let plan = plan(settings, &task, data)?;
-    let scales = scales(data, settings, known);
-    let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
-    let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     let described = describe(settings, &plan, classes.as_ref().map(|_| *scheme));
     let (none, data_hash) = (Labels::default(), data.fingerprint());
     let training = Training {
@@ -58,19 +57,42 @@ pub(super) fn train_network(
         seed: settings.shared.seed,
         epochs: settings.epochs.most,
     };
-    let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let mut prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
+    let centring = if settings.bias == Bias::None { Centring::AsGiven } else { Centring::Centred };
+    let standardised = match from.zip(prior.as_mut()) {
+        Some((model, prior)) => prior.standardised(model, data)?,
+        None => Standardised::of(data, settings.scale, centring),
+    };
+    let standardised = standardised.as_ref();
+    let known = match (known, prior.as_mut().and_then(|prior| prior.state.as_mut()), standardised) {
+        (Some(network), Some(state), Some(_)) => Some(Cow::Owned(unfolded(network, state)?)),
+        (known, ..) => known.map(Cow::Borrowed),
+    };
+    let known = known.as_deref();
+    let rows = standardised.map_or(&data.rows, Standardised::rows);
+    let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
+    let error = |scorer: &Scorer| match (&held_out, standardised) {
+        (None, _) => f64::NAN,
+        (Some(held_out), None) => held_out.error(scorer),
+        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    };
+    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     let begin = match (known, from.zip(prior)) {
         (Some(network), Some((model, prior))) => begin((model, network), prior, &task, &training)?,
         _ => NetworkBegin::default(),
     };
-    let trained = network::train(&plan, &data.rows, &scales, objective, begin, validate, observer);
+    let scales = scales(rows.columns(), known);
+    let mut trained = network::train(&plan, rows, &scales, objective, begin, validate, observer);
+    let state = state(&trained, &training, standardised);
+    if let Some(standardised) = standardised {
+        standardised.fold_back(&mut trained.scorer);
+    }
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {
         return Err(overflow());
     }
-    let state = state(&trained, &training);
     let mut fit = finish(trained, (data, held_out), (task, described.clone(), data_hash.clone()), settings)?;
     if let (Some(model), Some(resumed)) = (from, resumed) {
         fit.model.about.results.extend(origin(model, resumed.continued)?);
@@ -99,12 +121,23 @@ fn plan(settings: &MultilayerPerceptron, task: &Task, data: &Dataset) -> Result<
 }
 
 /// What every feature is multiplied by. What a network has learned is of features as it scaled them.
-fn scales(data: &Dataset, settings: &MultilayerPerceptron, known: Option<&Network>) -> Vec<f64> {
-    let mut scales = data.factors(settings.scale);
-    let known = known.map_or(&[][..], |network| &network.scales);
-    scales.resize(data.rows.columns().max(known.len()), 1.0);
-    scales[..known.len()].copy_from_slice(known);
+fn scales(columns: usize, known: Option<&Network>) -> Vec<f64> {
+    let mut scales = known.map_or_else(Vec::new, |network| network.scales.clone());
+    scales.resize(columns.max(scales.len()), 1.0);
     scales
+}
+
+/// The biases of hidden units, as they are for rows whose columns were scaled and centred, in a state.
+const RETURNED_BIAS: &str = "returned_bias";
+
+/// The network for rows whose columns were scaled and centred.
+fn unfolded(network: &Network, state: &mut State) -> Result<Network> {
+    let mut network = network.clone();
+    network.scales.fill(1.0);
+    let bias = state.take::<f32>(RETURNED_BIAS, network.hidden())?;
+    let features = network.features();
+    network.weights_of_mut(features).copy_from_slice(&bias);
+    Ok(network)
 }
 
 /// The network that these settings can go on from.
@@ -154,7 +187,7 @@ fn begin<'a>(
     }
     let resumed = take_state(&mut state, (network.features(), network.hidden(), network.outputs()))?;
     state.finish()?;
-    let epochs = prior.begin.map(|()| model.scorer.behind_map().clone());
+    let epochs = prior.begin.map(|()| Scorer::Network(network.clone()));
     Ok(NetworkBegin { epochs, partial, weights: Some(Weights::Resumed(Box::new(resumed))) })
 }
 
@@ -162,7 +195,7 @@ fn begin<'a>(
 const LAYERS: [&str; 3] = ["hidden", "output", "output_bias"];
 
 /// What going on takes; none where moments have grown beyond all numbers, as only absurd steps make them.
-fn state(trained: &Trained, training: &Training<'_>) -> Option<State> {
+fn state(trained: &Trained, training: &Training<'_>, standardised: Option<&Standardised>) -> Option<State> {
     let mut state = State::new(StateKind::Epochs);
     let done = trained.trace.len() - usize::from(trained.partial.is_some());
     put_history(&mut state, (&trained.trace[..done], trained.best), training, Start::Zero);
@@ -170,6 +203,10 @@ fn state(trained: &Trained, training: &Training<'_>) -> Option<State> {
         state.put_count("partial_rows", rows as u64);
         state.put_count("partial_updates", updates);
         state.put("partial_missed", vec![missed]);
+    }
+    if let (Some(standardised), Scorer::Network(network)) = (standardised, &trained.scorer) {
+        standardised.columns().put(&mut state);
+        state.put(RETURNED_BIAS, network.weights_of(network.features()).to_vec());
     }
     let TrainingState { weights, means, squares, steps } = &trained.state;
     let is_finite = [weights, means, squares].into_iter().flatten().flatten().all(|x| x.is_finite());

@@ -7,10 +7,11 @@ mod recall;
 pub(super) use epochs::{
     EpochsPrior, Training, put_history, put_journal, put_partial, refuse_other_numbering, take_journal,
 };
-pub(super) use linear::{Sources, feature_numbers, put_linear, take_linear};
+pub(super) use linear::{Sources, feature_numbers, put_linear, put_returned, take_linear, take_returned};
 pub(super) use recall::recall;
 
 use super::learner::Learner;
+use super::standardised::Columns;
 use crate::data::{Dataset, Fingerprint, FingerprintState, Labels};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -64,6 +65,7 @@ impl<'a> Prior<'a> {
         let ranks = ranks(model, state.as_mut())?;
         if let Some(state) = state.as_mut().filter(|state| state.kind() == StateKind::Epochs) {
             forget_epochs(state);
+            fold_back(model, state)?;
         }
         if model.about.learner != learner.name() {
             state = None;
@@ -232,6 +234,18 @@ fn forget_epochs(state: &mut State) {
     for name in ["epoch_mistakes", "epoch_updates", "partial"] {
         let _ = state.take_all::<u64>(name);
     }
+}
+
+/// Makes what was learned of scaled and centred columns something about columns as they are, which a stream
+/// has.
+fn fold_back(model: &Model, state: &mut State) -> Result<()> {
+    let Some(columns) = Columns::take(state, model.features())? else { return Ok(()) };
+    let Scorer::Linear(like) = model.scorer.behind_map() else { return Ok(()) };
+    take_returned(state, like)?;
+    let mut linear = take_linear(state, like)?;
+    linear.last.iter_mut().chain(&mut linear.delayed).for_each(|weights| columns.fold_back(weights));
+    put_linear(state, linear);
+    Ok(())
 }
 
 /// What cannot be made of a model, whatever the rows.

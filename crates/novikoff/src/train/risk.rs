@@ -13,13 +13,13 @@ pub use report::RiskFit;
 
 use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
-use super::learner::{Criterion, Risk};
+use super::learner::{Criterion, Risk, SolverName};
 use super::resume::{Continued, Resumed, Sources, feature_numbers, origin, other_scorer};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
 use crate::control::{Flow, Observer, Termination, Watch};
-use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
+use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
 use crate::loss::{LossName, with_loss};
@@ -58,6 +58,7 @@ fn train_named<L: Named>(
     let held_out = HeldOut::new(validation, goal.classes.as_ref(), loss.library_loss())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
+    let settings = &Risk { scale: effective_scale(settings, data, lambda, solver), ..settings.clone() };
     let scaling = Scaling::new(data, settings);
     let watch = Watch::new(observer);
     let steps = settings.steps.unwrap_or_else(|| most_steps(solver));
@@ -73,20 +74,17 @@ fn train_named<L: Named>(
     let solve = || solve_named(loss, (lambda, solver), task, &starts);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
     refuse_overflow(&solved)?;
-    solved.weights.fold_back(&scaling.factors);
+    let exact = scaling.fold_back(&mut solved.weights);
     // Weights of columns that are next to nothing may be too large for numbers.
     refuse_overflow(&solved)?;
-    if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
+    if let (false, Some(known)) = (exact, library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
         gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings)?;
     }
     // The scores that the gap was computed from are the model's own if its weights are.
-    let scores = match scaling.factors.is_empty() {
-        true => scores_by_row(&solved.results, goal.outputs, data.len()),
-        false => None,
-    };
+    let scores = exact.then(|| scores_by_row(&solved.results, goal.outputs, data.len())).flatten();
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
     let training = Training { minimised, solved, goal, held_out, scores, termination, data_hash };
     let mut fit = finish(training, data, settings)?;
@@ -121,10 +119,20 @@ fn starts_from(
     Ok(apart(&own))
 }
 
+/// The scale that makes a difference: a direct method finds the minimum without a penalty whatever the
+/// columns' sizes, and the shortest such weights are those of the rows as they are.
+fn effective_scale(settings: &Risk, data: &Dataset, lambda: f64, solver: SolverName) -> Scale {
+    let is_direct = matches!(solver, SolverName::LeastSquares | SolverName::Simplex);
+    match data.effective(settings.scale) {
+        Scale::Standard if is_direct && lambda == 0.0 && settings.l1 == 0.0 => Scale::None,
+        scale => scale,
+    }
+}
+
 /// Minimises a named loss with the penalty of the settings.
 fn solve_named<L: Named>(
     loss: L,
-    (lambda, solver): (f64, super::SolverName),
+    (lambda, solver): (f64, SolverName),
     task: Task<'_, '_>,
     starts: &[WarmStart],
 ) -> Solved {
@@ -165,7 +173,8 @@ struct Training<'a> {
 /// Measures the model and describes it.
 fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit> {
     let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
-    let Solved { weights, results, starts } = solved;
+    let Solved { mut weights, results, starts } = solved;
+    weights.spreads = spreads(&data.rows, &data.row_weights);
     let scorer = Scorer::Linear(weights);
     let train_error = goal.classes.as_ref().map(|_| match scores {
         Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
@@ -247,8 +256,8 @@ fn scores_by_row(results: &[OutputResult], outputs: usize, rows: usize) -> Optio
     Some((0..rows).flat_map(|i| results.iter().map(move |result| result.scores[i])).collect())
 }
 
-/// Computes the gaps of the model's own weights on the rows as they are. The scaled rows and the weights that
-/// belong to them were rounded, and far from zero that can matter.
+/// Computes the gaps of the model's own weights on the rows as they are, where the scaled rows or the weights
+/// that belong to them were rounded: far from zero that can matter.
 fn gaps_of_model(
     solved: &mut Solved,
     goal: &Goal,
@@ -265,7 +274,8 @@ fn gaps_of_model(
         let directions = directions_of(&solved.weights, at, goal.scheme);
         let free = objective.lambda == 0.0 && objective.l1 == 0.0;
         let within = free.then(|| REACH * length(&directions, factors, settings.bias).max(1e-3));
-        result.gap = match objective.ends(data, &directions, duals, within) {
+        let known = Some(factors);
+        result.gap = match objective.ends_with(data, &directions, duals, within, known) {
             // A bound above the objective is one on weights that these are not among: it proves nothing of them.
             Ok(ends) => {
                 let gap = Gap { objective: ends.value, dual: ends.lower_bound, ..result.gap }.consistent();
@@ -296,16 +306,32 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 struct Scaling {
     factors: Vec<f64>,
     scaled: Option<Matrix<'static>>,
+    /// Whether that rounded nothing: then scores and gaps are the same.
+    exact: bool,
 }
 
 impl Scaling {
     fn new(data: &Dataset, settings: &Risk) -> Self {
-        let factors = match settings.scale {
+        let factors = match data.effective(settings.scale) {
             Scale::None => Vec::new(),
             scale => data.factors(scale),
         };
+        // Columns that are of one size already need no copy.
+        let factors = if factors.iter().all(|factor| *factor == 1.0) { Vec::new() } else { factors };
         let scaled = (!factors.is_empty()).then(|| data.rows.scaled(&factors));
-        Self { factors, scaled }
+        let exact =
+            factors.is_empty() || settings.scale == Scale::Standard && data.rows.scales_exactly(&factors);
+        Self { factors, scaled, exact }
+    }
+
+    /// Makes weights of the scaled rows those of the rows as they are, and says whether nothing was rounded, of
+    /// rows and weights.
+    fn fold_back(&self, weights: &mut Weights) -> bool {
+        let of = weights.values.chunks_exact(weights.outputs().max(1)).zip(&self.factors);
+        let exact = self.exact
+            && of.into_iter().all(|(own, factor)| own.iter().all(|w| w * factor * factor.recip() == *w));
+        weights.fold_back(&self.factors);
+        exact
     }
 
     fn rows<'a>(&'a self, data: &'a Dataset<'a>) -> &'a Matrix<'a> {
@@ -363,7 +389,7 @@ fn predict_held_out_of<L: Named>(
         if !place.end() {
             break;
         }
-        solved.weights.fold_back(&scaling.factors);
+        scaling.fold_back(&mut solved.weights);
         let about = (loss.library_loss(), probabilities.as_ref());
         measure(predictions(solved.weights, about, &goal, &parts.held_out)?);
         starts = solved.starts;

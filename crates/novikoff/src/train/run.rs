@@ -6,13 +6,15 @@ use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::{Start, account};
 use super::resume::{
     Continued, EpochsPrior, Sources, Training, averageless, forget_stream, known_labels, origin,
-    other_scorer, put_history, put_journal, put_linear, put_partial, take_journal, take_linear,
+    other_scorer, put_history, put_journal, put_linear, put_partial, put_returned, take_journal, take_linear,
+    take_returned,
 };
+use super::standardised::{Centring, Standardised};
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
 use crate::control::Observer;
 use crate::control::Termination;
-use crate::data::Dataset;
+use crate::data::{Dataset, Scale, spreads};
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::Kernel;
@@ -21,7 +23,7 @@ use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
 use crate::online::{
     self, Hypothesis, KernelBegin, LearnerState, LinearBegin, LinearStart, LinearState, Plan, Resumption,
-    Trained, TrainingRows, arranged,
+    Trained, TrainingRows, Validate, arranged,
 };
 use crate::penalty::Bias;
 use serde_json::{Value, json};
@@ -37,6 +39,7 @@ pub(super) struct Corrections {
     pub(super) kernel: Kernel,
     pub(super) budget: usize,
     pub(super) bias: Bias,
+    pub(super) scale: Scale,
     pub(super) epochs: Epochs,
     pub(super) length: Length,
     /// The settings as a model stores them, but for those that every learner has.
@@ -54,6 +57,7 @@ impl From<&Perceptron> for Corrections {
             kernel: perceptron.kernel,
             budget: perceptron.budget,
             bias: perceptron.bias,
+            scale: perceptron.scale,
             epochs: perceptron.epochs,
             length,
             described,
@@ -69,6 +73,7 @@ impl From<&PassiveAggressive> for Corrections {
             kernel: aggressive.kernel,
             budget: aggressive.budget,
             bias: aggressive.bias,
+            scale: aggressive.scale,
             epochs: aggressive.epochs,
             length: Length::AsGiven,
             described: vec![("aggressiveness", json!(aggressive.aggressiveness))],
@@ -91,6 +96,17 @@ impl Corrections {
         all.extend(self.described.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         describe_class_weight(&learner.shared().class_weight, &mut all);
         all
+    }
+
+    /// The rows that weights are learned from, if not those of the data set. Kernels compare rows as they are;
+    /// and all weight vectors that vote have one bias.
+    fn standardised(&self, data: &Dataset) -> Option<Standardised> {
+        let centring = match (self.bias, self.returned) {
+            (Bias::None, _) | (_, Hypothesis::Votes) => Centring::AsGiven,
+            _ => Centring::Centred,
+        };
+        let is_linear = self.kernel == Kernel::Linear;
+        is_linear.then(|| Standardised::of(data, self.scale, centring)).flatten()
     }
 }
 
@@ -151,7 +167,6 @@ pub(super) fn train_run<R: Rule>(
     let task = Task::new(data, learner, from)?;
     let Task { classes, scheme, ranked, weights } = &task;
     let plan = plan(rule, corrections, *scheme, classes.labels.len(), learner.shared().seed);
-    let batch = TrainingRows { rows: &data.rows, classes: ranked, weights };
     let held_out = HeldOut::new(validation, Some(classes), None)?;
     observer.classes(classes.labels.names());
     let settings = corrections.describe(learner, *scheme);
@@ -166,14 +181,36 @@ pub(super) fn train_run<R: Rule>(
         seed: learner.shared().seed,
         epochs: corrections.epochs.most,
     };
-    let prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
+    let mut prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
     let start = prior.as_ref().map_or(Start::Zero, |prior| prior.start);
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
-    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), batch)?;
-    let held_out = held_out.as_ref();
-    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, (batch, held_out), observer)?;
+    let standardised = match from.zip(prior.as_mut()) {
+        Some((model, prior)) => prior.standardised(model, data)?,
+        None => corrections.standardised(data),
+    };
+    let standardised = standardised.as_ref();
+    let rows = standardised.map_or(&data.rows, Standardised::rows);
+    let batch = TrainingRows { rows, classes: ranked, weights };
+    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), (batch, standardised))?;
+    let error = |scorer: &Scorer| match (&held_out, standardised) {
+        (None, _) => f64::NAN,
+        (Some(held_out), None) => held_out.error(scorer),
+        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    };
+    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, batch, validate, observer)?;
+    let scale = if standardised.is_some() { corrections.scale } else { Scale::None };
     let account = account(&mut trained, batch, *scheme, (corrections, start), learner)?;
-    let state = state(&trained, &training, start);
+    let account = RunDetails { scale, ..account };
+    let state = state(&trained, &training, start, standardised);
+    if let Some(standardised) = standardised {
+        standardised.fold_back(&mut trained.scorer);
+    }
+    if let Scorer::Linear(weights) = &mut trained.scorer {
+        weights.spreads = spreads(&data.rows, &data.row_weights);
+        weights.spreads.resize(weights.features(), 0.0);
+    }
+    let held_out = held_out.as_ref();
     let mut fit = finish((trained, account, comparisons), &task, &training, (learner, held_out))?;
     if let (Some(model), Some(resumed)) = (from, resumed) {
         fit.model.about.results.extend(origin(model, resumed.continued)?);
@@ -210,7 +247,12 @@ impl Task {
 }
 
 /// What going on takes.
-fn state(trained: &Trained, training: &Training<'_>, start: Start) -> State {
+fn state(
+    trained: &Trained,
+    training: &Training<'_>,
+    start: Start,
+    standardised: Option<&Standardised>,
+) -> State {
     let mut state = State::new(StateKind::Epochs);
     let Resumption { partial, best, learner } = &trained.resumption;
     let done = trained.trace.len() - usize::from(partial.is_some());
@@ -221,6 +263,10 @@ fn state(trained: &Trained, training: &Training<'_>, start: Start) -> State {
     match learner {
         LearnerState::Linear(linear) => put_linear(&mut state, linear.clone()),
         journal => put_journal(&mut state, journal),
+    }
+    if let Some(standardised) = standardised {
+        standardised.columns().put(&mut state);
+        put_returned(&mut state, &trained.scorer);
     }
     state
 }
@@ -243,9 +289,13 @@ fn finish(
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
     let features = scorer.weights().map_or(0, Weights::features).max(data.rows.columns());
+    let mut settings = training.settings.clone();
+    if account.scale != Scale::None {
+        settings.insert("scale".to_owned(), json!(account.scale));
+    }
     let about = About {
         learner: learner.name().to_owned(),
-        settings: training.settings.clone(),
+        settings,
         seed: training.seed,
         features: features as u64,
         rows: data.len() as u64,
@@ -276,7 +326,7 @@ fn begin<R: Rule>(
     corrections: &Corrections,
     (learner, training): (&Learner, &Training<'_>),
     from: Option<(&Model, EpochsPrior)>,
-    batch: TrainingRows<'_>,
+    (batch, standardised): (TrainingRows<'_>, Option<&Standardised>),
 ) -> Result<Beginning> {
     let is_linear = corrections.kernel == Kernel::Linear;
     let Some((model, mut prior)) = from else {
@@ -286,15 +336,22 @@ fn begin<R: Rule>(
         });
     };
     if !is_linear || corrections.returned == Hypothesis::Votes {
-        return begin_with_journal(plan, is_linear, (model, prior), learner, batch.rows.rows());
+        let rows = batch.rows.rows();
+        return begin_with_journal(plan, is_linear, (model, prior), learner, (rows, standardised));
     }
+    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+    let returned = match prior.state.as_mut().filter(|_| standardised.is_some()) {
+        Some(state) => take_returned(state, weights)?,
+        None => weights.clone(),
+    };
     let start = match prior.continued {
         Continued::Exactly => {
             let state = prior.state.as_mut().ok_or_else(|| damaged("it is empty"))?;
-            exact_start(model, state, learner, batch.rows.rows())?
+            exact_start(&returned, state, batch.rows.rows())?
         }
         Continued::FromWeights => {
-            let (weights, linear) = weights_to_start_from(model, &mut prior, corrections, learner)?;
+            let (weights, linear) =
+                weights_to_start_from((model, &returned), &mut prior, corrections, learner)?;
             let from = (&model.labels, weights.outputs());
             let sources = Sources::new(from, (training.labels, plan.scheme), R::JOINT_SHARE);
             let apply = |weights: Weights| sources.apply(&weights, batch.rows.columns());
@@ -305,13 +362,12 @@ fn begin<R: Rule>(
     if let Some(state) = prior.state {
         state.finish()?;
     }
-    let best = prior.begin.map(|()| model.scorer.behind_map().clone());
+    let best = prior.begin.map(|()| Scorer::Linear(returned));
     Ok(Beginning::Linear(Box::new(LinearBegin { epochs: best, learner: Some(start) })))
 }
 
 /// The last weights of a run over the same rows.
-fn exact_start(model: &Model, state: &mut State, learner: &Learner, rows: usize) -> Result<LinearStart> {
-    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
+fn exact_start(weights: &Weights, state: &mut State, rows: usize) -> Result<LinearStart> {
     let mut linear = take_linear(state, weights)?;
     if linear.own.as_ref().is_some_and(|own| own.len() != rows * weights.outputs()) {
         return Err(damaged("its rows' own features are not as many as its rows"));
@@ -322,12 +378,11 @@ fn exact_start(model: &Model, state: &mut State, learner: &Learner, rows: usize)
 
 /// The last weights of a model over other rows, with its own classes.
 fn weights_to_start_from(
-    model: &Model,
+    (model, weights): (&Model, &Weights),
     prior: &mut EpochsPrior,
     corrections: &Corrections,
     learner: &Learner,
 ) -> Result<(Weights, LinearState)> {
-    let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
     let Some(state) = prior.state.as_mut() else {
         if corrections.returned == Hypothesis::Average && model.about.learner == learner.name() {
             return Err(averageless());
@@ -351,7 +406,7 @@ fn begin_with_journal<R: Rule>(
     is_linear: bool,
     (model, mut prior): (&Model, EpochsPrior),
     learner: &Learner,
-    rows: usize,
+    (rows, standardised): (usize, Option<&Standardised>),
 ) -> Result<Beginning> {
     let Some(state) = prior.state.as_mut().filter(|_| prior.continued == Continued::Exactly) else {
         let what = format!(
@@ -368,7 +423,13 @@ fn begin_with_journal<R: Rule>(
     }
     let scorer = model.scorer.behind_map();
     if is_linear {
-        let epochs = prior.begin.map(|()| scorer.clone());
+        let mut best = scorer.clone();
+        if let (Scorer::Voted(voted), Some(standardised), true) =
+            (&mut best, standardised, prior.begin.best.is_some())
+        {
+            standardised.unfold_votes(voted)?;
+        }
+        let epochs = prior.begin.map(|()| best);
         let learner = Some(LinearStart::Journal(mistakes, rounds));
         return Ok(Beginning::Linear(Box::new(LinearBegin { epochs, learner })));
     }
@@ -402,11 +463,10 @@ fn epochs<R: Rule>(
     corrections: &Corrections,
     data: &Dataset,
     begin: Beginning,
-    (batch, held_out): (TrainingRows<'_>, Option<&HeldOut<'_>>),
+    batch: TrainingRows<'_>,
+    validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
-    let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
     let begin = match begin {
         Beginning::Linear(begin) => {
             return Ok((online::train_from(plan, batch, *begin, validate, observer), None));

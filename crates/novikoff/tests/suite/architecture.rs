@@ -6,11 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The library: a module may import those before it.
-const LIBRARY: [&str; 23] = [
+const LIBRARY: [&str; 24] = [
     "error",
     "control",
     "memory",
     "random",
+    "exact",
     "features",
     "data",
     "read",

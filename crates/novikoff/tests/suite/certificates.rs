@@ -163,7 +163,7 @@ fn cases() -> impl Strategy<Value = Case> {
     let kind = (
         prop::sample::select(LEARNERS.to_vec()),
         prop::sample::select(BIASES.to_vec()),
-        prop::sample::select(vec![Scale::None, Scale::MaxAbs, Scale::UnitVariance]),
+        prop::sample::select(vec![Scale::None, Scale::MaxAbs, Scale::UnitVariance, Scale::Standard]),
         prop::sample::select(vec![None, Some(Scheme::OneVsRest)]),
         any::<bool>(),
         prop::sample::select(vec![1e-3, 0.1, 1.0]),
@@ -336,6 +336,7 @@ fn an_objective_is_the_one_of_its_model() {
         (ClassWeight::Equal, risk(Scale::None, 0.0), Bias::Free),
         (ClassWeight::Balanced, risk(Scale::MaxAbs, 0.01), Bias::None),
         (given, risk(Scale::UnitVariance, 0.0), Bias::Penalised),
+        (ClassWeight::Equal, risk(Scale::Standard, 0.0), Bias::Free),
     ] {
         let settings =
             LearnerName::Logistic.learner().with_class_weight(class_weight).with_risk(risk).with_bias(bias);
@@ -374,6 +375,7 @@ fn the_exact_checker_confirms_certificates_of_fits_that_are_far_from_done() {
             let risk = Risk {
                 strength: Some(Strength::Lambda(3e-6)),
                 steps: Some(2),
+                scale: Scale::None,
                 ..Risk::of(LossName::Logistic)
             };
             let settings = learner.learner().with_bias(bias).with_risk(risk);
@@ -440,7 +442,8 @@ fn bounds_that_runs_reach_are_not_rounded_below_them() {
                 let bias = if (a + b) % 2 == 0 { Bias::None } else { Bias::Free };
                 let learner =
                     [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::Voted][(a + c) % 3];
-                let fit = fitted(&data, &learner.learner().with_bias(bias).with_epochs(50));
+                let learner = learner.learner().with_bias(bias).with_epochs(50).with_scale(Scale::None);
+                let fit = fitted(&data, &learner);
                 let Some(promise) = &fit.run().unwrap().promise else { continue };
                 for bound in [Some(promise.bound), promise.forever].into_iter().flatten() {
                     assert!(
@@ -565,6 +568,7 @@ proptest! {
             Aggressiveness::Damped(0.1),
         ]),
         epochs in prop::sample::select(vec![1usize, 3, 30]),
+        scale in prop::sample::select(vec![Scale::None, Scale::None, Scale::Standard]),
     ) {
         let data = rows(count.max(classes), features, classes, noise, seed, false);
         let perceptron = learner != LearnerName::PassiveAggressive;
@@ -576,6 +580,7 @@ proptest! {
             .with_own_feature(own.filter(|_| perceptron && !unit))
             .with_aggressiveness(aggressiveness)
             .with_epochs(epochs)
+            .with_scale(scale)
             .with_seed(seed);
         let fit = fitted(&data, &settings);
         let (run, made) = (fit.run().unwrap(), fit.history().unwrap().mistakes);
@@ -638,7 +643,7 @@ proptest! {
             }
         };
         let (plain, wide) = (make(0), make(raw.len()));
-        let settings = learner.learner().with_epochs(10_000);
+        let settings = learner.learner().with_epochs(10_000).with_scale(Scale::None);
         let offered = fitted(&plain, &settings.clone().with_own_feature(Some(own)));
         let explicit = fitted(&wide, &settings);
         prop_assert_eq!(offered.history().unwrap().mistakes, explicit.history().unwrap().mistakes);
@@ -660,7 +665,7 @@ fn a_bound_of_one_pass_bounds_one_pass() {
     let data =
         Recipe { rows: 2000, features: 5, margin: 0.2, noise: 0.05, seed: 4, ..Recipe::default() }.generate();
     let bound = |epochs: usize| {
-        let settings = LearnerName::Averaged.learner().with_epochs(epochs);
+        let settings = LearnerName::Averaged.learner().with_epochs(epochs).with_scale(Scale::None);
         let promise = fitted(&data, &settings).run().unwrap().promise.clone().unwrap();
         (promise.bound, promise.unseen.unwrap())
     };

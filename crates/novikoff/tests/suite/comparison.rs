@@ -4,7 +4,7 @@
 use novikoff::compare::{Compared, Comparison, ComparisonState, Entry, compare};
 use novikoff::control::{Flow, Observer, Progress, Unwatched};
 use novikoff::data::matrix::{Builder, Layout};
-use novikoff::data::{Dataset, Labels, Report, Row};
+use novikoff::data::{Dataset, Labels, Report, Row, Scale};
 use novikoff::features::Schema;
 use novikoff::kernel::Kernel;
 use novikoff::model::{Scorer, Scratch};
@@ -36,7 +36,7 @@ fn rows(classes: usize, count: usize, features: usize, seed: u64) -> Dataset<'st
 }
 
 fn settings(seed: u64, bias: Bias, multiclass: Option<Scheme>) -> Perceptron {
-    let mut perceptron = Perceptron::new().seed(seed).bias(bias);
+    let mut perceptron = Perceptron::new().seed(seed).bias(bias).scale(Scale::None);
     perceptron.shared.multiclass = multiclass;
     perceptron
 }

@@ -42,6 +42,8 @@ fn fit(
         strength: Some(Strength::Lambda(lambda)),
         solver,
         steps: slow.then_some(300),
+        // With a penalty, the minimum is one of the rows as they are.
+        scale: if lambda > 0.0 { Scale::None } else { Scale::Standard },
         ..Risk::of(LossName::Logistic)
     };
     let settings = learner.learner().with_bias(bias).with_risk(risk);
@@ -354,6 +356,7 @@ impl Task<'_> {
             l1: self.l1,
             solver,
             steps: matches!(solver, SolverName::Gradient | SolverName::Stochastic).then_some(200),
+            scale: Scale::None,
             ..Risk::of(LossName::Logistic)
         };
         let settings = learner.learner().with_bias(self.bias).with_risk(risk);
@@ -578,7 +581,7 @@ fn a_large_bias_that_nothing_penalises_is_no_excuse_to_stop() {
         / x.iter().map(|x| (x - mean_x).powi(2)).sum::<f64>();
     let residual = |(x, y): (&f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
     let least = x.iter().zip(y).map(residual).sum::<f64>() / 6.0;
-    for scale in [Scale::None, Scale::MaxAbs, Scale::UnitVariance] {
+    for scale in [Scale::None, Scale::MaxAbs, Scale::UnitVariance, Scale::Standard] {
         for bias in [Bias::Free, Bias::Penalised] {
             for solver in [SolverName::Auto, SolverName::Newton, SolverName::Gradient] {
                 let learner = LeastSquares::new().scale(scale).bias(bias).solver(solver).steps(200);

@@ -32,6 +32,7 @@ mod probabilities;
 mod proofs;
 mod reading;
 mod resume;
+mod scaling;
 mod targets;
 mod tuning;
 mod with;

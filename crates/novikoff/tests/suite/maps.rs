@@ -5,7 +5,7 @@ use crate::with::{Own, With};
 use novikoff::certificate::Certificate;
 use novikoff::control::Unwatched;
 use novikoff::data::matrix::{Builder, Layout};
-use novikoff::data::{Dataset, Labels, Report};
+use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::evaluate::{CalibrationMethod, evaluate, score_all};
 use novikoff::features::Schema;
 use novikoff::features::map::{Map, Mapper};
@@ -139,7 +139,8 @@ fn a_stream_is_mapped_as_rows_in_memory_are() {
     let data = Reader::open(&input, &options, &Purpose::Training).unwrap().read(&mut Unwatched).unwrap();
     for map in [POLY, FOURIER] {
         for learner in [LearnerName::Perceptron, LearnerName::Averaged, LearnerName::PassiveAggressive] {
-            let settings = settings(learner, map).with_epochs(1).with_order(Order::Given);
+            let settings =
+                settings(learner, map).with_scale(Scale::None).with_epochs(1).with_order(Order::Given);
             let stream = Reader::open_stream(&input, &options, &Purpose::Training).unwrap();
             let streamed = train_online(stream, &settings, &mut Unwatched).unwrap();
             let stored = train(&data, None, &settings, &mut Unwatched).unwrap();

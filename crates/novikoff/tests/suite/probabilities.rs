@@ -1,5 +1,6 @@
 //! From rows to probabilities: learned, scored by models that did not see the rows, fitted, measured.
 
+use crate::with::With;
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
 use novikoff::data::{Dataset, Labels, Scale};
@@ -44,7 +45,8 @@ fn the_log_loss_of_logistic_regression_is_what_it_minimised() {
         for (data, meaning) in
             [(noisy(600, seed), Calibration::Logistic), (three_classes(seed), Calibration::Softmax)]
         {
-            let fit = fit(LearnerName::Logistic, &data);
+            let raw = LearnerName::Logistic.learner().with_scale(Scale::None);
+            let fit = train(&data, None, &raw, &mut Unwatched).unwrap();
             assert_eq!(fit.model.probabilities, Some(meaning));
             let (risk, Scorer::Linear(weights)) = (fit.risk().unwrap(), &fit.model.scorer) else {
                 panic!("weights")
@@ -89,7 +91,7 @@ fn cross_fitted_probabilities_hold_on_rows_that_nobody_saw() {
 fn a_model_learned_on_scaled_rows_applies_to_raw_ones() {
     let data = noisy(600, 7);
     let huge = Dataset { rows: data.rows.scaled(&[1e6, 1e-6, 1.0, 1e3, 1e-3]), ..data.clone() };
-    for scale in [Scale::UnitVariance, Scale::MaxAbs] {
+    for scale in [Scale::UnitVariance, Scale::MaxAbs, Scale::Standard] {
         let factors = scale.factors(&huge.rows, &huge.row_weights);
         let level = Dataset { rows: huge.rows.scaled(&factors), ..huge.clone() };
         let mut model = fit(LearnerName::Svm, &level).model;

@@ -7,7 +7,7 @@ use novikoff::certificate::{Certificate, Claim};
 use novikoff::control::{Flow, Progress, Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::matrix::{Builder, Layout};
-use novikoff::data::{Dataset, Labels, Report};
+use novikoff::data::{Dataset, Labels, Report, Scale};
 use novikoff::features::Schema;
 use novikoff::margin::{Margin, Separable, Settings, margin};
 use novikoff::penalty::Bias;
@@ -235,7 +235,7 @@ proptest! {
     ) {
         let data = Recipe { rows: 60, features, margin: gap, seed, ..Recipe::default() }.generate();
         let found = bracket(&data, bias);
-        let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000);
+        let settings = LearnerName::Perceptron.learner().with_bias(bias).with_epochs(100_000).with_scale(Scale::None);
         let fit = train(&data, None, &settings, &mut Unwatched).unwrap();
         prop_assert_eq!(fit.termination, Termination::Separated);
         prop_assert!(

@@ -1,5 +1,6 @@
 //! Any learner with changed settings: a setting that it does not have is left out.
 
+use novikoff::data::Scale;
 use novikoff::evaluate::CalibrationMethod;
 use novikoff::features::map::Map;
 use novikoff::kernel::Kernel;
@@ -7,7 +8,7 @@ use novikoff::multiclass::Scheme;
 use novikoff::online::Order;
 use novikoff::online::rule::{Aggressiveness, Length};
 use novikoff::penalty::Bias;
-use novikoff::train::{ClassWeight, Epochs, Learner, MultilayerPerceptron, NaiveBayes, Risk};
+use novikoff::train::{ClassWeight, Criterion, Epochs, Learner, MultilayerPerceptron, NaiveBayes, Risk};
 
 /// One setting after the other.
 pub trait With: Sized {
@@ -19,6 +20,16 @@ pub trait With: Sized {
             Learner::PassiveAggressive(own) => own.bias = bias,
             Learner::Risk(own) => own.bias = bias,
             Learner::Network(own) => own.bias = bias,
+            Learner::Bayes(_) => {}
+        })
+    }
+
+    fn with_scale(self, scale: Scale) -> Self {
+        self.with(|learner| match learner {
+            Learner::Perceptron(own) => own.scale = scale,
+            Learner::PassiveAggressive(own) => own.scale = scale,
+            Learner::Risk(own) => own.scale = scale,
+            Learner::Network(own) => own.scale = scale,
             Learner::Bayes(_) => {}
         })
     }
@@ -109,6 +120,8 @@ pub trait With: Sized {
                     bias: own.bias,
                     shared: own.shared.clone(),
                     trace: own.trace,
+                    // The largest margin is one of the rows as they are.
+                    scale: if own.criterion == Criterion::MaxMargin { own.scale } else { risk.scale },
                     ..risk
                 };
             }

@@ -126,7 +126,7 @@ impl Given<'_> {
                 (Columns::Together(both), bias, rounded)
             } else {
                 let (sums, bias, rounded) = self.sums(&factors);
-                (Columns::Apart { scales: self.objective.factors(self.data), sums }, bias, rounded)
+                (Columns::Apart { scales: self.factors(), sums }, bias, rounded)
             };
         let bias = Some(bias).filter(|_| self.objective.bias == Bias::Penalised);
         DualGradient { columns, bias, rounded }
@@ -333,6 +333,7 @@ mod tests {
                 total: 2.0,
                 within: None,
                 off_scale: 0.0,
+                factors: None,
             };
             let duals: Vec<f64> = (0..rows.len()).map(|i| i as f64 - 5.5).collect();
             let DualGradient { columns, .. } = given.dual_gradient(&duals);

@@ -66,7 +66,7 @@ impl Given<'_> {
         let score = |i: usize| self.scores_and_loss(i, classes[i] as usize, directions, dense);
         let scored: Vec<(Vec<f64>, f64)> =
             (0..self.len()).into_par_iter().with_min_len(64).map(score).collect();
-        let columns = Columns::Apart { scales: self.objective.factors(self.data), sums: Vec::new() };
+        let columns = Columns::Apart { scales: self.factors(), sums: Vec::new() };
         self.are_ordinary(&columns)?;
         let mut value = self.sum_between(|i| scored[i].1.max(0.0)).high;
         for (values, direction) in dense.iter().zip(directions) {

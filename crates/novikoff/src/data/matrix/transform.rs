@@ -1,8 +1,9 @@
 //! Matrices made of other matrices: some of the rows, other layouts, scaled columns.
 
 use super::{Builder, Layout, Matrix, Sparse, Values};
-use crate::data::fits_f32;
 use crate::data::scale::factor_of;
+use crate::data::{Row, fits_f32};
+use rayon::prelude::*;
 use std::ops::Range;
 
 impl Values<'_> {
@@ -141,6 +142,49 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// Whether nothing is rounded where every column `j` is multiplied by `factors[j]`, powers of two whose
+    /// inverses are stored.
+    pub(crate) fn scales_exactly(&self, factors: &[f64]) -> bool {
+        let inverses: Vec<f64> = factors.iter().map(|factor| factor.recip()).collect();
+        let row = |i: usize| {
+            let mut exact = true;
+            self.row(i).for_each_nonzero(|j, x| {
+                let j = j as usize;
+                exact &= x * factor_of(factors, j) * factor_of(&inverses, j) == x;
+            });
+            exact
+        };
+        (0..self.rows).into_par_iter().with_min_len(1024).all(row)
+    }
+
+    /// The same rows with every column `j` as `(x − centres[j])·factors[j]`. Columns without a centre, or with
+    /// one of zero, are not moved, and their zeros need not be stored.
+    #[must_use]
+    pub(crate) fn standardised(&self, factors: &[f64], centres: &[f64]) -> Matrix<'static> {
+        let moved: Vec<(u32, f64)> =
+            (0..).zip(centres).filter(|(_, centre)| **centre != 0.0).map(|(j, c)| (j, *c)).collect();
+        if moved.is_empty() {
+            return self.scaled(factors);
+        }
+        // Columns that no row has are zeros, which are moved, too.
+        let columns = self.columns.max(centres.len());
+        let layout = if self.is_dense() { Layout::Dense { columns } } else { Layout::Sparse };
+        let mut builder = Builder::new(layout);
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for i in 0..self.rows {
+            indices.clear();
+            values.clear();
+            for_each_moved(self.row(i), &moved, |j, x| {
+                indices.push(j);
+                values.push(x * factor_of(factors, j as usize));
+            });
+            builder.push(&indices, &values);
+        }
+        let mut standardised = builder.finish();
+        standardised.widen(columns);
+        standardised
+    }
+
     /// The value of every stored entry times its column's factor, row after row.
     fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
         let product = |j: usize, x: V| x.into() * factor_of(factors, j);
@@ -155,6 +199,20 @@ impl<'a> Matrix<'a> {
         }
         products
     }
+}
+
+/// Calls `visit` with the entries of a row after some columns, in ascending order, were moved by so much.
+/// Their zeros are moved, too.
+fn for_each_moved(row: Row<'_>, moved: &[(u32, f64)], mut visit: impl FnMut(u32, f64)) {
+    let mut rest = moved.iter().copied().peekable();
+    row.for_each_nonzero(|j, x| {
+        while let Some((zero, by)) = rest.next_if(|(column, _)| *column < j) {
+            visit(zero, -by);
+        }
+        let by = rest.next_if(|(column, _)| *column == j).map_or(0.0, |(_, by)| by);
+        visit(j, x - by);
+    });
+    rest.for_each(|(zero, by)| visit(zero, -by));
 }
 
 /// The values of sparse rows with every column stored.

@@ -198,6 +198,12 @@ fn linear(weights: &Weights, features: u64, model: &Model) -> Check {
     {
         return Err("its weights and biases are not as many as there are outputs".to_owned());
     }
+    if !weights.spreads.is_empty() && weights.spreads.len() != weights.features() {
+        return Err("its spreads are not as many as there are features".to_owned());
+    }
+    if weights.spreads.iter().any(|spread| !(spread.is_finite() && *spread >= 0.0)) {
+        return Err("a spread of a feature is not a finite number from 0".to_owned());
+    }
     finite("weight", &weights.values)?;
     finite("bias", &weights.bias)
 }

@@ -126,21 +126,23 @@ fn linear_tensors(weights: &Weights) -> Vec<Tensor<'_>> {
     let indices = weighty(weights);
     let dense_bytes = weights.values.len() * size_of::<f64>();
     let sparse_bytes = indices.len() * (size_of::<u32>() + outputs * size_of::<f64>());
-    let bias = Tensor::list("bias", Numbers::F64(Cow::Borrowed(&weights.bias)));
+    let mut tensors = vec![Tensor::list("bias", Numbers::F64(Cow::Borrowed(&weights.bias)))];
+    if !weights.spreads.is_empty() {
+        tensors.push(Tensor::list("feature_spreads", Numbers::F32(weights.spreads.clone())));
+    }
     // Where hardly anything is left of something huge, the reader could not tell it from an attack on its
     // memory.
     if sparse_bytes >= dense_bytes
         || !check::has_room(weights.features(), outputs, size_of::<f64>(), sparse_bytes)
     {
-        return vec![bias, Tensor::grid("weights", outputs, Numbers::F64(Cow::Borrowed(&weights.values)))];
+        tensors.push(Tensor::grid("weights", outputs, Numbers::F64(Cow::Borrowed(&weights.values))));
+        return tensors;
     }
     let block = |&j: &u32| &weights.values[j as usize * outputs..(j as usize + 1) * outputs];
     let values = indices.iter().flat_map(block).copied().collect();
-    vec![
-        bias,
-        Tensor::list("weight_indices", Numbers::U32(indices)),
-        Tensor::grid("weight_values", outputs, Numbers::F64(values)),
-    ]
+    tensors.push(Tensor::list("weight_indices", Numbers::U32(indices)));
+    tensors.push(Tensor::grid("weight_values", outputs, Numbers::F64(values)));
+    tensors
 }
 
 fn read_linear(
@@ -152,8 +154,13 @@ fn read_linear(
     let bias = tensors.list::<f64>("bias")?;
     let outputs = bias.len();
     check::outputs(outputs, classes).map_err(Error::input)?;
+    let spreads = match tensors.dtype("feature_spreads") {
+        Some(_) => tensors.shaped::<f32>("feature_spreads", &[features])?,
+        None => Vec::new(),
+    };
     if tensors.dtype("weights").is_some() {
         let mut weights = Weights::zero(0, outputs);
+        weights.spreads = spreads;
         // If they are left as they lie, they come when nobody else looks at the file.
         weights.values = tensors.shaped_unless_left("weights", &[features, outputs])?;
         weights.bias = bias;
@@ -171,6 +178,7 @@ fn read_linear(
         )));
     }
     let mut weights = Weights::zero(features, outputs);
+    weights.spreads = spreads;
     for (&feature, block) in indices.iter().zip(values.chunks_exact(outputs)) {
         weights.values[feature as usize * outputs..][..outputs].copy_from_slice(block);
     }

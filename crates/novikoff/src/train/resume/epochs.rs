@@ -8,6 +8,7 @@ use crate::features::Schema;
 use crate::model::{Mistake, Model, State, StateKind, damaged};
 use crate::online::{Begin, LearnerState, Tally};
 use crate::train::mistakes::Start;
+use crate::train::standardised::Standardised;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -81,6 +82,18 @@ impl EpochsPrior {
             .hint(format!("epochs count from the first one: `epochs = {}`", 2 * done.max(1))))
     }
 
+    /// The rows as the model saw its own; `None` if it saw them as they are.
+    pub(in crate::train) fn standardised(
+        &mut self,
+        model: &Model,
+        data: &Dataset,
+    ) -> Result<Option<Standardised>> {
+        match &mut self.state {
+            Some(state) => Standardised::of_state(data, state, model.features()),
+            None => Ok(None),
+        }
+    }
+
     /// What a fit says of it.
     pub(in crate::train) fn resumed(&self) -> Resumed {
         let Self { continued, begin, forgets_validation, .. } = self;
@@ -108,8 +121,9 @@ impl EpochsPrior {
 
 /// Whether a training is the one that the model is from, of more epochs perhaps.
 fn is_same(model: &Model, training: &Training<'_>, data_hash: &str) -> bool {
-    // How long to go on is no setting of what is learned, and the map is compared by itself.
-    let counts = |(name, _): &(&String, &Value)| !matches!(name.as_str(), "epochs" | "map");
+    // How long to go on is no setting of what is learned, the map is compared by itself, and how columns are
+    // scaled is in the state.
+    let counts = |(name, _): &(&String, &Value)| !matches!(name.as_str(), "epochs" | "map" | "scale");
     let (own, asked) = (&model.about.settings, training.settings);
     data_hash == training.data_hash
         && model.labels == *training.labels

@@ -3,7 +3,7 @@
 use crate::data::{Dataset, Labels};
 use crate::error::Result;
 use crate::features::Schema;
-use crate::model::{Model, State, Weights, damaged};
+use crate::model::{Model, Scorer, State, Weights, damaged};
 use crate::multiclass::Scheme;
 use crate::online::LinearState;
 use rustc_hash::FxHashMap;
@@ -85,6 +85,21 @@ pub(in crate::train) fn put_linear(state: &mut State, linear: LinearState) {
         state.put("own_features", own);
     }
 }
+
+/// Puts in the weights to predict with, as they are for rows whose columns were scaled and centred.
+pub(in crate::train) fn put_returned(state: &mut State, scorer: &Scorer) {
+    if let Scorer::Linear(weights) = scorer {
+        put_weights(state, RETURNED, Some(weights.clone()));
+    }
+}
+
+/// Takes them out again.
+pub(in crate::train) fn take_returned(state: &mut State, like: &Weights) -> Result<Weights> {
+    let returned = take_weights(state, RETURNED, like)?;
+    returned.ok_or_else(|| damaged("it lacks the weights for scaled columns"))
+}
+
+const RETURNED: [&str; 2] = ["returned", "returned_bias"];
 
 fn put_weights(state: &mut State, [values, bias]: [&str; 2], weights: Option<Weights>) {
     if let Some(weights) = weights {

@@ -1,6 +1,7 @@
 //! The learner that a model is from, with the settings that it tells.
 
 use crate::bayes::Priors;
+use crate::data::Scale;
 use crate::error::{Error, Result};
 use crate::evaluate::CalibrationMethod;
 use crate::model::{Calibration, Model, Scorer};
@@ -110,6 +111,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
+            scale: self.or("scale", Scale::None)?,
             epochs: self.epochs()?,
             shared,
             ..own
@@ -122,6 +124,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
+            scale: self.or("scale", Scale::None)?,
             epochs: self.epochs()?,
             shared,
         })
@@ -136,7 +139,7 @@ impl Told<'_> {
             bias: self.or("bias", own.bias)?,
             solver: self.of::<SolverName>("solver")?.filter(asked).unwrap_or_default(),
             tolerance: self.or("tolerance", own.tolerance)?,
-            scale: self.or("scale", own.scale)?,
+            scale: self.or("scale", Scale::None)?,
             shared,
             ..own
         })

@@ -12,7 +12,7 @@ use super::report::Minimised;
 use super::solve::{self, Columns, Method, Solved, Task};
 use super::{Training, finish, predictions, refuse_overflow, scores_by_row};
 use crate::control::{Observer, Termination, Unwatched, Watch};
-use crate::data::Dataset;
+use crate::data::{Dataset, Scale};
 use crate::error::{Error, Result};
 use crate::evaluate::{Folds, Metric, Strata};
 use crate::loss::{Loss, Targets, contradiction};
@@ -68,7 +68,9 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             None => Criterion::Custom(CustomLoss { name: loss.name(), targets: loss.targets() }),
         };
         let shared = Shared { multiclass: Some(Scheme::OneVsRest), ..Shared::default() };
-        Self { loss, penalty, solver, settings: Risk { shared, ..Risk::new(criterion) } }
+        // The penalty is one of the weights themselves.
+        let scale = Scale::None;
+        Self { loss, penalty, solver, settings: Risk { shared, scale, ..Risk::new(criterion) } }
     }
 
     /// The relative duality gap to reach; 1e-4 by default.

@@ -138,11 +138,8 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
     }
     let spread = column_spread(data);
-    if spread > 1e3 {
-        return format!(
-            "the largest column is {} times the smallest: try `scale = unit-variance`",
-            times(spread)
-        );
+    if spread > 1e3 && settings.scale == Scale::None {
+        return format!("the largest column is {} times the smallest: try `scale = standard`", times(spread));
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));

@@ -6,7 +6,7 @@ use super::cases::{
 };
 use crate::with::{Own, With};
 use novikoff::control::{Termination, Unwatched};
-use novikoff::data::Dataset;
+use novikoff::data::{Dataset, Scale};
 use novikoff::evaluate::score_all;
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::multiclass::Scheme;
@@ -150,6 +150,7 @@ fn the_mistake_bound_is_never_below_the_mistakes_counted() {
 fn margin_and_radius_are_those_of_the_definition() {
     for case in linear_cases().into_iter().filter(|case| case.scheme == Scheme::Two) {
         let data = separable(2, 60, 2);
+        let case = Case { settings: case.settings.clone().with_scale(Scale::None), ..case };
         let fit = fit(&case, &data);
         let all = numbers(&fit.model.scorer);
         let extra = case.settings.bias().coordinate();

@@ -3,7 +3,7 @@
 use super::cases::{Case, bayes_cases, cases, numbers, rows_for, separable, svmlight, truths};
 use crate::with::{Own, With};
 use novikoff::control::{Flow, Progress, Termination, Unwatched};
-use novikoff::data::{Dataset, Labels};
+use novikoff::data::{Dataset, Labels, Scale};
 use novikoff::model::{from_bytes, to_bytes};
 use novikoff::multiclass::{Scheme, best_except, decide};
 use novikoff::online::Order;
@@ -88,7 +88,7 @@ fn a_stream_is_one_epoch_in_the_order_given() {
             let start = data.labels.iter().position(|&label| label == first_label).unwrap();
             let text = svmlight(&data.select(&(start..400).collect::<Vec<_>>()));
             let streamed = train_online(stream(&text), &case.settings, &mut Unwatched).unwrap();
-            let once = case.settings.clone().with_order(Order::Given).with_epochs(1);
+            let once = case.settings.clone().with_scale(Scale::None).with_order(Order::Given).with_epochs(1);
             let stored = train(&in_memory(&text), None, &once, &mut Unwatched).unwrap();
             assert_eq!(numbers(&streamed.model.scorer), numbers(&stored.model.scorer), "{case}");
             assert_eq!(streamed.model.labels, stored.model.labels, "{case}");
@@ -224,6 +224,7 @@ fn class_weights_count_in_streams_as_they_do_in_memory() {
             settings
                 .clone()
                 .with_class_weight(ClassWeight::Given(vec![(name.clone(), 3.0)]))
+                .with_scale(Scale::None)
                 .with_order(Order::Given)
                 .with_epochs(1)
         };

@@ -80,6 +80,17 @@ impl Dyadic {
         Self { units: &self.units * &other.units, exponent: self.exponent + other.exponent }
     }
 
+    /// `self·2^by`.
+    #[must_use]
+    pub(crate) fn shifted(&self, by: i32) -> Self {
+        Self { units: self.units.clone(), exponent: self.exponent + by }
+    }
+
+    /// The smallest power of two above its absolute value has this exponent. It must not be zero.
+    pub(crate) fn magnitude(&self) -> i32 {
+        self.exponent + self.units.bits() as i32
+    }
+
     /// Whether it is zero.
     pub(crate) fn is_zero(&self) -> bool {
         self.units.is_zero()

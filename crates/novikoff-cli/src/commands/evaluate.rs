@@ -6,6 +6,7 @@ mod folds;
 
 use super::{train, warn};
 use crate::arguments::{Evaluate, Inputs};
+use crate::interrupt;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -55,6 +56,7 @@ fn of_model(arguments: &Evaluate, path: &Path, rows: &Path) -> Result<Ending> {
         title,
         lines,
     };
+    interrupt::nothing_to_keep("interrupted");
     write(shown, &arguments.train.pictures)?;
     if arguments.train.output_form.json {
         let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);

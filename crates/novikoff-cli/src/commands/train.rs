@@ -2,7 +2,6 @@
 
 use super::warn;
 use crate::arguments::Train;
-use crate::files;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -14,7 +13,8 @@ use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
-use novikoff::control::{Observer, Progress, Termination};
+use crate::{files, interrupt};
+use novikoff::control::{Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::model::Task;
@@ -38,8 +38,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     if let Some(path) = &arguments.trace {
         files::write(path, trace(&outcome.fit).as_bytes())?;
     }
-    let interrupted = outcome.fit.termination == Termination::Interrupted;
-    if let (Some(path), false) = (&arguments.test, interrupted) {
+    if let (Some(path), false) = (&arguments.test, interrupt::is_asked()) {
         let (measured, test) = measure(&outcome.fit, path, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
@@ -50,7 +49,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         summary(arguments, &outcome).text()
     };
     print(&text)?;
-    Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
+    Ok(Ending::Done)
 }
 
 /// Writes the pictures that were asked for; on a page, this one comes first.
@@ -73,14 +72,14 @@ pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<S
 fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
-    let mut watch = Watch::telling(|progress| closing.note(progress));
+    let mut watch = Watch::telling(|progress| closing.note(progress)).that_keeps();
     let input = Input::named(&arguments.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, options, &purpose, &arguments.documents)?;
     let contents = reader.contents();
     let (data, held_out) = read_and_hold_out(arguments, reader, &mut watch)?;
     warn(&input.name(), &data.report);
-    let inferred = infer_task(arguments, &data).map_err(|e| place(e, &input))?;
+    let inferred = infer_task(arguments, &data, held_out.as_ref()).map_err(|e| place(e, &input))?;
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
     let mut learner = learner(arguments, contents, task.unwrap_or(Task::Classes))?;
     // The path of a descent can be drawn: its steps are recorded.
@@ -95,14 +94,8 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
     let started = Instant::now();
     let fit = train(&data, validation.as_ref(), &learner, &mut watch).map_err(|e| place(e, &input))?;
     let train_seconds = started.elapsed().as_secs_f64();
-    // The model is safe before anything else can go wrong.
-    if let Some(path) = &arguments.output {
-        files::save(&fit.model, path)?;
-    }
-    if let Some(path) = &arguments.certificate {
-        let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
-        files::write(path, certificate.to_text().as_bytes())?;
-    }
+    keep_model(&fit, arguments)?;
+    let certificate = certify(&fit, arguments, &data, &input)?;
     watch.clear();
     let outcome = Outcome {
         fit,
@@ -115,6 +108,7 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
         train_seconds,
         doublings: Vec::new(),
         test: None,
+        certificate,
         closing,
     };
     // Pictures need them. Otherwise they only give way to rows for testing.
@@ -123,6 +117,33 @@ fn learn_in_memory(arguments: &Train, options: &Options, asked: &Learner) -> Res
         false => Rows::default(),
     };
     Ok((outcome, rows))
+}
+
+/// Writes the model: it is safe before anything else can go wrong, and an interrupt may end the rest.
+pub fn keep_model(fit: &Fit, arguments: &Train) -> Result<()> {
+    if let Some(path) = &arguments.output {
+        files::save(&fit.model, path)?;
+    }
+    interrupt::nothing_to_keep(kept(arguments));
+    Ok(())
+}
+
+/// Writes the certificate that was asked for, unless the user is in a hurry. Returns where it is.
+pub fn certify(fit: &Fit, arguments: &Train, data: &Dataset, input: &Input) -> Result<Option<String>> {
+    let Some(path) = arguments.certificate.as_ref().filter(|_| !interrupt::is_asked()) else {
+        return Ok(None);
+    };
+    let certificate = fit.certificate(data).map_err(|error| place(error, input))?;
+    files::write(path, certificate.to_text().as_bytes())?;
+    Ok(Some(path.display().to_string()))
+}
+
+/// The last words of a program that is interrupted after the training.
+pub fn kept(arguments: &Train) -> String {
+    match &arguments.output {
+        Some(path) => format!("interrupted: the model is in {}; what follows it is missing", path.display()),
+        None => "interrupted: what follows the training is missing".to_owned(),
+    }
 }
 
 /// An error of learning is one of the data: say of which.
@@ -135,8 +156,12 @@ pub fn place(error: Error, input: &Input) -> Error {
 }
 
 /// What the labels are, where that decides what is learned.
-pub fn infer_task(arguments: &Train, data: &Dataset) -> Result<Option<InferredTask>> {
-    depends_on_labels(arguments).then(|| InferredTask::of(data)).transpose()
+pub fn infer_task(
+    arguments: &Train,
+    data: &Dataset,
+    held_out: Option<&Dataset>,
+) -> Result<Option<InferredTask>> {
+    depends_on_labels(arguments).then(|| InferredTask::of_parts(data, held_out)).transpose()
 }
 
 /// The rows to learn from and, if a share of them is to be held out, those to watch the error on.
@@ -201,14 +226,13 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
                 told = print(&format!("{head}{}", doubling(rows, errors, mistakes)));
             }
         }
-    });
+    })
+    .that_keeps();
     let reader = open_stream(&input, options, &Purpose::Training, &arguments.documents)?;
     let fit = train_online(reader, learner, &mut watch).map_err(|e| place(e, &input));
     watch.clear();
     let fit = fit?;
-    if let Some(path) = &arguments.output {
-        files::save(&fit.model, path)?;
-    }
+    keep_model(&fit, arguments)?;
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();
     warn(&input.name(), &report);
@@ -223,6 +247,7 @@ fn learn_online(arguments: &Train, options: &Options, learner: &Learner) -> Resu
         train_seconds: started.elapsed().as_secs_f64(),
         doublings,
         test: None,
+        certificate: None,
         closing: Closing::default(),
     })
 }

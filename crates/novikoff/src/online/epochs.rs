@@ -4,7 +4,7 @@
 use super::linear::{Hypothesis, RowOutcome};
 use super::order::{Order, Sequence};
 use super::visit::{prefetch, prefetch_rows};
-use crate::control::{Epoch, Flow, Observer, Progress, Termination};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination, Watch};
 use crate::data::{Matrix, Row};
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
@@ -138,8 +138,8 @@ pub(super) struct EpochRun<S> {
     pub(super) best: Option<(f64, usize, S)>,
 }
 
-/// Computes the error of a scorer on validation rows.
-pub type Validate<'a> = Option<&'a dyn Fn(&Scorer) -> f64>;
+/// Computes the error of a scorer on validation rows; `None` if the observer asks to stop.
+pub type Validate<'a> = Option<&'a dyn Fn(&Scorer, &Watch<'_>) -> Option<f64>>;
 
 /// Runs epochs until one of the reasons to stop applies.
 pub(super) fn run_epochs<R, L: EpochLearner>(
@@ -157,13 +157,17 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
         if plan.order == Order::Shuffled && learner.needs_order() {
             sequence.shuffle(&mut random);
         }
-        let (mut summary, flow) = learner.run_epoch(data, &sequence, (epoch, plan.epochs), observer);
+        let (mut summary, mut flow) = learner.run_epoch(data, &sequence, (epoch, plan.epochs), observer);
         if let Some(validate) = validate {
             let snapshot = learner.snapshot();
-            let error = validate(&learner.scorer(&snapshot, data.rows));
-            summary.validation_error = Some(error);
-            if run.best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                run.best = Some((error, epoch, snapshot));
+            let watch = Watch::new(&mut *observer);
+            summary.validation_error = validate(&learner.scorer(&snapshot, data.rows), &watch);
+            match summary.validation_error {
+                None => flow = Flow::Stop,
+                Some(error) if run.best.as_ref().is_none_or(|(least, ..)| error < *least) => {
+                    run.best = Some((error, epoch, snapshot));
+                }
+                Some(_) => {}
             }
         }
         summary.seconds = started.elapsed().as_secs_f64();

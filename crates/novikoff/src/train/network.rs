@@ -7,7 +7,7 @@ use super::geometry::overflow;
 use super::learner::{LearnerName, MultilayerPerceptron, Strength};
 use super::run::results;
 use super::validation::HeldOut;
-use crate::control::Observer;
+use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::evaluate;
@@ -15,6 +15,7 @@ use crate::loss::LossName;
 use crate::model::{About, Calibration, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::network::{self, Objective, Plan, ScaledTargets, Targets, Trained};
+use crate::online::Validate;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -51,15 +52,18 @@ pub(super) fn train_network(
     let mut scales = data.factors(settings.scale);
     scales.resize(data.rows.columns(), 1.0);
     let held_out = HeldOut::new(validation, classes.as_ref())?;
-    let error = |scorer: &Scorer| held_out.as_ref().map_or(f64::NAN, |held_out| held_out.error(scorer));
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let error = |scorer: &Scorer, watch: &Watch<'_>| held_out.as_ref()?.error(scorer, watch);
+    let validate: Validate<'_> = if held_out.is_some() { Some(&error) } else { None };
+    // Before there is a model: nothing that takes long is to come after that and cannot be left out.
+    let data_hash = data.fingerprint();
     let trained = network::train(&plan, &data.rows, &scales, &objective, validate, observer);
     if let Scorer::Network(network) = &trained.scorer
         && network.numbers().any(|x| !x.is_finite())
     {
         return Err(overflow());
     }
-    finish(trained, (data, held_out), classes, scheme, &plan, settings)
+    let known = Known { trained, held_out, data_hash, classes, scheme };
+    finish(known, data, &plan, settings, &Watch::new(observer))
 }
 
 /// What cannot work, whatever the rows.
@@ -170,21 +174,31 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
     }
 }
 
-fn finish(
+/// What is known when the epochs are over.
+struct Known<'a> {
     trained: Trained,
-    (data, held_out): (&Dataset, Option<HeldOut<'_>>),
+    held_out: Option<HeldOut<'a>>,
+    data_hash: String,
     classes: Option<Classes>,
     scheme: Scheme,
+}
+
+fn finish(
+    known: Known<'_>,
+    data: &Dataset,
     plan: &Plan,
     settings: &MultilayerPerceptron,
+    watch: &Watch<'_>,
 ) -> Result<Fit> {
+    let Known { trained, held_out, data_hash, classes, scheme } = known;
     let Trained { scorer, termination, trace, epoch } = trained;
-    let train_error =
-        classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
+    let error_on_training_rows =
+        |classes: &Classes| evaluate::error_watched(&scorer, data, &classes.rank_all(&data.labels), watch);
+    let train_error = classes.as_ref().and_then(error_on_training_rows);
     let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
     let updates = trace.iter().map(|epoch| epoch.updates).sum();
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let validation = held_out.and_then(|held_out| held_out.measure(&scorer, watch));
     let results = results(&history, termination, train_error, validation.as_ref());
     let about = About {
         learner: LearnerName::Network.name().to_owned(),
@@ -192,7 +206,7 @@ fn finish(
         seed: settings.shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash,
         results,
     };
     let likely = if scheme == Scheme::Joint { Calibration::Softmax } else { Calibration::Logistic };

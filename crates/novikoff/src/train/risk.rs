@@ -16,7 +16,7 @@ use super::learner::{Criterion, Risk};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
-use crate::control::{Flow, Observer, Termination, Watch};
+use crate::control::{Flow, Observer, Progress, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
@@ -65,13 +65,13 @@ fn train_named<L: Named>(
     // Some solvers leave a core idle.
     let solve = || solve_named(loss, (lambda, solver), task, &[]);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
-    refuse_overflow(&solved)?;
+    refuse_overflow(&solved, &watch)?;
     solved.weights.fold_back(&scaling.factors);
     if let (false, Some(known)) = (scaling.factors.is_empty(), library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
-        gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings)?;
+        gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings, &watch)?;
     }
     // The scores that the gap was computed from are the model's own if its weights are.
     let scores = match scaling.factors.is_empty() {
@@ -79,7 +79,12 @@ fn train_named<L: Named>(
         false => None,
     };
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
-    finish(Training { minimised, solved, goal, held_out, scores, termination, data_hash }, data, settings)
+    finish(
+        Training { minimised, solved, goal, held_out, scores, termination, data_hash },
+        data,
+        settings,
+        &watch,
+    )
 }
 
 /// Minimises a named loss with the penalty of the settings.
@@ -124,17 +129,17 @@ struct Training<'a> {
 }
 
 /// Measures the model and describes it.
-fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit> {
+fn finish(training: Training<'_>, data: &Dataset, settings: &Risk, watch: &Watch<'_>) -> Result<Fit> {
     let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
     let Solved { weights, results, starts } = solved;
     let scorer = Scorer::Linear(weights);
-    let train_error = goal.classes.as_ref().map(|_| match scores {
-        Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
-        None => evaluate::error(&scorer, data, &goal.ranked),
+    let train_error = goal.classes.as_ref().and_then(|_| match scores {
+        Some(scores) => Some(evaluate::error_of(&scores, goal.outputs, &goal.ranked)),
+        None => evaluate::error_watched(&scorer, data, &goal.ranked, watch),
     });
     let library_loss = minimised.library_loss;
     let mut risk = report(minimised, results, data, settings);
-    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let validation = held_out.and_then(|held_out| held_out.measure(&scorer, watch));
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
     let termination = match (termination, &risk.obstacle) {
         (Some(termination), _) => termination,
@@ -154,6 +159,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
     let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities };
     if model.task() == Predicts::Regression
+        && watch.goes_on()
         && let Evaluation::Numbers(measured) = evaluate::evaluate(&model, data)?
     {
         risk.regression = Some(measured);
@@ -193,9 +199,10 @@ fn about_results(
     results
 }
 
-fn refuse_overflow(solved: &Solved) -> Result<()> {
-    let finite = solved.results.iter().all(|result| result.gap.objective.is_finite())
-        && solved.weights.values.iter().all(|w| w.is_finite());
+/// The objective is not known where the observer asked to stop.
+fn refuse_overflow(solved: &Solved, watch: &Watch<'_>) -> Result<()> {
+    let known = |result: &OutputResult| result.gap.objective.is_finite() || watch.stopped();
+    let finite = solved.results.iter().all(known) && solved.weights.values.iter().all(|w| w.is_finite());
     if finite { Ok(()) } else { Err(super::geometry::overflow()) }
 }
 
@@ -215,11 +222,16 @@ fn gaps_of_model(
     minimised: (LossName, f64),
     (data, factors): (&Dataset, &[f64]),
     settings: &Risk,
+    watch: &Watch<'_>,
 ) -> Result<()> {
     let none = Labels::default();
     let labels = goal.classes.as_ref().map_or(&none, |classes| &classes.labels);
     let objectives = objectives(labels, goal.scheme, minimised, data, settings)?;
     for (at, (result, objective)) in solved.results.iter_mut().zip(objectives).enumerate() {
+        if !watch.goes_on() {
+            result.gap = Gap { dual: None, gradient: None, ..result.gap };
+            continue;
+        }
         let duals = Some(&solved.starts[at].duals[..]);
         let duals = duals.filter(|duals| goal.scheme != Scheme::Joint && duals.len() == data.len());
         let directions = directions_of(&solved.weights, at, goal.scheme);
@@ -316,7 +328,11 @@ fn predict_held_out_of<L: Named>(
             break;
         }
         solved.weights.fold_back(&scaling.factors);
-        measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
+        let predictions = predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?;
+        if place.observe(Progress::Working) == Flow::Stop {
+            break;
+        }
+        measure(predictions);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();

@@ -6,8 +6,7 @@ use super::learner::{Epochs, Learner, PassiveAggressive, Perceptron};
 use super::mistakes::account;
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
-use crate::control::Observer;
-use crate::control::Termination;
+use crate::control::{Observer, Termination, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
@@ -15,7 +14,7 @@ use crate::kernel::Kernel;
 use crate::model::{About, Model, Scorer};
 use crate::multiclass::Scheme;
 use crate::online::rule::{self, Aggressiveness, Length, Rule, Tie};
-use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows};
+use crate::online::{self, Hypothesis, Plan, Trained, TrainingRows, Validate};
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -156,10 +155,16 @@ pub(super) fn train_run<R: Rule>(
     let plan = plan(rule, corrections, scheme, classes.labels.len(), shared.seed);
     let batch = TrainingRows { rows: &data.rows, classes: &ranked, weights: &weights };
     let held_out = HeldOut::new(validation, Some(&classes))?;
+    // Before there is a model: nothing that takes long is to come after that and cannot be left out.
+    let data_hash = data.fingerprint();
     let (mut trained, comparisons) = epochs(&plan, corrections, data, batch, held_out.as_ref(), observer)?;
-    let account = account(&mut trained, batch, scheme, corrections, learner)?;
+    let watch = Watch::new(observer);
+    let account = account(&mut trained, batch, scheme, corrections, learner, &watch)?;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
-    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &ranked));
+    let train_error = match affordable {
+        true => evaluate::error_watched(&trained.scorer, data, &ranked, &watch),
+        false => None,
+    };
     let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
     // The error of the model returned is the least of all epochs.
@@ -173,7 +178,7 @@ pub(super) fn train_run<R: Rule>(
         seed: shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
-        data_hash: data.fingerprint(),
+        data_hash,
         results,
     };
     let schema = data.schema.clone();
@@ -212,8 +217,8 @@ fn epochs<R: Rule>(
     held_out: Option<&HeldOut<'_>>,
     observer: &mut dyn Observer,
 ) -> Result<(Trained, Option<u64>)> {
-    let error = |scorer: &Scorer| held_out.map_or(f64::NAN, |held_out| held_out.error(scorer));
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let error = |scorer: &Scorer, watch: &Watch<'_>| held_out?.error(scorer, watch);
+    let validate: Validate<'_> = if held_out.is_some() { Some(&error) } else { None };
     if corrections.kernel == Kernel::Linear {
         return Ok((online::train(plan, batch, validate, observer), None));
     }

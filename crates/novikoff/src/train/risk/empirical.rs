@@ -119,13 +119,13 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         data.validate()?;
         validation.map_or(Ok(()), Dataset::validate)?;
         let settings = self.settings_for_model()?;
-        check_task(data, &settings.clone().into())?;
+        check_task(data, validation, &settings.clone().into())?;
         check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
         let held_out = HeldOut::new(validation, goal.classes.as_ref())?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch);
-        refuse_overflow(&solved)?;
+        refuse_overflow(&solved, &watch)?;
         let scores = scores_by_row(&solved.results, goal.outputs, data.len());
         let termination = watch.stopped().then_some(Termination::Interrupted);
         let minimised = Minimised {
@@ -141,6 +141,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             Training { minimised, solved, goal, held_out, scores, termination, data_hash },
             data,
             &settings,
+            &watch,
         )
     }
 
@@ -154,7 +155,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         if penalties.is_empty() {
             return Err(Error::usage("there are no penalties to choose among"));
         }
-        check_task(data, &self.settings.clone().into())?;
+        check_task(data, None, &self.settings.clone().into())?;
         let dealt = match self.loss.targets() {
             Targets::Numbers => {
                 Folds::deal(Strata::Targets(&data.targets()?), folds, self.settings.shared.seed)?

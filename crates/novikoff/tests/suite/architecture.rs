@@ -33,13 +33,14 @@ const LIBRARY: [&str; 23] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 14] = [
+const PROGRAM: [&str; 15] = [
     "picture",
     "arguments",
     "flags",
     "foreign",
     "messages",
     "output",
+    "interrupt",
     "progress",
     "files",
     "render",

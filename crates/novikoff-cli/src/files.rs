@@ -10,7 +10,7 @@ mod kind;
 pub use kind::Kind;
 
 use crate::arguments::{Command, Compare, Inputs, Pictures, Reading, Train, Verify};
-use crate::progress;
+use crate::interrupt;
 use novikoff::model::{self, Model, atomic};
 use novikoff::read::labels_beside;
 use novikoff::{Error, Result};
@@ -61,7 +61,7 @@ fn standard_stream(_path: &Path) -> std::io::Result<Option<File>> {
 /// A pipe that nobody reads keeps its writer waiting: then an interrupt ends the program.
 fn waiting_for_a_reader<T>(path: &Path, write: impl FnOnce() -> T) -> T {
     let may_wait = fs::metadata(path).is_ok_and(|found| !found.is_file());
-    if may_wait { progress::ended_by_an_interrupt(write) } else { write() }
+    if may_wait { interrupt::while_waiting(write) } else { write() }
 }
 
 /// The rows that a certificate is checked against and, if the last of the files is one, the model.

@@ -8,6 +8,7 @@ mod commands;
 mod files;
 mod flags;
 mod foreign;
+mod interrupt;
 mod messages;
 mod outcome;
 mod output;
@@ -46,15 +47,13 @@ fn main() -> ExitCode {
         (_, true) => Talk::Verbose,
         _ => Talk::Usual,
     });
-    progress::listen_for_interrupts();
+    interrupt::listen();
     match run(command) {
+        Ok(_) if interrupt::is_asked() => ExitCode::from(interrupt::EXIT_CODE),
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::No) => ExitCode::from(1),
-        Ok(Ending::Interrupted) => ExitCode::from(130),
-        Err(error) if error.kind() == ErrorKind::Interrupted => {
-            messages::say(progress::NOTHING_WRITTEN);
-            ExitCode::from(130)
-        }
+        Ok(Ending::Interrupted) => ExitCode::from(interrupt::EXIT_CODE),
+        Err(error) if error.kind() == ErrorKind::Interrupted => interrupt::end(interrupt::NOTHING_WRITTEN),
         Err(error) => {
             messages::fail(&error, command.json());
             ExitCode::from(2)

@@ -22,6 +22,8 @@ pub struct Outcome {
     /// Of a stream: rows, wrong predictions and mistakes whenever the number of rows had doubled.
     pub doublings: Vec<(u64, u64, u64)>,
     pub test: Option<Evaluation>,
+    /// Where the certificate was written.
+    pub certificate: Option<String>,
     /// How the intervals around the largest margins closed, where those were looked for.
     pub closing: Closing,
 }

@@ -1,46 +1,15 @@
-//! What happens while the user waits: a bar on a terminal, and Ctrl-C.
+//! What happens while the user waits: a bar on a terminal.
 
-use crate::messages;
+use crate::{interrupt, messages};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use novikoff::control::{Flow, Observer, Progress};
-use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
-
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Whether there has been anything to watch yet.
-static WATCHED: AtomicBool = AtomicBool::new(false);
-/// Whether the program waits for somebody else.
-static WAITING: AtomicBool = AtomicBool::new(false);
-
-/// The first Ctrl-C asks to finish with what there is, the second ends the program at once; so does the first
-/// if nothing has been read yet.
-pub fn listen_for_interrupts() {
-    // Without a handler Ctrl-C still ends the program, and files are still whole.
-    let _ = ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst) || WAITING.load(Ordering::SeqCst);
-        if again || !WATCHED.load(Ordering::SeqCst) {
-            let _ = writeln!(std::io::stderr(), "{}", if again { "interrupted" } else { NOTHING_WRITTEN });
-            std::process::exit(130);
-        }
-    });
-}
-
-/// Does something that may wait without end and cannot be stopped: meanwhile the first Ctrl-C ends the
-/// program.
-pub fn ended_by_an_interrupt<T>(work: impl FnOnce() -> T) -> T {
-    WAITING.store(true, Ordering::SeqCst);
-    let done = work();
-    WAITING.store(false, Ordering::SeqCst);
-    done
-}
-
-/// What is said when an interrupt leaves nothing to keep.
-pub const NOTHING_WRITTEN: &str = "interrupted: nothing was written";
 
 /// Draws progress on a terminal and passes an interrupt on.
 pub struct Watch<F> {
     bar: ProgressBar,
+    keeps: Keeps,
     phase: Phase,
     on_event: F,
     /// What the last line was about, and when it was said.
@@ -57,10 +26,25 @@ enum Phase {
     Folds,
 }
 
+/// Whether the work that is watched has something to keep when it is interrupted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    Nothing,
+    /// From its first step on, after all rows have been read.
+    WhatThereIs,
+    /// The same, and it has begun.
+    Now,
+}
+
 impl Watch<fn(Progress)> {
-    /// Watches quietly.
+    /// Watches work that has nothing to keep before it is done.
     pub fn new() -> Self {
         Watch::telling(|_| {})
+    }
+
+    /// Watches work that, when it is interrupted, finishes with what there is.
+    pub fn keeping() -> Self {
+        Watch::new().that_keeps()
     }
 }
 
@@ -71,7 +55,13 @@ impl<F: FnMut(Progress)> Watch<F> {
         let target =
             if is_shown { ProgressDrawTarget::stderr_with_hz(10) } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, phase: Phase::Idle, on_event, said: ("", Instant::now()) }
+        interrupt::take_off_at_the_end(&bar);
+        Self { bar, keeps: Keeps::Nothing, phase: Phase::Idle, on_event, said: ("", Instant::now()) }
+    }
+
+    /// The same for work that, when it is interrupted, finishes with what there is.
+    pub fn that_keeps(self) -> Self {
+        Self { keeps: Keeps::WhatThereIs, ..self }
     }
 
     /// Takes the bar off the screen.
@@ -82,7 +72,10 @@ impl<F: FnMut(Progress)> Watch<F> {
 
 impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
     fn observe(&mut self, progress: Progress) -> Flow {
-        WATCHED.store(true, Ordering::Relaxed);
+        if self.keeps == Keeps::WhatThereIs && leaves_something(progress) {
+            self.keeps = Keeps::Now;
+            interrupt::keep();
+        }
         if messages::is_verbose() {
             self.say(progress);
         } else if !self.bar.is_hidden() {
@@ -91,7 +84,7 @@ impl<F: FnMut(Progress) + Send> Observer for Watch<F> {
         if let Progress::Epoch(_) | Progress::Stream { .. } | Progress::Margin { .. } = progress {
             self.bar.suspend(|| (self.on_event)(progress));
         }
-        if INTERRUPTED.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+        if interrupt::is_asked() { Flow::Stop } else { Flow::Continue }
     }
 }
 
@@ -131,7 +124,7 @@ impl<F> Watch<F> {
                 (Phase::Folds, "folds    {bar:30} {msg}, {eta} left", Some(of as u64))
             }
             Progress::Testing { of, .. } => (Phase::Testing, "testing  {bar:30} {msg}, {eta} left", Some(of)),
-            Progress::Epoch(_) | Progress::Stream { .. } => return,
+            Progress::Epoch(_) | Progress::Stream { .. } | Progress::Working => return,
         };
         self.enter(phase, template, total);
         match progress {
@@ -158,13 +151,23 @@ impl<F> Watch<F> {
             Progress::Solving { .. } | Progress::Margin { .. } => "solving",
             Progress::Testing { .. } => "testing",
             Progress::Fold { .. } => "folds",
-            Progress::Stream { .. } => return,
+            Progress::Stream { .. } | Progress::Working => return,
         };
         let (about, when) = self.said;
         if matches!(progress, Progress::Epoch(_)) || what != about || when.elapsed() >= BETWEEN_LINES {
             self.said = (what, Instant::now());
             messages::say(&format!("{what}: {}", text(progress)));
         }
+    }
+}
+
+/// Whether there is something to keep by now: a model that is not the first guess, a fit, an interval.
+fn leaves_something(progress: Progress) -> bool {
+    match progress {
+        Progress::Reading { .. } | Progress::Working => false,
+        Progress::Solving { step, .. } => step > 0,
+        Progress::Fold { done, .. } => done > 0,
+        _ => true,
     }
 }
 
@@ -208,5 +211,6 @@ fn text(progress: Progress) -> String {
             let value = value.map_or(String::new(), |value| format!(", {symbol} {value:.2e}"));
             format!("fold {fold} of {folds}{value}, {done} of {of} fits done")
         }
+        Progress::Working => String::new(),
     }
 }

@@ -87,6 +87,8 @@ pub enum Progress {
         /// And at most this.
         upper: f64,
     },
+    /// Something goes on that has no measure; said so that it can be stopped.
+    Working,
 }
 
 /// What one epoch came to; a row of `--trace`.
@@ -211,6 +213,13 @@ impl<F: FnMut(Progress) -> Flow + Send> Observer for F {
     }
 }
 
+/// How many rows to go over between two questions whether to go on, if each takes so many multiplications.
+pub(crate) fn rows_between_questions(multiplications: usize) -> usize {
+    /// Some milliseconds.
+    const MULTIPLICATIONS: usize = 1 << 23;
+    (MULTIPLICATIONS / multiplications.max(1)).clamp(1, 1 << 13)
+}
+
 /// One observer shared by work on several threads.
 pub struct Watch<'a> {
     observer: Mutex<&'a mut dyn Observer>,
@@ -232,6 +241,11 @@ impl<'a> Watch<'a> {
         let flow = self.observer.lock().map_or(Flow::Stop, |mut observer| observer.observe(progress));
         self.stopped.fetch_or(flow == Flow::Stop, Ordering::Relaxed);
         flow
+    }
+
+    /// Whether to go on; asks the observer. For loops within a step, between the events that observers want.
+    pub fn goes_on(&self) -> bool {
+        self.tell(Progress::Working) == Flow::Continue
     }
 
     /// Whether somebody asked to stop.

@@ -235,6 +235,9 @@ impl<'a> Search<'a> {
             return Ok(self.finish(Termination::Converged));
         }
         let few = self.decide(signed);
+        if self.control.watch.stopped() {
+            return Ok(self.finish(Termination::Interrupted));
+        }
         if self.decide && self.found.separable != Separable::Unknown {
             self.found.termination = Termination::Converged;
         } else if !few {
@@ -258,7 +261,7 @@ impl<'a> Search<'a> {
             }
             Direction::new(&point.weights, point.bias * signed.extra)
         };
-        if let Some(point) = quickly(rows, self.control.seed, &mut self.found.rounds) {
+        if let Some(point) = quickly(rows, &self.control, &mut self.found.rounds) {
             self.take_direction(&unscaled(point));
             if self.found.separable == Separable::Yes
                 && (self.decide || scaled.is_some() || self.rows.bias == Bias::Free)
@@ -300,7 +303,7 @@ impl<'a> Search<'a> {
         support.sort_by(|a, b| b.1.total_cmp(&a.1));
         loop {
             let rows: Vec<Vec<(u32, f64)>> = support.iter().map(|&(i, _)| entries(signed, i)).collect();
-            match dependence(&rows) {
+            match dependence(&rows, self.control.watch) {
                 Ok(multipliers) => {
                     let needed = support.iter().zip(multipliers).filter(|(_, m)| !m.is_zero());
                     let mut pairs: Vec<(u32, String)> =
@@ -325,6 +328,7 @@ impl<'a> Search<'a> {
                         Obstacle::Sign => {
                             "the rows that seem to combine to zero would need a negative multiplier"
                         }
+                        Obstacle::Stopped => return,
                     };
                     self.found.obstacle = Some(what.into());
                     return;
@@ -442,6 +446,10 @@ impl<'a> Search<'a> {
     /// The forms of the margin that mistake bounds speak of.
     fn finish(mut self, termination: Termination) -> Margin {
         self.found.termination = termination;
+        // Who asks to stop does not wait for what takes another pass over the rows.
+        if termination == Termination::Interrupted {
+            return self.found;
+        }
         let through_origin = self.through_origin();
         if let Some(direction) = &self.found.direction {
             self.found.homogeneous.0 = through_origin.margin_at_least(direction).unwrap_or(f64::NEG_INFINITY);
@@ -465,18 +473,20 @@ const EPOCHS: usize = 50;
 const WINDOW: usize = 1 << 14;
 
 /// Weights that have all rows on their sides, if they are found by going over the rows a few times:
-/// passive-aggressive steps, in a seeded order, for as long as a twentieth of the rows are mistaken at most.
-fn quickly(rows: Signed<'_>, seed: u64, rounds: &mut usize) -> Option<Point> {
+/// passive-aggressive steps, in a seeded order, for as long as a twentieth of the rows are mistaken at most,
+/// and the observer does not ask to stop.
+fn quickly(rows: Signed<'_>, control: &Control<'_>, rounds: &mut usize) -> Option<Point> {
     let mut point = Point::zero(rows.rows.columns());
     let mut order: Vec<u32> =
         (0..rows.signs.len() as u32).filter(|&i| rows.signs[i as usize] != 0.0).collect();
-    let mut random = Random::new(seed);
+    let mut random = Random::new(control.seed);
     for epoch in 1..=EPOCHS {
         random.shuffle(&mut order);
         let mut mistakes = 0;
         for (seen, &i) in order.iter().enumerate() {
             // Among very many rows it shows early that this leads nowhere.
-            if seen > 0 && seen.is_multiple_of(WINDOW) && mistakes * 10 > seen {
+            let leads_nowhere = || seen > 0 && mistakes * 10 > seen;
+            if seen.is_multiple_of(WINDOW) && (leads_nowhere() || !control.watch.goes_on()) {
                 return None;
             }
             let margin = rows.dot(i, &point);

@@ -43,7 +43,7 @@ pub use task::InferredTask;
 pub use tune::{End, Parameter, Search, Tried, Tuned, tune};
 pub use validation::Validation;
 
-use crate::control::{Observer, Termination, Unwatched};
+use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, CalibrationMethod, Folds, Strata};
@@ -125,7 +125,7 @@ fn train_all(
         validation.validate()?;
         refuse_other_columns(data, validation)?;
     }
-    check_task(data, learner)?;
+    check_task(data, validation, learner)?;
     check_memory(data, learner)?;
     train_on(data, validation, from, observer)
 }
@@ -162,13 +162,13 @@ fn refuse_other_columns(data: &Dataset, validation: &Dataset) -> Result<()> {
 
 /// Labels must be what the learner learns from. This is asked of all rows at once: a part of them could look
 /// otherwise.
-fn check_task(data: &Dataset, learner: &Learner) -> Result<()> {
+fn check_task(data: &Dataset, held_out: Option<&Dataset>, learner: &Learner) -> Result<()> {
     if !data.is_empty() && data.labels.is_empty() {
         return Err(Error::input("the rows have no labels to learn from").hint("give them by `with_labels`"));
     }
     match learner.predicts_numbers() {
         true => refuse_classes(learner.shared()),
-        false => refuse_targets(data, learner.shared()),
+        false => refuse_targets(data, held_out, learner.shared()),
     }
 }
 
@@ -186,7 +186,11 @@ fn train_as_given(
         return Err(geometry::overflow());
     }
     if let (Some(method), false) = (learner.shared().calibrate, fit.termination == Termination::Interrupted) {
-        fit.model.probabilities = Some(calibrated(method, data, learner, &fit.model)?);
+        let watch = Watch::new(observer);
+        match calibrated(method, data, learner, &fit.model, &watch) {
+            Err(_) if watch.stopped() => fit.termination = Termination::Interrupted,
+            probabilities => fit.model.probabilities = Some(probabilities?),
+        }
     }
     Ok(fit)
 }
@@ -200,6 +204,7 @@ fn calibrated(
     data: &Dataset,
     learner: &Learner,
     model: &Model,
+    watch: &Watch<'_>,
 ) -> Result<Calibration> {
     if model.task() == Task::Regression {
         return Err(Error::usage("numbers have no probabilities to calibrate").hint("leave out `calibrate`"));
@@ -214,8 +219,11 @@ fn calibrated(
     let ranked = classes.rank_all(&data.labels);
     let folds = Folds::deal(Strata::Classes(&ranked), FOLDS.min(data.len()), shared.seed)?;
     let quiet = untraced(learner);
-    let fit =
-        |part: &Dataset| Ok(train_uncalibrated(part, None, (&quiet, None), &mut Unwatched)?.model.scorer);
+    let fit = |part: &Dataset| {
+        let mut goes_on = |_| if watch.goes_on() { Flow::Continue } else { Flow::Stop };
+        let fit = train_uncalibrated(part, None, (&quiet, None), &mut goes_on)?;
+        if watch.goes_on() { Ok(fit.model.scorer) } else { Err(Error::interrupted()) }
+    };
     let scores = evaluate::cross_fit(data, &folds, fit)?;
     let weights = effective_weights(data, &ranked, &classes.labels, shared)?;
     evaluate::calibrate(method, &scores, model.scorer.outputs(), &ranked, &weights)

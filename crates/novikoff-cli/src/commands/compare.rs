@@ -46,7 +46,7 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     )?;
     let mut state = arguments.state.as_deref().map_or(Ok(ComparisonState::default()), resume)?;
     let input = Input::all_named(&arguments.data);
-    let mut watch = Watch::new();
+    let mut watch = Watch::keeping();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
     let mut save = |state: &ComparisonState| match &arguments.state {
         Some(path) => files::write(path, state.to_text().as_bytes()),

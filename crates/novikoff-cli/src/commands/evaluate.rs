@@ -6,6 +6,7 @@ mod folds;
 
 use super::{load_model, train, warn};
 use crate::arguments::{Evaluate, Inputs};
+use crate::interrupt;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::picture::PictureName;
@@ -79,6 +80,7 @@ fn of_model(arguments: &Evaluate, path: &Path, rows: &[PathBuf]) -> Result<Endin
         title,
         lines,
     };
+    interrupt::nothing_to_keep("interrupted");
     write(shown, &arguments.train.pictures)?;
     if arguments.train.output_form.json {
         let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);

@@ -2,7 +2,6 @@
 
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
-use crate::files;
 use crate::messages::warnings;
 use crate::outcome::Closing;
 use crate::output::{Ending, print};
@@ -15,6 +14,7 @@ use crate::summary::margin::support_rows;
 use crate::summary::model::{add_guessed_label, dimensions};
 use crate::summary::written::{add_drawn, drawn, report};
 use crate::text::name;
+use crate::{files, interrupt};
 use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
@@ -56,6 +56,13 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     if let Some(path) = &arguments.certificate {
         write_certificate(path, &data, &parts, arguments)?;
     }
+    let text = if arguments.output_form.json {
+        format!("{}\n", as_json(&parts, arguments, spent))
+    } else {
+        as_text(&data, &parts, arguments, spent)
+    };
+    // What took long to find is shown even where pictures take long.
+    interrupt::keep_only(text.clone(), "interrupted: not all is drawn");
     if arguments.pictures.wanted() {
         let sections = sections(&data, &parts, arguments)?;
         let title = format!("the margin of {}", input.name());
@@ -63,11 +70,6 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
         lines.add("rows' hash", data.fingerprint());
         Page { title, lines, sections }.write(&arguments.pictures)?;
     }
-    let text = if arguments.output_form.json {
-        format!("{}\n", as_json(&parts, arguments, spent))
-    } else {
-        as_text(&data, &parts, arguments, spent)
-    };
     print(&text)?;
     let interrupted = parts.last().is_some_and(|part| part.found.termination == Termination::Interrupted);
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
@@ -86,7 +88,7 @@ fn margins(data: &Dataset, all_sides: Vec<Sides>, settings: &Settings) -> Result
     let mut parts = Vec::new();
     for sides in all_sides {
         let mut closing = Closing::default();
-        let mut watch = Watch::telling(|progress| closing.note(progress));
+        let mut watch = Watch::telling(|progress| closing.note(progress)).that_keeps();
         let found = margin(data, &sides, settings, &mut watch)?;
         watch.clear();
         let interrupted = found.termination == Termination::Interrupted;

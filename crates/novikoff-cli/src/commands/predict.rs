@@ -2,6 +2,7 @@
 
 use super::{load_model, warn};
 use crate::arguments::Predict;
+use crate::interrupt;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::settings::{Use, options_for};
@@ -76,6 +77,8 @@ pub fn run(arguments: &Predict) -> Result<Ending> {
     let mut lines =
         Predictions { model: &model, form, json: arguments.json, columns, row: 0, text: String::new() };
     let (mut scratch, mut scores) = (Scratch::default(), Vec::new());
+    // The lines that are printed are whole.
+    interrupt::nothing_to_keep("interrupted");
     let mut watch = Watch::new();
     let end = reader.for_each(&mut watch, |chunk, _| {
         let rows: Vec<_> = (0..chunk.rows.len()).map(|r| chunk.rows.row(r)).collect();

@@ -2,13 +2,13 @@
 
 use super::warn;
 use crate::arguments::Rows;
-use crate::files;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
 use crate::settings::{map, open, training_options};
 use crate::summary::model::{add_guessed_label, dimensions};
+use crate::{files, interrupt};
 use novikoff::Result;
 use novikoff::data::canonical::Origin;
 use novikoff::features::map::Mapper;
@@ -35,6 +35,7 @@ pub fn run(arguments: &Rows) -> Result<Ending> {
     files::write_with(&arguments.file, |file| {
         rows.write_canonical(origin, &mut |part| file.write_all(part))
     })?;
+    interrupt::nothing_to_keep(format!("interrupted: the rows are in {}", arguments.file.display()));
     let hash = rows.fingerprint_of(origin);
     if arguments.output_form.json {
         let what = json!({

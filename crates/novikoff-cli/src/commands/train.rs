@@ -2,7 +2,6 @@
 
 use super::warn;
 use crate::arguments::Train;
-use crate::files;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -17,7 +16,8 @@ use crate::summary::json;
 use crate::summary::model::{dimensions, settings_text};
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
-use novikoff::control::{Observer, Progress, Termination};
+use crate::{files, interrupt};
+use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
 use novikoff::features::Schema;
@@ -45,8 +45,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     if let (Some(path), None) = (&arguments.trace, arguments.trace_of_mistakes()) {
         files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
-    let interrupted = outcome.fit.termination == Termination::Interrupted;
-    if !arguments.test.is_empty() && !interrupted {
+    if !arguments.test.is_empty() && !interrupt::is_asked() {
         let (measured, test) = measure(&outcome.fit, &arguments.test, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
@@ -57,7 +56,7 @@ pub fn run(arguments: &Train) -> Result<Ending> {
         summary(arguments, &outcome).text()
     };
     print(&text)?;
-    Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
+    Ok(Ending::Done)
 }
 
 /// Writes the pictures that were asked for; on a page, this one comes first.
@@ -171,7 +170,7 @@ fn learn_in_memory(
 ) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
-    let mut watch = Watch::telling(|progress| closing.note(progress));
+    let mut watch = Watch::telling(|progress| closing.note(progress)).that_keeps();
     let input = Input::all_named(&arguments.data);
     let known = from.map(|model| (model, &model.labels));
     let reader = open(&input, options, &purpose(asked, known), &arguments.documents)?;
@@ -180,7 +179,7 @@ fn learn_in_memory(
     warn(&input.name(), &data.report);
     let inferred = match from {
         Some(_) => None,
-        None => infer_task(arguments, &data).map_err(|e| place(e, &input))?,
+        None => infer_task(arguments, &data, held_out.as_ref()).map_err(|e| place(e, &input))?,
     };
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
     let mut learner = chosen(arguments, from, contents, task)?;
@@ -202,15 +201,9 @@ fn learn_in_memory(
     let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
-    // The model is safe before anything else can go wrong.
-    if let Some(path) = &arguments.output {
-        files::save(&fit.model, path)?;
-    }
+    keep_model(&fit, arguments)?;
     refuse_certificate_of_other_rows(arguments, &fit)?;
-    if let Some(path) = &arguments.certificate {
-        let certificate = fit.certificate(&data).map_err(|e| place(e, &input))?;
-        files::write(path, certificate.to_text().as_bytes())?;
-    }
+    let certificate = certify(&fit, arguments, &data, &input)?;
     watch.clear();
     let outcome = Outcome {
         fit,
@@ -223,6 +216,7 @@ fn learn_in_memory(
         train_seconds,
         doublings: Vec::new(),
         test: None,
+        certificate,
         closing,
     };
     // Pictures need them. Otherwise they only give way to rows for testing.
@@ -237,6 +231,33 @@ fn learn_in_memory(
 fn leave_out_state(arguments: &Train, fit: &mut Fit) {
     if arguments.no_state {
         fit.model.state = None;
+    }
+}
+
+/// Writes the model: it is safe before anything else can go wrong, and an interrupt may end the rest.
+pub fn keep_model(fit: &Fit, arguments: &Train) -> Result<()> {
+    if let Some(path) = &arguments.output {
+        files::save(&fit.model, path)?;
+    }
+    interrupt::nothing_to_keep(kept(arguments));
+    Ok(())
+}
+
+/// Writes the certificate that was asked for, unless the user is in a hurry. Returns where it is.
+pub fn certify(fit: &Fit, arguments: &Train, data: &Dataset, input: &Input) -> Result<Option<String>> {
+    let Some(path) = arguments.certificate.as_ref().filter(|_| !interrupt::is_asked()) else {
+        return Ok(None);
+    };
+    let certificate = fit.certificate(data).map_err(|error| place(error, input))?;
+    files::write(path, certificate.to_text().as_bytes())?;
+    Ok(Some(path.display().to_string()))
+}
+
+/// The last words of a program that is interrupted after the training.
+pub fn kept(arguments: &Train) -> String {
+    match &arguments.output {
+        Some(path) => format!("interrupted: the model is in {}; what follows it is missing", path.display()),
+        None => "interrupted: what follows the training is missing".to_owned(),
     }
 }
 
@@ -260,8 +281,12 @@ fn place_of(error: Error, arguments: &Train, input: &Input) -> Error {
 }
 
 /// What the labels are, where that decides what is learned.
-pub fn infer_task(arguments: &Train, data: &Dataset) -> Result<Option<InferredTask>> {
-    depends_on_labels(arguments).then(|| InferredTask::of(data)).transpose()
+pub fn infer_task(
+    arguments: &Train,
+    data: &Dataset,
+    held_out: Option<&Dataset>,
+) -> Result<Option<InferredTask>> {
+    depends_on_labels(arguments).then(|| InferredTask::of_parts(data, held_out)).transpose()
 }
 
 /// The rows to learn from and, if a share of them is to be held out, those to watch the error on.
@@ -333,7 +358,8 @@ fn learn_online(
                 told = print(&format!("{head}{}", doubling(rows, errors, mistakes)));
             }
         }
-    });
+    })
+    .that_keeps();
     let labels = from.map_or(Ok(Labels::default()), Model::labels_by_appearance)?;
     let purpose = purpose(learner, from.map(|model| (model, &labels)));
     let reader = open_stream(&input, options, &purpose, &arguments.documents)?;
@@ -345,9 +371,7 @@ fn learn_online(
     watch.clear();
     let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
-    if let Some(path) = &arguments.output {
-        files::save(&fit.model, path)?;
-    }
+    keep_model(&fit, arguments)?;
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();
     warn(&input.name(), &report);
@@ -362,6 +386,7 @@ fn learn_online(
         train_seconds: started.elapsed().as_secs_f64(),
         doublings,
         test: None,
+        certificate: None,
         closing: Closing::default(),
     })
 }

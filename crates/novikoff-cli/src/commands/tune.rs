@@ -2,7 +2,6 @@
 
 use super::{train, warn};
 use crate::arguments::{PenaltyArgument, Train, Tune};
-use crate::files;
 use crate::messages::{self, warnings};
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
@@ -13,6 +12,7 @@ use crate::summary::model::dimensions;
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use crate::summary::{json, tuning};
+use crate::{files, interrupt};
 use novikoff::data::{Dataset, Refit};
 use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose};
@@ -30,14 +30,15 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
     let search = Search { folds: arguments.folds, values: path(arguments, &asked)?, by: arguments.by };
     let started = Instant::now();
-    let mut watch = Watch::new();
+    let mut watch = Watch::keeping();
     let input = Input::all_named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, &options, &purpose, &train.documents)?;
     let contents = reader.contents();
     let rows = reader.read_refittable(&mut watch)?;
     warn(&input.name(), &rows.data().report);
-    let inferred = train::infer_task(train, rows.data()).map_err(|error| train::place(error, &input))?;
+    let inferred =
+        train::infer_task(train, rows.data(), None).map_err(|error| train::place(error, &input))?;
     let task = inferred.as_ref().map_or(wanted, |inferred| inferred.task);
     let learner = learner_or(train, LearnerName::usual(contents, task), task)?;
     let read_seconds = started.elapsed().as_secs_f64();
@@ -49,7 +50,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let data = rows.into_data();
     let total = data.total_weight();
     let Some(fit) = tuned.fit.clone() else { return interrupted(train, &tuned, total) };
-    let outcome = Outcome {
+    let mut outcome = Outcome {
         fit,
         dimensions: Some(dimensions(&data)),
         nonzeros: Some(data.rows.nonzeros() as u64),
@@ -60,9 +61,12 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
         train_seconds,
         doublings: Vec::new(),
         test: None,
+        certificate: None,
         closing: Closing::default(),
     };
-    write_files(train, &outcome, &data, &input)?;
+    train::keep_model(&outcome.fit, train)?;
+    interrupt::keep_only(table(train, &tuned, total), train::kept(train));
+    write_files(train, &mut outcome, &data, &input)?;
     let outcome = measure_and_draw(train, &options, outcome, &tuned, data)?;
     let text = if train.output_form.json {
         format!("{}\n", as_json(&tuned, total, json::training(train, &options, &outcome)))
@@ -110,25 +114,23 @@ fn path(arguments: &Tune, learner: &Learner) -> Result<Option<Vec<f64>>> {
 
 /// What was found until Ctrl-C is printed; no model was learned.
 fn interrupted(train: &Train, tuned: &Tuned, total: f64) -> Result<Ending> {
-    let text = match train.output_form.json {
-        true => format!("{}\n", as_json(tuned, total, Value::Null)),
-        false => tuning::text(tuned, total),
-    };
-    print(&text)?;
+    print(&table(train, tuned, total))?;
     messages::say("interrupted: this is the table so far; no model was learned");
     Ok(Ending::Interrupted)
 }
 
-/// The model, its certificate and the trace of its training.
-fn write_files(train: &Train, outcome: &Outcome, data: &Dataset, input: &Input) -> Result<()> {
-    if let Some(path) = &train.output {
-        files::save(&outcome.fit.model, path)?;
+/// The table alone.
+fn table(train: &Train, tuned: &Tuned, total: f64) -> String {
+    match train.output_form.json {
+        true => format!("{}\n", as_json(tuned, total, Value::Null)),
+        false => tuning::text(tuned, total),
     }
-    if let Some(path) = &train.certificate {
-        let certificate = outcome.fit.certificate(data).map_err(|error| train::place(error, input))?;
-        files::write(path, certificate.to_text().as_bytes())?;
-    }
-    if let Some(path) = &train.trace {
+}
+
+/// The certificate of the model and the trace of its training.
+fn write_files(arguments: &Train, outcome: &mut Outcome, data: &Dataset, input: &Input) -> Result<()> {
+    outcome.certificate = train::certify(&outcome.fit, arguments, data, input)?;
+    if let Some(path) = &arguments.trace {
         files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
     }
     Ok(())

@@ -23,6 +23,7 @@ pub fn with_fit(learner: &Learner, look: impl FnOnce(&Evidence<'_>)) {
         train_seconds: 0.0,
         doublings: Vec::new(),
         test: None,
+        certificate: None,
         closing: Closing::default(),
     };
     let rows = Rows { data: Some(data), ..Rows::default() };

@@ -226,7 +226,7 @@ fn files(arguments: &Train, options: &Options, outcome: &Outcome) -> Value {
         "seed": fit.learner.shared().seed,
         "data_hash": fit.model.about.data_hash,
         "model": arguments.output.as_ref().map(|path| path.display().to_string()),
-        "certificate": arguments.certificate.as_ref().map(|path| path.display().to_string()),
+        "certificate": outcome.certificate,
         "trace": arguments.trace.as_ref().map(|path| path.display().to_string()),
         "report": report(&arguments.pictures),
         "pictures": drawn(&arguments.pictures),

@@ -52,7 +52,7 @@ pub fn summary(arguments: &Train, outcome: &Outcome) -> Lines {
         lines.add("progressive", format!("{share} predicted wrongly before they were learned from"));
     }
     add_errors(&mut lines, arguments, outcome);
-    add_files(&mut lines, arguments, fit);
+    add_files(&mut lines, arguments, outcome);
     lines
 }
 
@@ -348,17 +348,22 @@ fn add_risk(lines: &mut Lines, found: &RiskFit, own: &Risk, outcome: &Outcome) {
     let why = found.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
     lines.add("solver", format!("{}{why}", found.solver));
     let reached = match found.relative_gap {
-        _ if found.met => "every target is met, but for rounding".to_owned(),
-        Some(gap) => format!("relative gap {}", scientific_up(gap)),
-        None => format!("no gap; gradient {}", found.gradient.map_or_else(String::new, scientific)),
+        _ if found.met => ": every target is met, but for rounding".to_owned(),
+        Some(gap) => format!(": relative gap {}", scientific_up(gap)),
+        None => found
+            .gradient
+            .map_or(String::new(), |gradient| format!(": no gap; gradient {}", scientific(gradient))),
     };
     let (how, after) = (convergence_text(outcome), steps_text(found, outcome));
-    lines.add("stopped", format!("{how}: {reached} {after}"));
+    lines.add("stopped", format!("{how}{reached} {after}"));
     if let (Some(obstacle), false) = (&found.obstacle, outcome.fit.termination == Termination::Interrupted) {
         let obstacle = with_options(obstacle);
         lines.add("", format!("{} was asked for; {obstacle}", scientific(own.tolerance)));
     }
-    lines.add("objective", format!("{}{}", number_up(found.objective), lower_bound_text(found, own)));
+    // It is not known where several classes were interrupted.
+    if found.objective.is_finite() {
+        lines.add("objective", format!("{}{}", number_up(found.objective), lower_bound_text(found, own)));
+    }
     if let Some(measured) = &found.regression {
         lines.add("train", error_text(&Evaluation::Numbers(*measured)));
     }
@@ -486,9 +491,12 @@ fn validation_curve(history: &History, validation: &Validation) -> String {
 }
 
 /// What was written, and where.
-fn add_files(lines: &mut Lines, arguments: &Train, fit: &Fit) {
-    if let Some(path) = &arguments.certificate {
-        lines.add("certificate", path.display().to_string());
+fn add_files(lines: &mut Lines, arguments: &Train, outcome: &Outcome) {
+    let fit = &outcome.fit;
+    match (&outcome.certificate, &arguments.certificate) {
+        (Some(path), _) => lines.add("certificate", path),
+        (None, Some(_)) => lines.add("certificate", "not written: the training was interrupted"),
+        (None, None) => {}
     }
     let interrupted = match fit.termination {
         Termination::Interrupted => " (interrupted: the best so far is kept)",

@@ -17,6 +17,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate;
 use crate::kernel::{Kernel, Precision, norms_sq};
+use crate::model::Task;
 use crate::multiclass::Scheme;
 use crate::online::rule;
 use crate::online::{Hypothesis, Plan, TrainingRows};
@@ -177,7 +178,7 @@ impl<'a> Problem<'a> {
         }
         let perceptron = &comparison.perceptron;
         let shared = &perceptron.shared;
-        train::refuse_targets(data, shared)?;
+        train::refuse_targets(data, Some(test), shared)?;
         train::check_memory(data, &perceptron.clone().into())?;
         let classes = Classes::new(&data.names, &data.schema, shared)?;
         let ranked = classes.rank_all(&data.labels);
@@ -296,6 +297,9 @@ impl<'a> Problem<'a> {
             return Ok(None);
         }
         let seconds = started.elapsed().as_secs_f64();
+        let (scorer, watch) = (&fit.model.scorer, Watch::new(observer));
+        let test_error = evaluate::error_watched(scorer, self.test, &self.test_classes, &watch);
+        let Some(test_error) = test_error else { return Ok(None) };
         Ok(Some(Entry {
             learner: name.name().to_owned(),
             normalised: false,
@@ -304,7 +308,7 @@ impl<'a> Problem<'a> {
             mistakes: None,
             support: None,
             train_error: fit.train_error,
-            test_error: evaluate::error(&fit.model.scorer, self.test, &self.test_classes),
+            test_error,
             seconds,
         }))
     }
@@ -323,6 +327,10 @@ impl<'a> Problem<'a> {
                 own.shared.multiclass = None;
             }
             Learner::Bayes(_) => {}
+        }
+        // All rows have shown that there are classes; those to learn from alone might not.
+        if !learner.predicts_numbers() {
+            learner.shared_mut().task = Some(Task::Classes);
         }
         learner
     }

@@ -20,6 +20,7 @@ pub use predictions::{Predictions, ThresholdOn};
 pub use ranking::{Cheapest, Threshold};
 pub use regression::{MeanLoss, Regression};
 
+use crate::control::Watch;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::{self, Model, Scorer};
@@ -62,7 +63,17 @@ pub fn error(scorer: &Scorer, data: &Dataset, classes: &[u32]) -> f64 {
     error_of(&score_all(scorer, data), scorer.outputs(), classes)
 }
 
-/// The same, of rows that have these scores, `outputs` each.
+/// The same; `None` if the observer asks to stop.
+pub(crate) fn error_watched(
+    scorer: &Scorer,
+    data: &Dataset,
+    classes: &[u32],
+    watch: &Watch<'_>,
+) -> Option<f64> {
+    Some(error_of(&model::score_all_watched(scorer, data, watch)?, scorer.outputs(), classes))
+}
+
+/// The error of rows that have these scores, `outputs` each.
 pub fn error_of(scores: &[f64], outputs: usize, classes: &[u32]) -> f64 {
     let wrong = scores.chunks_exact(outputs).zip(classes).filter(|(s, c)| decide(s) != **c as usize).count();
     wrong as f64 / classes.len().max(1) as f64

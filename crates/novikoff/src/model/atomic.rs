@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Puts `bytes` into the file `path`, at once: readers see the old file or the new one, never a part of it.
 ///
@@ -55,6 +55,22 @@ pub fn number_of_open(path: &Path) -> Option<u32> {
         Ok(Target::Open { number, .. }) => Some(number),
         _ => None,
     }
+}
+
+/// Temporary files that are being written, and the number of the next.
+static TEMPORARIES: Mutex<(Vec<PathBuf>, u64)> = Mutex::new((Vec::new(), 0));
+
+fn temporaries() -> MutexGuard<'static, (Vec<PathBuf>, u64)> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives up every write that is under way, for a process that is about to end: their temporary files are
+/// removed, the files of these names stay as they are, and what is being written, or is to be, waits for
+/// ever.
+pub fn abandon() {
+    let temporaries = temporaries();
+    temporaries.0.iter().for_each(|path| drop(fs::remove_file(path)));
+    std::mem::forget(temporaries);
 }
 
 /// What a path stands for.
@@ -132,8 +148,7 @@ fn replace(
     }
     fill(&mut temporary.file)?;
     temporary.file.sync_all()?;
-    fs::rename(&temporary.path, target)?;
-    temporary.renamed = true;
+    temporary.rename(target)?;
     sync_folder(folder)
 }
 
@@ -146,26 +161,41 @@ struct Temporary {
 
 impl Temporary {
     fn new(folder: &Path) -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let mut temporaries = temporaries();
+        let (paths, count) = &mut *temporaries;
         loop {
             // The name does not build on the target's, which may be as long as names can be.
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!(".novikoff-{}-{count}.tmp", std::process::id()));
+            *count += 1;
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { file, path, renamed: false }),
+                Ok(file) => {
+                    paths.push(path.clone());
+                    return Ok(Self { file, path, renamed: false });
+                }
                 // Left behind by a process that was killed and had the same number.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
+
+    /// Gives the file its name.
+    fn rename(&mut self, target: &Path) -> io::Result<()> {
+        let mut temporaries = temporaries();
+        fs::rename(&self.path, target)?;
+        temporaries.0.retain(|path| *path != self.path);
+        self.renamed = true;
+        Ok(())
+    }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.renamed {
+            let mut temporaries = temporaries();
             // Nothing more can be done if this fails, and the first failure is the one to tell.
             drop(fs::remove_file(&self.path));
+            temporaries.0.retain(|path| *path != self.path);
         }
     }
 }

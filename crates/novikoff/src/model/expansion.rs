@@ -42,11 +42,27 @@ impl Expansion {
 
     /// Scores as many rows as a tile holds, [`Expansion::outputs`] scores a row.
     pub fn score(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64]) {
+        self.score_while(rows, tile, scores, &|| true);
+    }
+
+    /// The same; where it is not to go on, the scores mean nothing.
+    pub(super) fn score_while(
+        &self,
+        rows: &[Row<'_>],
+        tile: &mut Tile,
+        scores: &mut [f64],
+        goes_on: &dyn Fn() -> bool,
+    ) {
+        /// Support rows between two questions: some milliseconds.
+        const BETWEEN: usize = 4096;
         tile.load(rows, self.rows.columns());
         let mut sums = vec![0.0; rows.len() * self.outputs];
         let bias_sq = self.bias * self.bias;
         let mut biases = vec![0.0; self.outputs];
         for (i, own) in self.coefficients.chunks_exact(self.outputs).enumerate() {
+            if i % BETWEEN == 0 && !goes_on() {
+                return;
+            }
             let row = self.rows.row(i);
             let kernels = tile.compare(row, row.norm_sq());
             for ((sums, bias), &coefficient) in

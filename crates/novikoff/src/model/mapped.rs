@@ -42,8 +42,14 @@ impl Mapped {
         self.view(entries)
     }
 
-    /// Scores rows, one after the other.
-    pub(super) fn score(&self, rows: &[Row<'_>], scratch: &mut MappedScratch, scores: &mut [f64]) {
+    /// Scores rows, one after the other, as long as it is to go on.
+    pub(super) fn score_while(
+        &self,
+        rows: &[Row<'_>],
+        scratch: &mut MappedScratch,
+        scores: &mut [f64],
+        goes_on: &dyn Fn() -> bool,
+    ) {
         let MappedScratch { row: plain, mapped, scratch, scores: some } = scratch;
         mapped.resize_with(TOGETHER.max(mapped.len()), Entries::default);
         let outputs = self.scorer.outputs();
@@ -53,7 +59,7 @@ impl Mapped {
                 self.mapper.apply(plain, mapped);
             }
             let views: Vec<Row<'_>> = mapped[..rows.len()].iter().map(|entries| self.view(entries)).collect();
-            self.scorer.score(&views, scratch, some);
+            self.scorer.score_while(&views, scratch, some, goes_on);
             scores.copy_from_slice(some);
         }
     }

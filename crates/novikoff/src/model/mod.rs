@@ -28,7 +28,7 @@ use mapped::MappedScratch;
 pub use network::{Activation, Network, Units};
 pub(crate) use network::{LANES, Lanes, entries_of, panels, sums};
 pub(crate) use outputs::add_to_each;
-pub(crate) use predict::score_all;
+pub(crate) use predict::{score_all, score_all_watched};
 pub(crate) use presence::presence;
 pub use run::{Run, WeightVector};
 pub(crate) use state::damaged;
@@ -183,6 +183,17 @@ impl Scorer {
 
     /// Scores rows: [`Scorer::outputs`] scores a row, one row after the other.
     pub fn score(&self, rows: &[Row<'_>], scratch: &mut Scratch, scores: &mut Vec<f64>) {
+        self.score_while(rows, scratch, scores, &|| true);
+    }
+
+    /// The same; where it is not to go on, the scores mean nothing.
+    pub(crate) fn score_while(
+        &self,
+        rows: &[Row<'_>],
+        scratch: &mut Scratch,
+        scores: &mut Vec<f64>,
+        goes_on: &dyn Fn() -> bool,
+    ) {
         let outputs = self.outputs();
         scores.clear();
         scores.resize(rows.len() * outputs, 0.0);
@@ -207,14 +218,14 @@ impl Scorer {
                 scratch.tile.reset_for(expansion.kernel, expansion.precision);
                 let many = Tile::capacity(expansion.precision);
                 for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
-                    expansion.score(rows, &mut scratch.tile, scores);
+                    expansion.score_while(rows, &mut scratch.tile, scores, goes_on);
                 }
             }
             Scorer::Voted(voted) => {
                 scratch.tile.reset_for(voted.kernel, voted.precision);
                 let many = Tile::capacity(voted.precision);
                 for (rows, scores) in rows.chunks(many).zip(scores.chunks_mut(many * outputs)) {
-                    voted.score(rows, &mut scratch.tile, scores);
+                    voted.score_while(rows, &mut scratch.tile, scores, goes_on);
                 }
             }
             Scorer::Network(network) => {
@@ -222,7 +233,9 @@ impl Scorer {
                     network.score(*row, &mut scratch.units, scores);
                 }
             }
-            Scorer::Mapped(mapped) => mapped.score(rows, scratch.mapped.get_or_insert_default(), scores),
+            Scorer::Mapped(mapped) => {
+                mapped.score_while(rows, scratch.mapped.get_or_insert_default(), scores, goes_on);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a model says of rows: labels or numbers, scores, probabilities.
 
 use super::{Explanation, Model, Scorer, Scratch, Task, explain, file};
+use crate::control::{Unwatched, Watch};
 use crate::data::{Dataset, Row};
 use crate::error::{Error, Result};
 use crate::features::Schema;
@@ -14,14 +15,21 @@ const CHUNK: usize = 512;
 
 /// Scores all rows, in parallel: [`Scorer::outputs`] scores a row, one row after the other.
 pub(crate) fn score_all(scorer: &Scorer, data: &Dataset) -> Vec<f64> {
+    score_all_watched(scorer, data, &Watch::new(&mut Unwatched)).unwrap_or_default()
+}
+
+/// The same; `None` if the observer asks to stop.
+pub(crate) fn score_all_watched(scorer: &Scorer, data: &Dataset, watch: &Watch<'_>) -> Option<Vec<f64>> {
     let starts: Vec<usize> = (0..data.len()).step_by(CHUNK).collect();
+    let goes_on = || watch.goes_on();
     let score = |scratch: &mut Scratch, start: usize| {
         let rows: Vec<_> = (start..data.len().min(start + CHUNK)).map(|i| data.rows.row(i)).collect();
         let mut scores = Vec::new();
-        scorer.score(&rows, scratch, &mut scores);
-        scores
+        scorer.score_while(&rows, scratch, &mut scores, &goes_on);
+        goes_on().then_some(scores)
     };
-    starts.into_par_iter().map_init(Scratch::default, score).collect::<Vec<_>>().concat()
+    let scored: Option<Vec<Vec<f64>>> = starts.into_par_iter().map_init(Scratch::default, score).collect();
+    Some(scored?.concat())
 }
 
 impl Model {

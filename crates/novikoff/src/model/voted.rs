@@ -7,7 +7,7 @@
 
 use crate::data::{Matrix, Row};
 use crate::kernel::{self, Kernel, Precision, Tile};
-use crate::multiclass::{Scheme, best_of};
+use crate::multiclass::{Leaders, Scheme};
 
 /// Marks an update that is subtracted from no output.
 pub const NOBODY: u32 = u32::MAX;
@@ -79,18 +79,36 @@ impl Voted {
     /// Scores as many rows as a tile holds: votes for less votes against, as a share of all rounds (for joint
     /// classes the votes for each class).
     pub fn score(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64]) {
+        self.score_while(rows, tile, scores, &|| true);
+    }
+
+    /// The same; where it is not to go on, the scores mean nothing.
+    pub(super) fn score_while(
+        &self,
+        rows: &[Row<'_>],
+        tile: &mut Tile,
+        scores: &mut [f64],
+        goes_on: &dyn Fn() -> bool,
+    ) {
+        /// Mistakes between two questions: some milliseconds.
+        const BETWEEN: usize = 4096;
         let mut sweep = Sweep::new(self.scheme, self.outputs(), rows.len());
         tile.load(rows, self.rows.columns());
         let mut last = u32::MAX;
         let mut kernels = vec![0.0; rows.len()];
-        for mistake in &self.mistakes {
-            if mistake.row != last {
-                let row = self.rows.row(mistake.row as usize);
-                kernels.copy_from_slice(tile.compare(row, row.norm_sq()));
-                kernels.iter_mut().for_each(|kernel| *kernel += self.bias * self.bias);
-                last = mistake.row;
+        for mistakes in self.mistakes.chunks(BETWEEN) {
+            if !goes_on() {
+                return;
             }
-            sweep.mistake(mistake, &kernels);
+            for mistake in mistakes {
+                if mistake.row != last {
+                    let row = self.rows.row(mistake.row as usize);
+                    kernels.copy_from_slice(tile.compare(row, row.norm_sq()));
+                    kernels.iter_mut().for_each(|kernel| *kernel += self.bias * self.bias);
+                    last = mistake.row;
+                }
+                sweep.mistake(mistake, &kernels);
+            }
         }
         sweep.finish(self.rounds, scores);
     }
@@ -99,52 +117,70 @@ impl Voted {
 /// The votes on some rows during the sweep. For every output, all rows are side by side.
 #[derive(Debug)]
 struct Sweep {
-    scheme: Scheme,
     outputs: usize,
     rows: usize,
-    /// The scores of the current vector.
-    scores: Vec<f64>,
+    current: Current,
     votes: Vec<f64>,
-    /// The round since which the current vector votes: per output for one-vs-rest, else one.
-    since: Vec<f64>,
+}
+
+/// The scores of the current vectors, and the rounds since which these vote.
+#[derive(Debug)]
+enum Current {
+    /// Of each output by itself: two classes, or one against the rest.
+    Apart { scores: Vec<f64>, since: Vec<f64> },
+    /// Of joint classes, the best of which has the vote.
+    Joint { leaders: Leaders, since: f64 },
 }
 
 impl Sweep {
     fn new(scheme: Scheme, outputs: usize, rows: usize) -> Self {
-        let zeros = vec![0.0; rows * outputs];
-        Self { scheme, outputs, rows, scores: zeros.clone(), votes: zeros, since: vec![0.0; outputs] }
+        let current = match scheme {
+            Scheme::Joint => Current::Joint { leaders: Leaders::new(outputs, rows), since: 0.0 },
+            Scheme::Two | Scheme::OneVsRest => {
+                Current::Apart { scores: vec![0.0; rows * outputs], since: vec![0.0; outputs] }
+            }
+        };
+        Self { outputs, rows, current, votes: vec![0.0; rows * outputs] }
     }
 
     fn mistake(&mut self, mistake: &Mistake, kernels: &[f64]) {
         self.vote(mistake.gains as usize, mistake.round);
         for (output, step) in mistake.steps() {
-            add(&mut self.scores[output * self.rows..], step, kernels);
+            match &mut self.current {
+                Current::Apart { scores, .. } => add(&mut scores[output * self.rows..], step, kernels),
+                Current::Joint { leaders, .. } => leaders.add(output, step, kernels),
+            }
         }
     }
 
     /// Counts the votes of the vector that ends at `round`.
     fn vote(&mut self, output: usize, round: f64) {
-        let clock = if self.scheme == Scheme::OneVsRest { output } else { 0 };
-        let survived = round - self.since[clock];
-        self.since[clock] = round;
+        let since = match &mut self.current {
+            Current::Apart { since, .. } => &mut since[output],
+            Current::Joint { since, .. } => since,
+        };
+        let survived = round - *since;
+        *since = round;
         if survived == 0.0 {
             return;
         }
-        if self.scheme == Scheme::Joint {
-            for row in 0..self.rows {
-                let best = best_of(self.scores[row..].iter().step_by(self.rows).take(self.outputs).copied());
-                self.votes[best * self.rows + row] += survived;
+        match &self.current {
+            Current::Joint { leaders, .. } => {
+                for (row, &best) in leaders.best().iter().enumerate() {
+                    self.votes[best as usize * self.rows + row] += survived;
+                }
             }
-            return;
-        }
-        let own = output * self.rows..(output + 1) * self.rows;
-        for (vote, score) in self.votes[own.clone()].iter_mut().zip(&self.scores[own]) {
-            *vote += if *score >= 0.0 { survived } else { -survived };
+            Current::Apart { scores, .. } => {
+                let own = output * self.rows..(output + 1) * self.rows;
+                for (vote, score) in self.votes[own.clone()].iter_mut().zip(&scores[own]) {
+                    *vote += if *score >= 0.0 { survived } else { -survived };
+                }
+            }
         }
     }
 
     fn finish(mut self, rounds: f64, scores: &mut [f64]) {
-        let clocks = if self.scheme == Scheme::OneVsRest { self.outputs } else { 1 };
+        let clocks = if let Current::Apart { since, .. } = &self.current { since.len() } else { 1 };
         for output in 0..clocks {
             self.vote(output, rounds);
         }
@@ -160,5 +196,83 @@ impl Sweep {
 pub(super) fn add(to: &mut [f64], scale: f64, from: &[f64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to += scale * from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::generate::Recipe;
+    use crate::multiclass::best_of;
+    use proptest::prelude::*;
+
+    /// The definition: every vector is made, and votes on the row for as many rounds as it survived.
+    fn one_vector_after_the_other(voted: &Voted, row: Row<'_>) -> Vec<f64> {
+        let outputs = voted.outputs();
+        let (mut scores, mut votes) = (vec![0.0; outputs], vec![0.0; outputs]);
+        let mut vote = |scores: &[f64], survived: f64| match voted.scheme {
+            Scheme::Joint => votes[best_of(scores.iter().copied())] += survived,
+            _ => (0..outputs).for_each(|k| votes[k] += if scores[k] >= 0.0 { survived } else { -survived }),
+        };
+        let mut round = 0.0;
+        for mistake in &voted.mistakes {
+            vote(&scores, mistake.round - round);
+            round = mistake.round;
+            let own = voted.rows.row(mistake.row as usize);
+            let mut dense = vec![0.0; voted.rows.columns()];
+            row.add_to(&mut dense, 1.0);
+            let kernel = own.dot(&dense) + voted.bias * voted.bias;
+            mistake.steps().for_each(|(output, step)| scores[output] += step * kernel);
+        }
+        vote(&scores, voted.rounds - round);
+        votes.into_iter().map(|votes| votes / voted.rounds).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn votes_are_those_of_all_vectors_one_after_the_other(
+            scheme in prop::sample::select(vec![Scheme::Two, Scheme::Joint, Scheme::OneVsRest]),
+            classes in 3usize..40,
+            made in prop::collection::vec((0u32..12, any::<u32>(), any::<u32>(), 0u32..3), 0..60),
+            bias in 0u32..2,
+        ) {
+            // Whole numbers: no sum is rounded.
+            let data = Recipe { rows: 15, features: 4, ..Recipe::default() }.generate();
+            let mut rows = crate::data::matrix::Builder::new(crate::data::matrix::Layout::Sparse);
+            for i in 0..15 {
+                let (mut indices, mut values) = (Vec::new(), Vec::new());
+                data.rows.row(i).for_each_nonzero(|j, x| {
+                    indices.push(j);
+                    values.push((x * 8.0).round());
+                });
+                rows.push(&indices, &values);
+            }
+            let rows = rows.finish();
+            let outputs = scheme.outputs(classes) as u32;
+            let mut round = 0.0;
+            let mistakes = made.into_iter().map(|(row, gains, loses, survived)| {
+                round += f64::from(survived);
+                let (gains, loses) = (gains % outputs, loses % outputs);
+                let loses = if scheme == Scheme::Joint && loses != gains { loses } else { NOBODY };
+                Mistake { row, gains, loses, step: if survived == 1 { -1.0 } else { 1.0 }, round }
+            });
+            let mistakes = mistakes.collect();
+            let voted = Voted {
+                scheme,
+                classes: if scheme == Scheme::Two { 2 } else { classes },
+                kernel: Kernel::Linear,
+                precision: Precision::Double,
+                bias: f64::from(bias),
+                rows: rows.select(0..12),
+                mistakes,
+                rounds: round + 1.0,
+            };
+            let scored: Vec<Row<'_>> = (0..15).map(|i| rows.row(i)).collect();
+            let mut scores = vec![0.0; 15 * voted.outputs()];
+            voted.score(&scored, &mut Tile::new(Kernel::Linear, Precision::Double), &mut scores);
+            for (row, scores) in scored.iter().zip(scores.chunks(voted.outputs())) {
+                prop_assert_eq!(scores, one_vector_after_the_other(&voted, *row));
+            }
+        }
     }
 }

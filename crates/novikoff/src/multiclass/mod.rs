@@ -4,6 +4,10 @@
 //! Classes are numbered in the order of [`class_order`]; of two, class 1 is the positive one. Where scores
 //! tie, the last class wins: for two classes that is "`+1` where `s ≥ 0`", so k = 2 is no special case.
 
+mod leaders;
+
+pub(crate) use leaders::Leaders;
+
 use crate::data::Labels;
 use serde::{Deserialize, Serialize};
 

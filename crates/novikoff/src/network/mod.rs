@@ -15,10 +15,10 @@ mod tests;
 pub(crate) use resume::{TrainingState, sizes};
 pub(crate) use targets::{Objective, ScaledTargets, Targets};
 
-use crate::control::{Epoch, Flow, Observer, Progress, Termination};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination, Watch};
 use crate::data::Matrix;
 use crate::model::{Activation, LANES, Network, Scorer, entries_of, panels};
-use crate::online::{Begin, Order};
+use crate::online::{Begin, Order, Validate};
 use crate::penalty::Bias;
 use crate::random::Random;
 use adam::Moments;
@@ -53,9 +53,10 @@ pub(crate) struct Plan {
     pub patience: usize,
 }
 
-/// The step size is multiplied by this after every epoch. It does not depend on the number of epochs, so a
-/// shorter run is a prefix of a longer one.
-const STEP_DECAY: f64 = 0.95;
+/// Adam's step size in epoch `t` is the first one over `√(1 + (t − 1)/30)`: the sizes of all epochs add up to
+/// more than any number, so that late epochs still learn, and most of the noise of long steps goes. It does
+/// not depend on the number of epochs, so a shorter run is a prefix of a longer one.
+const LONG_STEPS: f64 = 30.0;
 
 /// The result of training.
 #[derive(Clone, Debug)]
@@ -115,7 +116,7 @@ pub(crate) fn train(
     scales: &[f64],
     objective: &Objective,
     begin: NetworkBegin<'_>,
-    validate: Option<&dyn Fn(&Scorer) -> f64>,
+    validate: Validate<'_>,
     observer: &mut dyn Observer,
 ) -> Trained {
     let started = Instant::now();
@@ -142,16 +143,19 @@ pub(crate) fn train(
         if plan.order == Order::Shuffled {
             random.shuffle(&mut counted);
         }
-        let (mut sums, done, flow) =
+        let (mut sums, done, mut flow) =
             training.run_epoch(&counted, epoch, begun.take().unwrap_or_default(), observer);
         partial = Some(done).filter(|done| done.rows < counted.len());
         // An epoch that was broken off is not compared with whole ones.
         if let Some(validate) = validate.filter(|_| partial.is_none() || best.is_none()) {
             let scorer = training.scorer();
-            let error = validate(&scorer);
-            sums.validation_error = Some(error);
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((error, epoch, scorer));
+            sums.validation_error = validate(&scorer, &Watch::new(&mut *observer));
+            match sums.validation_error {
+                None => flow = Flow::Stop,
+                Some(error) if best.as_ref().is_none_or(|(least, ..)| error < *least) => {
+                    best = Some((error, epoch, scorer));
+                }
+                Some(_) => {}
             }
         }
         sums.seconds = started.elapsed().as_secs_f64();
@@ -258,7 +262,8 @@ impl<'a> Training<'a> {
     }
 
     fn step_settings(&self, epoch: usize) -> AdamStep {
-        let step = (self.plan.step * STEP_DECAY.powi(epoch.min(10_000) as i32 - 1)) as f32;
+        let factor = 1.0 / (1.0 + (epoch - 1) as f64 / LONG_STEPS).sqrt();
+        let step = (self.plan.step * factor) as f32;
         let decay = self.plan.lambda as f32;
         AdamStep { step, decay, bias_decay: if self.plan.bias == Bias::Penalised { decay } else { 0.0 } }
     }

@@ -4,7 +4,7 @@
 use super::linear::{Hypothesis, LinearState, RowOutcome};
 use super::order::{Order, Sequence};
 use super::visit::{prefetch, prefetch_rows};
-use crate::control::{Epoch, Flow, Observer, Progress, Termination};
+use crate::control::{Epoch, Flow, Observer, Progress, Termination, Watch};
 use crate::data::{Matrix, Row};
 use crate::model::{Mistake, Scorer, Weights};
 use crate::multiclass::Scheme;
@@ -214,8 +214,8 @@ impl<S> EpochRun<S> {
     }
 }
 
-/// Computes the error of a scorer on validation rows.
-pub type Validate<'a> = Option<&'a dyn Fn(&Scorer) -> f64>;
+/// Computes the error of a scorer on validation rows; `None` if the observer asks to stop.
+pub type Validate<'a> = Option<&'a dyn Fn(&Scorer, &Watch<'_>) -> Option<f64>>;
 
 /// Runs epochs until one of the reasons to stop applies.
 pub(super) fn run_epochs<R, L: EpochLearner>(
@@ -244,17 +244,21 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
             sequence.shuffle(&mut random);
         }
         let mut tally = begun.take().unwrap_or_default();
-        let flow = learner.run_epoch(data, &sequence, (epoch, plan.epochs), &mut tally, observer);
+        let mut flow = learner.run_epoch(data, &sequence, (epoch, plan.epochs), &mut tally, observer);
         let mut summary = tally.epoch(epoch);
         let is_partial = tally.rows < data.rows.rows() as u64;
         run.partial = is_partial.then_some(tally);
         // An epoch that was broken off is not compared with whole ones.
         if let Some(validate) = validate.filter(|_| !is_partial || run.best.is_none()) {
             let snapshot = learner.snapshot();
-            let error = validate(&learner.scorer(&snapshot, data.rows));
-            summary.validation_error = Some(error);
-            if run.best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                run.best = Some((error, epoch, snapshot));
+            let watch = Watch::new(&mut *observer);
+            summary.validation_error = validate(&learner.scorer(&snapshot, data.rows), &watch);
+            match summary.validation_error {
+                None => flow = Flow::Stop,
+                Some(error) if run.best.as_ref().is_none_or(|(least, ..)| error < *least) => {
+                    run.best = Some((error, epoch, snapshot));
+                }
+                Some(_) => {}
             }
         }
         summary.seconds = started.elapsed().as_secs_f64();

@@ -126,7 +126,7 @@ fn minimise<L: ProximalLoss>(
             if unsolved(problem, &newton, width) <= 0.2 * rough || inner >= MOST_INNER {
                 break;
             }
-            if matches!(newton.step(problem, &envelope, 0.1), Moved::Nowhere) {
+            if matches!(newton.step(problem, &envelope, 0.1, control.watch), Moved::Nowhere) {
                 break;
             }
         }

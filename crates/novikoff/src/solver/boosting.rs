@@ -75,8 +75,7 @@ impl Solver<Exponential, L2> for Boosting {
             if problem.penalty.0 == 0.0 {
                 is_diverging =
                     state.objective <= control.tolerance * at_zero && problem.separates(&state.scores);
-                has_converged =
-                    !is_diverging && proofs.proves(edge, || state.is_proven_minimum(control.tolerance));
+                has_converged = !is_diverging && proofs.proves(edge, || state.is_proven_minimum(control));
             } else if gap_schedule.is_due(steps) || steps == control.steps {
                 state.refresh();
                 let gap = duality_gap(problem, &state.point, &state.scores, None);
@@ -141,8 +140,9 @@ impl<'a> BoostingState<'a> {
     }
 
     /// Whether the point is proven to be a minimum, without a penalty.
-    fn is_proven_minimum(&self, tolerance: f64) -> bool {
-        gap_in_ball(self.problem, &self.point, &self.scores, None, tolerance).0.within(tolerance)
+    fn is_proven_minimum(&self, control: &Control<'_>) -> bool {
+        let asked = (control.tolerance, control.watch);
+        gap_in_ball(self.problem, &self.point, &self.scores, None, asked).0.within(control.tolerance)
     }
 
     fn weight(&self, i: usize, score: f64) -> f64 {

@@ -28,6 +28,7 @@ mod split;
 use column_reordering::ReorderedColumns;
 
 use super::{Certified, Control, Recorder, Solution, Solver, Termination, WarmStart};
+use crate::control::rows_between_questions;
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
@@ -61,6 +62,7 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinateDescent {
         let mut random = Random::new(control.seed);
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         let mut run = Run::new(control);
+        let between = rows_between_questions(problem.rows.stored() / problem.len().max(1));
         let termination = loop {
             if run.far
                 && run.recorder.steps() + 1 >= MANY
@@ -71,7 +73,10 @@ impl<L: ProximalLoss> Solver<L, L2> for DualCoordinateDescent {
             }
             random.shuffle(&mut order);
             let mut pass = Pass::default();
-            for &i in &order {
+            for (at, &i) in order.iter().enumerate() {
+                if at % between == 0 && !control.watch.goes_on() {
+                    break;
+                }
                 let i = i as usize;
                 if rests[i].is_due() {
                     let moved = state.step(problem, i, norms[i], &bias, &mut pass);
@@ -148,7 +153,8 @@ impl<'a> Run<'a> {
         let expected = expected(pass.gap, self.last_gap);
         self.last_gap = pass.gap;
         self.far = expected > FAR * control.tolerance * rough;
-        let near = expected <= self.hope * control.tolerance * rough;
+        // A pass that was stopped has seen a part of the gap.
+        let near = expected <= self.hope * control.tolerance * rough && !control.watch.stopped();
         self.certified = near.then(evaluate);
         let exact = self.certified.as_ref().map(|certified| certified.gap);
         let objective = exact.map_or(rough, |gap| gap.objective);

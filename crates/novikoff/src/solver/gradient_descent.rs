@@ -384,12 +384,12 @@ impl<'a, 'p, 'c, L: Loss> Run<'a, 'p, 'c, L> {
     /// The relative gap. Without a penalty the slopes bound nothing from below, and a short gradient is the
     /// sign to try a proof.
     fn check_convergence(&mut self, point: &Point, steepness: f64) -> Option<f64> {
-        let (problem, tolerance) = (self.problem, self.recorder.control.tolerance);
+        let (problem, Control { tolerance, watch, .. }) = (self.problem, self.recorder.control);
         let gap = duality_gap(problem, point, &self.scores, None);
         let left =
             if steepness == 0.0 { 0.0 } else { steepness / *self.first_gradient.get_or_insert(steepness) };
         let prove = || {
-            let (gap, _) = gap_in_ball(problem, point, &self.scores, None, tolerance);
+            let (gap, _) = gap_in_ball(problem, point, &self.scores, None, (tolerance, watch));
             is_proven(problem, &gap, tolerance)
         };
         self.has_converged =

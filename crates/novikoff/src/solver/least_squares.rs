@@ -152,7 +152,7 @@ fn factorise(
     } else if control.steps == 0 {
         return recorder.finish(begin, None, Termination::OutOfSteps);
     }
-    let Some(point) = System::new(problem).answer(&|| control.watch.stopped()) else {
+    let Some(point) = System::new(problem).answer(&|| !control.watch.goes_on()) else {
         return recorder.finish(begin, None, Termination::Interrupted);
     };
     if !point.weights.iter().all(|w| w.is_finite()) || !point.bias.is_finite() {

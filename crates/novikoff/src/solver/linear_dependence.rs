@@ -5,6 +5,7 @@
 //! just one way, and which columns are independent. The multipliers are then lifted from that prime to its
 //! powers (Dixon), until they are known to so many digits that they must be these fractions and no others.
 
+use crate::control::Watch;
 use crate::exact::parts;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -20,6 +21,8 @@ pub(crate) enum Obstacle {
     Several,
     /// The one combination that is zero takes some rows with a negative sign.
     Sign,
+    /// None that is known of: the search was not to go on.
+    Stopped,
 }
 
 /// The prime: its products fit into 64 bits.
@@ -29,15 +32,19 @@ const P: u64 = (1 << 31) - 1;
 pub(super) type Entries = Vec<(u32, f64)>;
 
 /// The multipliers, whole numbers without a common factor. Rows that are not needed have zero.
-pub(crate) fn dependence(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
+pub(crate) fn dependence(rows: &[Entries], watch: &Watch<'_>) -> Result<Vec<BigUint>, Obstacle> {
     let columns = whole_columns(rows);
     let count = rows.len();
-    let Echelon { independent, dependent_row } = Echelon::of(&columns, count)?;
+    let Echelon { independent, dependent_row } = Echelon::of(&columns, count, watch)?;
     let others: Vec<usize> = (0..count).filter(|i| *i != dependent_row).collect();
     let entries = |j: &usize| -> Vec<&BigInt> { others.iter().map(|&i| &columns[*j][i]).collect() };
     let matrix: Vec<Vec<&BigInt>> = independent.iter().map(entries).collect();
     let right: Vec<BigInt> = independent.iter().map(|&j| -&columns[j][dependent_row]).collect();
-    let (numerators, denominator) = solve_exactly(&matrix, &right).ok_or(Obstacle::Independent)?;
+    let (numerators, denominator) = solve_exactly(&matrix, &right, watch).ok_or(if watch.stopped() {
+        Obstacle::Stopped
+    } else {
+        Obstacle::Independent
+    })?;
     let mut multipliers = vec![denominator; count];
     for (&i, numerator) in others.iter().zip(numerators) {
         multipliers[i] = numerator;
@@ -62,10 +69,13 @@ struct Echelon {
 }
 
 impl Echelon {
-    fn of(columns: &[Vec<BigInt>], rows: usize) -> Result<Self, Obstacle> {
+    fn of(columns: &[Vec<BigInt>], rows: usize, watch: &Watch<'_>) -> Result<Self, Obstacle> {
         let mut echelon: Vec<(usize, Vec<u64>)> = Vec::new();
         let mut independent = Vec::new();
         for (at, column) in columns.iter().enumerate() {
+            if !watch.goes_on() {
+                return Err(Obstacle::Stopped);
+            }
             let residue = |x: &BigInt| x.mod_floor(&BigInt::from(P)).to_u64().unwrap_or(0);
             let mut line: Vec<u64> = column.iter().map(residue).collect();
             for (pivot, other) in &echelon {
@@ -94,16 +104,20 @@ impl Echelon {
 }
 
 /// The solution of `matrix·x = right` as numerators over one positive denominator; in machine numbers where
-/// the entries have few digits.
-fn solve_exactly(matrix: &[Vec<&BigInt>], right: &[BigInt]) -> Option<(Vec<BigInt>, BigInt)> {
+/// the entries have few digits. `None` also if the observer asks to stop; so it is with all that follows.
+fn solve_exactly(
+    matrix: &[Vec<&BigInt>],
+    right: &[BigInt],
+    watch: &Watch<'_>,
+) -> Option<(Vec<BigInt>, BigInt)> {
     let entries = matrix.iter().flatten().copied().chain(right);
     if entries.map(BigInt::bits).max().unwrap_or(0) <= 62 {
         let small = |x: &BigInt| x.to_i128().unwrap_or(0);
         let lines = matrix.iter().map(|line| line.iter().copied().map(small).collect()).collect();
-        return solve::<i128>(lines, right.iter().map(small).collect(), right);
+        return solve::<i128>(lines, right.iter().map(small).collect(), right, watch);
     }
     let lines = matrix.iter().map(|line| line.iter().copied().cloned().collect()).collect();
-    solve::<BigInt>(lines, right.to_vec(), right)
+    solve::<BigInt>(lines, right.to_vec(), right, watch)
 }
 
 /// The columns as whole numbers: each times a power of two, which changes nothing about a sum that is zero.
@@ -139,7 +153,12 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
 }
 
 /// The solution of `matrix·x = right` as numerators over one positive denominator, by lifting.
-fn solve<T>(matrix: Vec<Vec<T>>, right: Vec<T>, exact_right: &[BigInt]) -> Option<(Vec<BigInt>, BigInt)>
+fn solve<T>(
+    matrix: Vec<Vec<T>>,
+    right: Vec<T>,
+    exact_right: &[BigInt],
+    watch: &Watch<'_>,
+) -> Option<(Vec<BigInt>, BigInt)>
 where
     T: Integer + Clone + FromPrimitive + ToPrimitive,
     BigInt: From<T>,
@@ -150,7 +169,7 @@ where
     }
     let prime = T::from_u64(P)?;
     let modulo = |x: &T| x.mod_floor(&prime).to_u64().unwrap_or(0);
-    let inverse = inverse(matrix.iter().map(|line| line.iter().map(modulo).collect()).collect())?;
+    let inverse = inverse(matrix.iter().map(|line| line.iter().map(modulo).collect()).collect(), watch)?;
     // The solution's digits to the base of the prime, and what they leave of the right side.
     let mut rest = right;
     let mut found = vec![BigInt::zero(); size];
@@ -158,7 +177,7 @@ where
     let (mut digits, mut next_check) = (0, 4);
     // No numerator or denominator has more bits than this (Hadamard).
     let most: usize = matrix.iter().zip(exact_right).map(|(line, right)| bits_of_length(line, right)).sum();
-    loop {
+    while watch.goes_on() {
         let residues: Vec<u64> = rest.iter().map(modulo).collect();
         let digit: Vec<u64> = inverse
             .iter()
@@ -181,12 +200,14 @@ where
         let is_last = digits * 30 > 2 * (most + SPARE as usize) + 4;
         if digits >= next_check || is_last {
             next_check = digits + digits / 2 + 1;
-            let solution = fractions(&found, &modulus).filter(|x| solves(&matrix, exact_right, x));
+            let solution =
+                fractions(&found, &modulus, watch).filter(|x| solves(&matrix, exact_right, x, watch));
             if solution.is_some() || is_last {
                 return solution;
             }
         }
     }
+    None
 }
 
 /// The bits of the length of a line of a system of equations, right side included, or one more.
@@ -203,25 +224,26 @@ fn solves<T: Clone>(
     matrix: &[Vec<T>],
     right: &[BigInt],
     (numerators, denominator): &(Vec<BigInt>, BigInt),
+    watch: &Watch<'_>,
 ) -> bool
 where
     BigInt: From<T>,
 {
     matrix.iter().zip(right).all(|(line, right)| {
         let sum: BigInt = line.iter().zip(numerators).map(|(a, n)| BigInt::from(a.clone()) * n).sum();
-        sum == right * denominator
+        sum == right * denominator && watch.goes_on()
     })
 }
 
 /// The inverse modulo the prime.
-fn inverse(mut matrix: Vec<Vec<u64>>) -> Option<Vec<Vec<u64>>> {
+fn inverse(mut matrix: Vec<Vec<u64>>, watch: &Watch<'_>) -> Option<Vec<Vec<u64>>> {
     let size = matrix.len();
     for (i, line) in matrix.iter_mut().enumerate() {
         line.resize(2 * size, 0);
         line[size + i] = 1;
     }
     for at in 0..size {
-        let pivot = (at..size).find(|&i| matrix[i][at] != 0)?;
+        let pivot = (at..size).find(|&i| matrix[i][at] != 0).filter(|_| watch.goes_on())?;
         matrix.swap(at, pivot);
         let factor = power(matrix[at][at], P - 2);
         matrix[at].iter_mut().for_each(|x| *x = *x * factor % P);
@@ -242,11 +264,14 @@ const SPARE: u64 = 8;
 
 /// The fractions with one denominator that are these numbers modulo `modulus`, if there are any with so few
 /// digits that they can be no others.
-fn fractions(found: &[BigInt], modulus: &BigInt) -> Option<(Vec<BigInt>, BigInt)> {
+fn fractions(found: &[BigInt], modulus: &BigInt, watch: &Watch<'_>) -> Option<(Vec<BigInt>, BigInt)> {
     let room = (modulus.bits() / 2).saturating_sub(SPARE);
     let mut denominator = BigInt::one();
     let mut numerators: Vec<BigInt> = Vec::with_capacity(found.len());
     for x in found {
+        if !watch.goes_on() {
+            return None;
+        }
         let mut value = (x * &denominator).mod_floor(modulus);
         if &value + &value > *modulus {
             value -= modulus;
@@ -317,7 +342,12 @@ fn steps(a: &BigInt, b: &BigInt, room: u64) -> Option<[i64; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Unwatched;
     use proptest::prelude::*;
+
+    fn free(rows: &[Entries]) -> Result<Vec<BigUint>, Obstacle> {
+        dependence(rows, &Watch::new(&mut Unwatched))
+    }
 
     /// By minors.
     fn determinant(matrix: &[Vec<BigInt>]) -> BigInt {
@@ -370,7 +400,7 @@ mod tests {
             let scale = 2f64.powi(shift);
             let entry = |(j, x): (u32, &i64)| (j, *x as f64 * if j == 0 { scale } else { 1.0 });
             let entries: Vec<Entries> = rows.iter().map(|row| (0..).zip(row).map(entry).collect()).collect();
-            prop_assert_eq!(dependence(&entries), by_determinants(&rows));
+            prop_assert_eq!(free(&entries), by_determinants(&rows));
         }
     }
 }

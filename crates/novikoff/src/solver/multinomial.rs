@@ -10,6 +10,7 @@
 use super::gap_schedule::ProofSchedule;
 use super::hessian::{Hessian, Preconditioner};
 use super::{Control, Recorder, Sizes, Termination, joint_gap_in_ball};
+use crate::control::Watch;
 use crate::loss::Logistic;
 use crate::model::Weights;
 use crate::penalty::{Bias, L2};
@@ -43,7 +44,8 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let square = dot(&gradient, &gradient);
         let rough = square / (2.0 * problem.lambda) / objective;
         let near = problem.lambda > 0.0 && rough <= 4.0 * control.tolerance;
-        let gap = near.then(|| joint_gap(problem, &weights).relative()).flatten();
+        let gap =
+            (near && control.watch.goes_on()).then(|| joint_gap(problem, &weights).relative()).flatten();
         if recorder.step(objective, gap, Some(square.sqrt()), None) {
             break Termination::Interrupted;
         }
@@ -56,13 +58,21 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         if iterations > 15 {
             preconditioners = None;
         }
-        let preconditioners = preconditioners.get_or_insert_with(|| factors(problem, &p));
+        if preconditioners.is_none() {
+            preconditioners = factors(problem, &p, control.watch);
+        }
+        let Some(preconditioners) = &preconditioners else { break Termination::Interrupted };
         let accuracy = if rough < 1e-2 { 0.01 } else { 0.1 };
         let direction;
-        (direction, iterations) = solve(problem, &p, &gradient, preconditioners, accuracy, 60);
+        (direction, iterations) =
+            solve(problem, &p, &gradient, preconditioners, (accuracy, 60), control.watch);
+        if control.watch.stopped() {
+            break Termination::Interrupted;
+        }
         let rise = dot(&gradient, &direction);
-        let Some((length, next)) = search(problem, &weights, &scores, mean, &direction, rise) else {
-            break Termination::Stalled;
+        let here = Here { weights: &weights, scores: &scores, mean };
+        let Some((length, next)) = search(problem, here, &direction, rise, control.watch) else {
+            break if control.watch.stopped() { Termination::Interrupted } else { Termination::Stalled };
         };
         add(&mut weights, length, &direction);
         scores = next;
@@ -71,8 +81,8 @@ pub fn multinomial(problem: &Joint<'_>, start: Option<&Weights>, control: &Contr
         let gain = before - mean - problem.penalty_of(&weights);
         // Without a penalty there is no gap to wait for: a small gain is the sign.
         let prove = || {
-            let gap =
-                joint_gap_in_ball(problem, &weights, &stationary(problem, &weights), Sizes::of(problem.rows));
+            let duals = stationary(problem, &weights, control.watch);
+            let gap = joint_gap_in_ball(problem, &weights, &duals, Sizes::of(problem.rows));
             gap.within(control.tolerance)
         };
         if problem.lambda == 0.0 && proof_schedule.proves(gain / before, prove) {
@@ -97,10 +107,11 @@ fn gradient(problem: &Joint<'_>, weights: &Weights, p: &[f64]) -> Weights {
 
 /// Distributions whose gradient is next to zero, without a penalty: the probabilities, moved by what a step
 /// of Newton's method would change them by.
-pub(crate) fn stationary(problem: &Joint<'_>, weights: &Weights) -> Vec<f64> {
+pub(crate) fn stationary(problem: &Joint<'_>, weights: &Weights, watch: &Watch<'_>) -> Vec<f64> {
     let mut p = probabilities(problem.scores(weights), problem.count);
-    let (direction, _) =
-        solve(problem, &p, &gradient(problem, weights, &p), &factors(problem, &p), 1e-13, 500);
+    let gradient = gradient(problem, weights, &p);
+    let Some(factors) = factors(problem, &p, watch) else { return p };
+    let (direction, _) = solve(problem, &p, &gradient, &factors, (1e-13, 500), watch);
     let moves = problem.scores(&direction);
     for (p, moves) in p.chunks_exact_mut(problem.count).zip(moves.chunks_exact(problem.count)) {
         let mean: f64 = p.iter().zip(moves).map(|(p, m)| p * m).sum();
@@ -121,8 +132,8 @@ fn add_penalty_gradient(problem: &Joint<'_>, sum: &mut Weights, weights: &Weight
     }
 }
 
-/// An approximate inverse of the Hessian of each class alone.
-fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Preconditioner> {
+/// An approximate inverse of the Hessian of each class alone; `None` if the observer asks to stop.
+fn factors(problem: &Joint<'_>, p: &[f64], watch: &Watch<'_>) -> Option<Vec<Preconditioner>> {
     let rows = problem.classes.len();
     let targets = vec![1.0; rows];
     let single = Problem {
@@ -146,19 +157,21 @@ fn factors(problem: &Joint<'_>, p: &[f64]) -> Vec<Preconditioner> {
                 problem.share(i) * p * (1.0 - p)
             })
             .collect();
-        Preconditioner::new(&single, &Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge })
+        let hessian = Hessian { rows: &curvatures, ridge: problem.lambda, bias_ridge };
+        watch.goes_on().then(|| Preconditioner::new(&single, &hessian))
     };
     (0..problem.count).into_par_iter().map(one).collect()
 }
 
-/// `−H⁻¹·gradient` by conjugate gradients, in so many iterations at most, and how many it took.
+/// `−H⁻¹·gradient` by conjugate gradients, in so many iterations at most, and how many it took; less exactly
+/// if the observer asks to stop.
 fn solve(
     problem: &Joint<'_>,
     p: &[f64],
     gradient: &Weights,
     preconditioners: &[Preconditioner],
-    accuracy: f64,
-    most: usize,
+    (accuracy, most): (f64, usize),
+    watch: &Watch<'_>,
 ) -> (Weights, usize) {
     let k = problem.count;
     let times = |v: &Weights| {
@@ -180,7 +193,7 @@ fn solve(
     let mut rz = dot(&residual, &z);
     let goal = rz * accuracy * accuracy;
     let mut iterations = 0;
-    while rz > goal && rz > 0.0 && iterations < most {
+    while rz > goal && rz > 0.0 && iterations < most && watch.goes_on() {
         let product = times(&search);
         let curvature = dot(&search, &product);
         if !(curvature > 0.0 && curvature.is_finite()) {
@@ -216,14 +229,20 @@ fn each_class(v: &Weights, preconditioners: &[Preconditioner]) -> Weights {
     result
 }
 
-/// How far to go along a direction, and the scores there.
+/// Where a search begins: weights, their scores, and the mean loss of these.
+struct Here<'a> {
+    weights: &'a Weights,
+    scores: &'a [f64],
+    mean: f64,
+}
+
+/// How far to go along a direction, and the scores there; `None` also if the observer asks to stop.
 fn search(
     problem: &Joint<'_>,
-    weights: &Weights,
-    scores: &[f64],
-    mean: f64,
+    Here { weights, scores, mean }: Here<'_>,
     direction: &Weights,
     rise: f64,
+    watch: &Watch<'_>,
 ) -> Option<(f64, Vec<f64>)> {
     if !(rise < 0.0 && rise.is_finite()) {
         return None;
@@ -231,6 +250,9 @@ fn search(
     let moves = problem.scores(direction);
     let mut length = 1.0;
     for _ in 0..40 {
+        if !watch.goes_on() {
+            return None;
+        }
         let next: Vec<f64> = scores.par_iter().zip(&moves).map(|(s, m)| s + length * m).collect();
         let mut there = weights.clone();
         add(&mut there, length, direction);

@@ -10,6 +10,7 @@
 //! leave it whose share has become zero (Wolfe, "Finding the nearest point in a polytope", 1976).
 
 use super::{Control, Recorder, Termination};
+use crate::control::Watch;
 use crate::data::Matrix;
 use crate::risk::Point;
 use rayon::prelude::*;
@@ -79,7 +80,7 @@ pub(crate) fn nearest_point(rows: Signed<'_>, most: usize, control: &Control<'_>
     let mut recorder = Recorder::new(control);
     let counted = rows.counted();
     let radius = rows.radius();
-    let mut corral = Corral::new(rows, radius);
+    let mut corral = Corral::new(rows, radius, control.watch);
     let shortest = counted.iter().copied().min_by(|&a, &b| rows.norm_sq(a).total_cmp(&rows.norm_sq(b)));
     let Some(first) = shortest else {
         return corral.finish(Termination::Converged, &recorder);
@@ -131,8 +132,9 @@ fn smallest(values: &[f64], count: usize) -> Vec<u32> {
 /// of `Σ uᵢaᵢ` against `(1, 0)`: their shares are `uᵢ/Σu`. The factor of the `aᵢ` is kept up as members come
 /// and go. Where there are few columns it comes with its orthogonal basis, which tells margins of 1e-15 from
 /// none; otherwise from inner products alone, which tell half as many digits.
-struct Corral<'a> {
+struct Corral<'a, 'w> {
     rows: Signed<'a>,
+    watch: &'w Watch<'w>,
     /// What the first coordinate of each `aᵢ` is: as long as the longest row.
     unit: f64,
     members: Vec<u32>,
@@ -152,13 +154,14 @@ const CHANGES: usize = 1000;
 /// More columns than this, and there is no basis.
 const FEW_COLUMNS: usize = 2048;
 
-impl<'a> Corral<'a> {
-    fn new(rows: Signed<'a>, unit: f64) -> Self {
+impl<'a, 'w> Corral<'a, 'w> {
+    fn new(rows: Signed<'a>, unit: f64, watch: &'w Watch<'w>) -> Self {
         let point = Point::zero(rows.rows.columns());
         let basis = (rows.rows.columns() <= FEW_COLUMNS).then(Vec::new);
         let unit = if unit > 0.0 { unit } else { 1.0 };
         Self {
             rows,
+            watch,
             unit,
             members: Vec::new(),
             shares: Vec::new(),
@@ -183,7 +186,7 @@ impl<'a> Corral<'a> {
         let mut nearer = false;
         loop {
             let square = self.point.dot(&self.point);
-            if square.sqrt() <= nothing || self.len() > most {
+            if square.sqrt() <= nothing || self.len() > most || !self.watch.goes_on() {
                 return true;
             }
             let margins: Vec<f64> =
@@ -272,7 +275,9 @@ impl<'a> Corral<'a> {
 
     /// Moves the point to the nearest one that the members allow, and lets those go that it no longer needs.
     fn settle(&mut self) {
-        while !self.members.is_empty() {
+        // Where it is not to go on, the point is some point of the hull, and the shares are those of some
+        // other: each is proved by itself.
+        while !self.members.is_empty() && self.watch.goes_on() {
             if self.changes > CHANGES {
                 self.renew();
             }

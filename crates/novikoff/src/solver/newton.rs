@@ -84,16 +84,17 @@ impl<L: SmoothLoss> Solver<L, L2> for Newton {
             }
             let accuracy = accuracy(control.tolerance / rough, square, last_square);
             last_square = square;
-            let moved = state.step(problem, &at, accuracy);
+            let moved = state.step(problem, &at, accuracy, control.watch);
             if matches!(moved, Moved::By(_)) {
                 state.relax(most_damping);
             }
             match moved {
+                Moved::Nowhere if control.watch.stopped() => break Termination::Interrupted,
                 Moved::Nowhere if state.damp(most_damping) => {}
                 Moved::Nowhere => break Termination::Stalled,
                 Moved::By(gain) if lambda == 0.0 => {
                     let prove = || {
-                        let certified = certified.insert(certify(problem, &state.point, control.tolerance));
+                        let certified = certified.insert(certify(problem, &state.point, control));
                         is_proven(problem, &certified.gap, control.tolerance)
                     };
                     if proofs.proves(gain / objective, prove) {
@@ -121,9 +122,9 @@ fn relative_gap<L: SmoothLoss>(problem: &Problem<'_, L, L2>, state: &NewtonCg, r
 }
 
 /// The gap of a point among weights that are not much longer.
-fn certify<L: SmoothLoss>(problem: &Problem<'_, L, L2>, point: &Point, tolerance: f64) -> Certified {
+fn certify<L: SmoothLoss>(problem: &Problem<'_, L, L2>, point: &Point, control: &Control<'_>) -> Certified {
     let scores = problem.scores(point);
-    let (gap, duals) = gap_in_ball(problem, point, &scores, None, tolerance);
+    let (gap, duals) = gap_in_ball(problem, point, &scores, None, (control.tolerance, control.watch));
     Certified { scores, gap, duals: Some(duals) }
 }
 

@@ -14,6 +14,7 @@
 //! if the slope along the line has fallen to 0.3 of the first one (Wolfe).
 
 use super::hessian::{Hessian, Preconditioner};
+use crate::control::Watch;
 use crate::loss::{Local, Loss};
 use crate::penalty::{Bias, L2};
 use crate::risk::{Point, Problem};
@@ -168,22 +169,23 @@ impl NewtonCg {
     }
 
     /// One step of Newton's method, in which the linear equations are solved until their error is `accuracy`
-    /// of what it was.
+    /// of what it was. If the observer asks to stop, it goes nowhere.
     pub(super) fn step<L: Loss>(
         &mut self,
         problem: &Problem<'_, L, L2>,
         at: &(impl Fn(usize, f64) -> Local + Sync),
         accuracy: f64,
+        watch: &Watch<'_>,
     ) -> Moved {
         if self.iterations > STALE {
             self.preconditioner = None;
         }
         let fresh = self.preconditioner.is_none();
-        let direction = self.direction(problem, accuracy);
+        let Some(direction) = self.direction(problem, accuracy, watch) else { return Moved::Nowhere };
         let moved = self.search(problem, at, direction);
         if matches!(moved, Moved::Nowhere) && !fresh {
             self.preconditioner = None;
-            let direction = self.direction(problem, accuracy);
+            let Some(direction) = self.direction(problem, accuracy, watch) else { return Moved::Nowhere };
             return self.search(problem, at, direction);
         }
         moved
@@ -214,8 +216,13 @@ impl NewtonCg {
         }
     }
 
-    /// `−H⁻¹·gradient` by conjugate gradients.
-    fn direction<L: Loss>(&mut self, problem: &Problem<'_, L, L2>, accuracy: f64) -> Point {
+    /// `−H⁻¹·gradient` by conjugate gradients; `None` if the observer asks to stop.
+    fn direction<L: Loss>(
+        &mut self,
+        problem: &Problem<'_, L, L2>,
+        accuracy: f64,
+        watch: &Watch<'_>,
+    ) -> Option<Point> {
         let flat = self.curvatures.iter().all(|h| *h == 0.0);
         // Where nothing is curved, a free bias would go any distance: a unit of curvature makes it one that
         // can be searched along.
@@ -233,9 +240,12 @@ impl NewtonCg {
         let goal = accuracy * accuracy * residual.dot(&residual);
         self.iterations = 0;
         if accuracy >= ROUGH && preconditioner.is_factor() {
-            return z;
+            return Some(z);
         }
         while residual.dot(&residual) > goal && rz > 0.0 && self.iterations < MOST_ITERATIONS {
+            if !watch.goes_on() {
+                return None;
+            }
             let product = hessian.times(problem, &search);
             let curvature = search.dot(&product);
             if !(curvature > 0.0 && curvature.is_finite()) {
@@ -254,9 +264,9 @@ impl NewtonCg {
         }
         if self.iterations == 0 {
             // Nothing is curved here: down the slope, as far as the line search likes.
-            return z;
+            return Some(z);
         }
-        direction
+        Some(direction)
     }
 
     /// Moves along a direction, as far as it leads down.

@@ -24,6 +24,7 @@ mod stationary_duals;
 mod terms;
 
 use super::double_double::UNIT;
+use crate::control::Watch;
 use crate::data::Matrix;
 use crate::loss::{Growth, Loss, ROUNDING, Targets};
 use crate::penalty::{Bias, L2, Penalty};
@@ -92,7 +93,7 @@ pub(crate) fn rigorous_gap<L: Loss, P: Penalty>(
     (scores, duals): (&[f64], Option<&[f64]>),
     plain: Gap,
     sizes: Sizes,
-    tolerance: f64,
+    (tolerance, watch): (f64, &Watch<'_>),
 ) -> Gap {
     let Some(dual) = plain.dual else { return plain };
     // A gap that has a gradient is that of the slopes.
@@ -108,13 +109,14 @@ pub(crate) fn rigorous_gap<L: Loss, P: Penalty>(
         terms.gap(problem, point, plain.gradient, terms.penalised_bound(problem))
     };
     let exact = precise(duals).unwrap_or(quick);
-    if exact.within(tolerance) || duals.is_some() {
+    if exact.within(tolerance) || duals.is_some() || !watch.goes_on() {
         return exact;
     }
     let Some(lambda) = problem.penalty.ridge() else { return exact };
     // Slopes that are short of the minimum by what rounding hides from a line search.
     let left = |residual: &Point| (2.0 * plain.objective * residual.dot(residual) / lambda).sqrt();
-    let stationary = stationary_duals(problem, lambda, point, scores, tolerance * plain.objective, left);
+    let stationary =
+        stationary_duals(problem, lambda, point, scores, (tolerance * plain.objective, watch), left);
     stationary.map_or(exact, |duals| precise(Some(&duals)).unwrap_or(quick))
 }
 
@@ -169,7 +171,7 @@ pub(crate) fn gap_in_ball<L: Loss>(
     point: &Point,
     scores: &[f64],
     duals: Option<&[f64]>,
-    tolerance: f64,
+    (tolerance, watch): (f64, &Watch<'_>),
 ) -> (Gap, Vec<f64>) {
     // A bias that is penalised by nothing is free.
     let bias = if problem.bias == Bias::None { Bias::None } else { Bias::Free };
@@ -187,7 +189,7 @@ pub(crate) fn gap_in_ball<L: Loss>(
         |residual: &Point| radius * scaled_length(&residual.weights, &units) + radius * residual.bias.abs();
     let duals = match duals
         .map(<[f64]>::to_vec)
-        .or_else(|| stationary_duals(problem, problem.penalty.0, point, scores, wanted, left))
+        .or_else(|| stationary_duals(problem, problem.penalty.0, point, scores, (wanted, watch), left))
     {
         Some(duals) => feasible(problem, scores, Some(&duals)),
         None => feasible(problem, scores, None),
@@ -332,6 +334,7 @@ mod tests {
     use super::super::fixture::dense;
     use super::terms::exact_score;
     use super::*;
+    use crate::control::Unwatched;
     use crate::loss::{Absolute, Exponential, Hinge, Logistic, Squared, SquaredHinge};
     use crate::penalty::ElasticNet;
     use crate::risk::scores_and_gap;
@@ -401,6 +404,8 @@ mod tests {
     ) -> Result<(), TestCaseError> {
         let rows = dense(rows);
         let total = targets.len() as f64;
+        let mut unwatched = Unwatched;
+        let watch = Watch::new(&mut unwatched);
         for bias in [Bias::Free, Bias::Penalised, Bias::None] {
             let problem = Problem { rows: &rows, targets, row_weights: &[], total, loss, penalty, bias };
             let alone = problem.with_penalty(L2(0.0));
@@ -416,8 +421,14 @@ mod tests {
             for point in &points {
                 let (scores, plain) = scores_and_gap(&problem, point, duals);
                 for tolerance in [0.0, f64::INFINITY] {
-                    let found =
-                        rigorous_gap(&problem, point, (&scores, duals), plain, Sizes::of(&rows), tolerance);
+                    let found = rigorous_gap(
+                        &problem,
+                        point,
+                        (&scores, duals),
+                        plain,
+                        Sizes::of(&rows),
+                        (tolerance, &watch),
+                    );
                     for other in &points {
                         let there = objective(other, problem.penalty_of(other));
                         prop_assert!(
@@ -428,8 +439,8 @@ mod tests {
                     let here = objective(point, problem.penalty_of(point));
                     prop_assert!(found.dual.unwrap_or(0.0) <= here, "{bias:?} {found:?} {here}");
                 }
-                for (found, _) in
-                    [1e-4, 0.0].map(|tolerance| gap_in_ball(&alone, point, &scores, duals, tolerance))
+                for (found, _) in [1e-4, 0.0]
+                    .map(|tolerance| gap_in_ball(&alone, point, &scores, duals, (tolerance, &watch)))
                 {
                     let units = units(&rows);
                     let length = |p: &Point| {

@@ -16,6 +16,7 @@
 use super::{
     AugmentedLagrangian, Certified, Control, Recorder, Solution, Solver, Termination, WarmStart, gap_in_ball,
 };
+use crate::control::Watch;
 use crate::loss::PiecewiseLinear;
 use crate::penalty::{Bias, L2};
 use crate::random::Random;
@@ -58,7 +59,9 @@ impl<L: PiecewiseLinear> Solver<L, L2> for Simplex {
             }
         };
         let mut recorder = Recorder::new(control);
-        let mut vertex = Vertex::near(problem, &near, control.seed);
+        let Some(mut vertex) = Vertex::near(problem, &near, control) else {
+            return recorder.finish(near, None, Termination::Interrupted);
+        };
         let termination = loop {
             let duals = vertex.duals();
             if recorder.step(vertex.objective(), None, None, None) {
@@ -73,10 +76,13 @@ impl<L: PiecewiseLinear> Solver<L, L2> for Simplex {
             }
         };
         let (point, duals) = vertex.finish();
+        if termination == Termination::Interrupted {
+            return recorder.finish(point, Some(duals), termination);
+        }
         // The dual gradient is zero, but for rounding.
         let scores = problem.scores(&point);
         let gap = match problem.penalty.0 {
-            0.0 => gap_in_ball(problem, &point, &scores, Some(&duals), control.tolerance).0,
+            0.0 => gap_in_ball(problem, &point, &scores, Some(&duals), (control.tolerance, control.watch)).0,
             _ => duality_gap(problem, &point, &scores, Some(&duals)),
         };
         Solution {
@@ -112,15 +118,15 @@ struct Vertex<'a, L> {
 }
 
 impl<'a, L: PiecewiseLinear> Vertex<'a, L> {
-    /// One that is near a point.
-    fn near(problem: &'a Problem<'a, L, L2>, point: &Point, seed: u64) -> Self {
+    /// One that is near a point; `None` if the observer asks to stop.
+    fn near(problem: &'a Problem<'a, L, L2>, point: &Point, control: &Control<'_>) -> Option<Self> {
         let columns = problem.rows.columns() + usize::from(problem.bias != Bias::None);
         let scores = problem.scores(point);
         // Where rows are met all but exactly, what is left of them is rounding, and that is of the size of
         // the targets.
         let targets = problem.sum(|i| problem.share(i) * problem.targets[i].abs());
         let size = problem.mean_loss(&scores).max(0.01 * targets);
-        let mut random = Random::new(seed);
+        let mut random = Random::new(control.seed);
         let targets: Vec<f64> =
             problem.targets.iter().map(|y| y + TIE * size * (2.0 * random.unit() - 1.0)).collect();
         let off: Vec<f64> = scores.iter().zip(&targets).map(|(s, y)| (s - y).abs()).collect();
@@ -148,17 +154,20 @@ impl<'a, L: PiecewiseLinear> Vertex<'a, L> {
             gradient: vec![0.0; columns],
             pivots: 0,
         };
-        vertex.choose(&order);
+        vertex.choose(&order, control.watch);
+        if control.watch.stopped() {
+            return None;
+        }
         vertex.refresh();
-        vertex
+        Some(vertex)
     }
 
     /// Rows that are independent of one another, the first ones first, by elimination; weights that none of
-    /// them tells are fixed.
-    fn choose(&mut self, order: &[u32]) {
+    /// them tells are fixed. The observer may stop it halfway.
+    fn choose(&mut self, order: &[u32], watch: &Watch<'_>) {
         let mut taken: Vec<(usize, Vec<f64>)> = Vec::new();
         for &i in order {
-            if taken.len() == self.columns {
+            if taken.len() == self.columns || !watch.goes_on() {
                 break;
             }
             let mut row = self.row(i);

@@ -10,7 +10,7 @@ use super::stream::{Learned, Streaming};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::bayes::{Counts, Likelihood, Negative, Priors, Stream, Vocabulary};
-use crate::control::{Flow, Termination};
+use crate::control::{Flow, Termination, Unwatched, Watch};
 use crate::data::{Dataset, Labels, Parts, Row};
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Predictions};
@@ -37,7 +37,7 @@ pub(super) fn train_bayes(
     let Counted { classes, ranked, scheme, counts } = counted;
     let measure = || evaluate::error(&scorer, data, &ranked);
     let (train_error, data_hash) = rayon::join(measure, || data.fingerprint());
-    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let validation = held_out.and_then(|held_out| held_out.measure(&scorer, &Watch::new(&mut Unwatched)));
     let mut results = BTreeMap::from([
         ("stopped".to_owned(), json!(Termination::Counted)),
         ("train_error".to_owned(), json!(train_error)),

@@ -54,7 +54,7 @@ pub fn cross_validate(
 ) -> Result<CrossValidated> {
     let data = rows.data();
     data.validate()?;
-    check_task(data, learner)?;
+    check_task(data, None, learner)?;
     check_memory_of_folds(data, learner, folds)?;
     let dealt = deal(data, learner, folds)?;
     let watch = Watch::new(observer);

@@ -23,7 +23,8 @@ pub struct Fit {
     /// Why training ended.
     pub termination: Termination,
     /// Error of the model on the rows it learned from; `None` for numbers, where it would take longer than
-    /// the training (voted on many rows), or where the rows are gone (streams).
+    /// the training (voted on many rows), where the rows are gone (streams), or where the observer asked to
+    /// stop.
     pub train_error: Option<f64>,
     /// How the model does on the validation rows, if there were any.
     pub validation: Option<Validation>,
@@ -68,7 +69,8 @@ impl History {
     }
 }
 
-/// What is known of a run of the perceptron, or of passive-aggressive updates.
+/// What is known of a run of the perceptron, or of passive-aggressive updates. What takes another pass over
+/// the rows is not known where the observer asked to stop.
 #[derive(Clone, Debug)]
 pub struct RunDetails {
     /// Its epochs.

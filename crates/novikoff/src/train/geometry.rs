@@ -2,6 +2,7 @@
 
 use super::run::Corrections;
 use crate::certificate::range::{LARGE, SMALL};
+use crate::control::{Watch, rows_between_questions};
 use crate::error::{Error, Result};
 use crate::model::Weights;
 use crate::multiclass::{Scheme, best_except};
@@ -41,20 +42,26 @@ impl RowMargins {
     }
 
     /// One pass over the rows, for weights that are returned or spoken of. It would show if a number on the
-    /// way was not finite.
+    /// way was not finite. `None` if the observer asks to stop.
     pub(super) fn of(
         weights: &Weights,
         batch: online::TrainingRows<'_>,
         scheme: Scheme,
         corrections: &Corrections,
-    ) -> Result<Self> {
+        watch: &Watch<'_>,
+    ) -> Result<Option<Self>> {
         let extra = corrections.bias.coordinate();
         let norms: Vec<f64> = (0..weights.outputs()).map(|output| weights.norm_sq(output).sqrt()).collect();
         let whole = norms.iter().map(|n| n * n).sum::<f64>().sqrt();
         let width = if scheme == Scheme::OneVsRest { weights.outputs() } else { 1 };
         let rows = batch.rows.rows();
         let mut margins = vec![0.0; rows * width];
+        let longest = (0..rows).map(|i| batch.rows.row(i).len()).max().unwrap_or(0);
+        let between = rows_between_questions(longest * weights.outputs());
         let measure = |scores: &mut Vec<f64>, (i, margins): (usize, &mut [f64])| {
+            if i % between == 0 && !watch.goes_on() {
+                return None;
+            }
             let row = batch.rows.row(i);
             let norm = (row.norm_sq() + extra * extra).sqrt();
             let length = if corrections.length == Length::Unit && norm > 0.0 { norm } else { 1.0 };
@@ -71,12 +78,15 @@ impl RowMargins {
             }
             margins.iter_mut().for_each(|m| *m /= length);
             let finite = norm.is_finite() && scores.iter().all(|score| score.is_finite());
-            if finite { norm / length } else { f64::NAN }
+            Some(if finite { norm / length } else { f64::NAN })
         };
         let each = margins.par_chunks_exact_mut(width.max(1)).enumerate().with_min_len(1024);
         // The largest is the same in any order, so the result does not depend on the threads.
-        let larger = |a: f64, b: f64| if (a + b).is_nan() { f64::NAN } else { a.max(b) };
-        let mut radius = each.map_init(|| vec![0.0; weights.outputs()], measure).reduce(|| 0.0, larger);
+        let larger = |a: f64, b: f64| Some(if (a + b).is_nan() { f64::NAN } else { a.max(b) });
+        let measured = each.map_init(|| vec![0.0; weights.outputs()], measure);
+        let Some(mut radius) = measured.try_reduce(|| 0.0, larger) else {
+            return if whole.is_finite() { Ok(None) } else { Err(overflow()) };
+        };
         if radius.is_nan() || !whole.is_finite() {
             return Err(overflow());
         }
@@ -85,11 +95,10 @@ impl RowMargins {
         }
         // A sum of so many products is off by half as many units in the last place of 1, times the lengths of
         // both vectors.
-        let longest = (0..rows).map(|i| batch.rows.row(i).len()).max().unwrap_or(0);
         let off = (longest + 64) as f64 * f64::EPSILON * radius;
         let ordinary = |x: f64| x == 0.0 || (SMALL..=LARGE).contains(&x);
         let is_ordinary = ordinary(radius) && norms.iter().copied().all(ordinary);
-        Ok(Self { margins, width, radius, off, is_ordinary })
+        Ok(Some(Self { margins, width, radius, off, is_ordinary }))
     }
 }
 

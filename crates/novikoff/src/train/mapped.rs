@@ -23,15 +23,16 @@ pub(super) fn train_mapped(
     let mapper = Mapper::new(map, data.rows.columns().max(known))?;
     let mapped = data.mapped(&mapper)?;
     let held_out = validation.map(|held_out| held_out.mapped(&mapper)).transpose()?;
+    let data_hash = data.fingerprint();
     let mut fit = train_as_given(&mapped, held_out.as_ref(), from, observer)?;
-    put_before(mapper, &mut fit.model, data);
+    put_before(mapper, &mut fit.model, data, data_hash);
     Ok(fit)
 }
 
 /// Makes a model of mapped rows one of the rows as they were read.
-fn put_before(mapper: Mapper, model: &mut Model, data: &Dataset) {
+fn put_before(mapper: Mapper, model: &mut Model, data: &Dataset, data_hash: String) {
     model.about.features = mapper.columns() as u64;
-    model.about.data_hash = data.fingerprint();
+    model.about.data_hash = data_hash;
     model.about.settings.insert("map".to_owned(), json!(mapper.map().to_string()));
     model.schema = data.schema.clone();
     wrap(mapper, &mut model.scorer);

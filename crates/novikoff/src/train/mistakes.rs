@@ -5,13 +5,14 @@ use super::geometry::{RowMargins, overflow};
 use super::learner::Learner;
 use super::run::Corrections;
 use crate::certificate::mistakes::Margins;
-use crate::control::Termination;
+use crate::control::{Termination, Watch};
 use crate::data::Scale;
 use crate::error::Result;
 use crate::model::{Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Aggressiveness;
 use crate::online::{Hypothesis, Trained, TrainingRows};
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// Which theorem bounds the mistakes.
@@ -69,23 +70,24 @@ pub(super) enum Start {
 }
 
 /// Looks at all rows once more, under the weights that are returned and under the last ones where these are
-/// at hand.
+/// at hand; as far as the observer lets it.
 pub(super) fn account(
     trained: &mut Trained,
     batch: TrainingRows<'_>,
     scheme: Scheme,
     (corrections, start): (&Corrections, Start),
     learner: &Learner,
+    watch: &Watch<'_>,
 ) -> Result<RunDetails> {
-    let margins = |weights: &Weights| RowMargins::of(weights, batch, scheme, corrections);
+    let margins = |weights: &Weights| RowMargins::of(weights, batch, scheme, corrections, watch);
     let own = match &trained.scorer {
-        Scorer::Linear(weights) => Some(margins(weights)?),
+        Scorer::Linear(weights) => margins(weights)?,
         Scorer::Voted(voted) if voted.largest_score().is_finite() => None,
         Scorer::Kernel(expansion) if expansion.largest_score().is_finite() => None,
         Scorer::Presence(_) | Scorer::Clipped(_) | Scorer::Network(_) | Scorer::Mapped(_) => None,
         Scorer::Voted(_) | Scorer::Kernel(_) => return Err(overflow()),
     };
-    let last = trained.last.as_ref().map(margins).transpose()?;
+    let last = trained.last.as_ref().map(margins).transpose()?.flatten();
     let geometry = own.as_ref().map(RowMargins::geometry);
     // With a feature of their own, rows may be separated by that alone.
     let separated = trained.termination == Termination::Separated && corrections.own_feature.is_none();
@@ -96,7 +98,7 @@ pub(super) fn account(
     let speaks = batch.weights.is_empty() && start == Start::Zero;
     let passes = trained.trace.len();
     let promised = |rows: &Option<RowMargins>| {
-        rows.as_ref().filter(|_| speaks).and_then(|rows| promise(rows, scheme, passes, learner))
+        rows.as_ref().filter(|_| speaks).and_then(|rows| promise(rows, scheme, passes, learner, watch))
     };
     let (promise, witness) = match (promised(&own), promised(&last)) {
         // Weights that separate promise something for ever; else the lower bound counts.
@@ -136,15 +138,22 @@ fn margin_upper(
 
 /// The promise that weights with these margins give for `passes` passes; `None` if no theorem speaks of such
 /// a run.
-fn promise(rows: &RowMargins, scheme: Scheme, passes: usize, learner: &Learner) -> Option<Promise> {
+fn promise(
+    rows: &RowMargins,
+    scheme: Scheme,
+    passes: usize,
+    learner: &Learner,
+    watch: &Watch<'_>,
+) -> Option<Promise> {
     if !rows.is_ordinary {
         return None;
     }
-    let (measured, passes) = (Measured::of(rows), passes as f64);
+    let (measured, passes) = (Measured::of(rows, watch)?, passes as f64);
     match learner {
         Learner::Perceptron(perceptron) => measured.for_perceptron(perceptron.own_feature, scheme, passes),
         Learner::PassiveAggressive(own) => {
-            let bounds = measured.bounds(|margins| aggressive(margins, scheme, passes, own.aggressiveness));
+            let bounds =
+                measured.bounds(|margins| aggressive(margins, scheme, passes, own.aggressiveness))?;
             collected(&bounds, Theorem::PassiveAggressive)
         }
         Learner::Risk(_) | Learner::Bayes(_) | Learner::Network(_) => None,
@@ -152,7 +161,8 @@ fn promise(rows: &RowMargins, scheme: Scheme, passes: usize, learner: &Learner) 
 }
 
 /// Margins from below and the radius from above: then the bounds hold in spite of rounding.
-struct Measured {
+struct Measured<'a, 'w> {
+    watch: &'a Watch<'w>,
     /// The margins of the rows for each weight vector.
     each: Vec<Margins>,
     rows: f64,
@@ -161,29 +171,33 @@ struct Measured {
     up: f64,
 }
 
-impl Measured {
-    fn of(rows: &RowMargins) -> Self {
+impl<'a, 'w> Measured<'a, 'w> {
+    /// `None` if the observer asks to stop; so it is with all that follows.
+    fn of(rows: &RowMargins, watch: &'a Watch<'w>) -> Option<Self> {
         let radius = rows.radius + rows.off;
         let margins = |output: usize| {
-            rows.margins.iter().skip(output).step_by(rows.width).map(|m| m - rows.off).collect()
+            let own = rows.margins.iter().skip(output).step_by(rows.width).map(|m| m - rows.off);
+            watch.goes_on().then(|| Margins::new(own.collect(), radius))
         };
-        Self {
-            each: (0..rows.width).map(|output| Margins::new(margins(output), radius)).collect(),
+        Some(Self {
+            watch,
+            each: (0..rows.width).into_par_iter().map(margins).collect::<Option<_>>()?,
             rows: (rows.margins.len() / rows.width.max(1)) as f64,
             radius,
             up: 1.0 + (4 * rows.margins.len() + 64) as f64 * f64::EPSILON,
-        }
+        })
     }
 
     /// The bound for each weight vector, rounded up, with its margin.
-    fn bounds(&self, of: impl Fn(&Margins) -> (f64, f64)) -> Vec<(f64, f64)> {
+    fn bounds(&self, of: impl Fn(&Margins) -> (f64, f64) + Sync) -> Option<Vec<(f64, f64)>> {
         let rounded_up = |(bound, margin): (f64, f64)| (bound * self.up, margin);
-        self.each.iter().map(|margins| rounded_up(of(margins))).collect()
+        let one = |margins: &Margins| self.watch.goes_on().then(|| rounded_up(of(margins)));
+        self.each.par_iter().map(one).collect()
     }
 
     fn for_perceptron(&self, own_feature: Option<f64>, scheme: Scheme, passes: f64) -> Option<Promise> {
         let separated = self.each.iter().all(|margins| margins.least() > 0.0);
-        let bounds = self.bounds(|margins| margins.least_bound(passes, own_feature));
+        let bounds = self.bounds(|margins| margins.least_bound(passes, own_feature))?;
         // Of rows that are separated with room to spare, a larger margin that some fall short of may promise
         // more still.
         let plain = self.each.iter().zip(&bounds).all(|(margins, bound)| bound.1 <= margins.least());
@@ -194,7 +208,7 @@ impl Measured {
         };
         let speaks_of_votes = own_feature.is_none() && scheme != Scheme::OneVsRest;
         let once: f64 =
-            self.bounds(|margins| margins.least_bound(1.0, None)).iter().map(|bound| bound.0).sum();
+            self.bounds(|margins| margins.least_bound(1.0, None))?.iter().map(|bound| bound.0).sum();
         let unseen = speaks_of_votes.then(|| (2.0 * once / (self.rows + 1.0)).min(1.0));
         let least_margins: Vec<f64> = self.each.iter().map(Margins::least).collect();
         let novikoff = |margin: &f64| self.up * (self.radius / margin).powi(2);

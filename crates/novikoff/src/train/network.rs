@@ -12,7 +12,7 @@ use super::resume::{
 use super::run::results;
 use super::standardised::{Centring, Standardised};
 use super::validation::HeldOut;
-use crate::control::Observer;
+use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
 use crate::evaluate;
@@ -22,6 +22,7 @@ use crate::multiclass::Scheme;
 use crate::network::{
     self, NetworkBegin, Objective, Partial, Plan, ScaledTargets, Targets, Trained, TrainingState, Weights,
 };
+use crate::online::Validate;
 use crate::penalty::Bias;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -72,12 +73,11 @@ pub(super) fn train_network(
     let known = known.as_deref();
     let rows = standardised.map_or(&data.rows, Standardised::rows);
     let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
-    let error = |scorer: &Scorer| match (&held_out, standardised) {
-        (None, _) => f64::NAN,
-        (Some(held_out), None) => held_out.error(scorer),
-        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    let error = |scorer: &Scorer, watch: &Watch<'_>| match (held_out.as_ref()?, standardised) {
+        (held_out, None) => held_out.error(scorer, watch),
+        (held_out, Some(standardised)) => held_out.error(&standardised.folded_back(scorer), watch),
     };
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let validate: Validate<'_> = if held_out.is_some() { Some(&error) } else { None };
     let begin = match (known, from.zip(prior)) {
         (Some(network), Some((model, prior))) => begin((model, network), prior, &task, &training)?,
         _ => NetworkBegin::default(),
@@ -93,7 +93,9 @@ pub(super) fn train_network(
     {
         return Err(overflow());
     }
-    let mut fit = finish(trained, (data, held_out), (task, described.clone(), data_hash.clone()), settings)?;
+    let (described, data_hash) = (described.clone(), data_hash.clone());
+    let known = Known { trained, held_out, task, described, data_hash };
+    let mut fit = finish(known, data, settings, &Watch::new(observer))?;
     if let (Some(model), Some(resumed)) = (from, resumed) {
         fit.model.about.results.extend(origin(model, resumed.continued)?);
     }
@@ -347,24 +349,36 @@ fn lambda(settings: &MultilayerPerceptron, objective: &Objective, data: &Dataset
     }
 }
 
-fn finish(
+/// What is known when the epochs are over.
+struct Known<'a> {
     trained: Trained,
-    (data, held_out): (&Dataset, Option<HeldOut<'_>>),
-    (task, described, data_hash): (Task, BTreeMap<String, Value>, String),
+    held_out: Option<HeldOut<'a>>,
+    task: Task,
+    described: BTreeMap<String, Value>,
+    data_hash: String,
+}
+
+/// Measures the model and describes it.
+fn finish(
+    known: Known<'_>,
+    data: &Dataset,
     settings: &MultilayerPerceptron,
+    watch: &Watch<'_>,
 ) -> Result<Fit> {
+    let Known { trained, held_out, task, described, data_hash } = known;
     let Trained { scorer, termination, trace, epoch, .. } = trained;
     let Task { classes, scheme, .. } = task;
     let features = match &scorer {
         Scorer::Network(network) => network.features(),
         _ => data.rows.columns(),
     };
-    let train_error =
-        classes.as_ref().map(|classes| evaluate::error(&scorer, data, &classes.rank_all(&data.labels)));
+    let error_on_training_rows =
+        |classes: &Classes| evaluate::error_watched(&scorer, data, &classes.rank_all(&data.labels), watch);
+    let train_error = classes.as_ref().and_then(error_on_training_rows);
     let mistakes = trace.iter().map(|epoch| epoch.mistakes).sum();
     let updates = trace.iter().map(|epoch| epoch.updates).sum();
     let history = History { epochs: trace, best: epoch, mistakes, updates };
-    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let validation = held_out.and_then(|held_out| held_out.measure(&scorer, watch));
     let results = results(&history, termination, train_error, validation.as_ref());
     let about = About {
         learner: LearnerName::Network.name().to_owned(),

@@ -236,10 +236,20 @@ fn forget_epochs(state: &mut State) {
     }
 }
 
+/// The number of features that the model scores: behind a map there are others than rows have.
+fn scored_features(model: &Model) -> usize {
+    match model.scorer.behind_map() {
+        Scorer::Linear(weights) => weights.features(),
+        Scorer::Network(network) => network.features(),
+        Scorer::Voted(voted) => voted.rows.columns(),
+        _ => model.features(),
+    }
+}
+
 /// Makes what was learned of scaled and centred columns something about columns as they are, which a stream
 /// has.
 fn fold_back(model: &Model, state: &mut State) -> Result<()> {
-    let Some(columns) = Columns::take(state, model.features())? else { return Ok(()) };
+    let Some(columns) = Columns::take(state, scored_features(model))? else { return Ok(()) };
     let Scorer::Linear(like) = model.scorer.behind_map() else { return Ok(()) };
     take_returned(state, like)?;
     let mut linear = take_linear(state, like)?;

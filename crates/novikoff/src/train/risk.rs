@@ -18,7 +18,7 @@ use super::resume::{Continued, Resumed, Sources, feature_numbers, origin, other_
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
-use crate::control::{Flow, Observer, Termination, Watch};
+use crate::control::{Flow, Observer, Progress, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
@@ -73,21 +73,21 @@ fn train_named<L: Named>(
     };
     let solve = || solve_named(loss, (lambda, solver), task, &starts);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
-    refuse_overflow(&solved)?;
+    refuse_overflow(&solved, &watch)?;
     let exact = scaling.fold_back(&mut solved.weights);
     // Weights of columns that are next to nothing may be too large for numbers.
-    refuse_overflow(&solved)?;
+    refuse_overflow(&solved, &watch)?;
     if let (false, Some(known)) = (exact, library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
-        gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings)?;
+        gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings, &watch)?;
     }
     // The scores that the gap was computed from are the model's own if its weights are.
     let scores = exact.then(|| scores_by_row(&solved.results, goal.outputs, data.len())).flatten();
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
     let training = Training { minimised, solved, goal, held_out, scores, termination, data_hash };
-    let mut fit = finish(training, data, settings)?;
+    let mut fit = finish(training, data, settings, &watch)?;
     if let Some(model) = from {
         fit.model.about.results.extend(origin(model, Continued::FromWeights)?);
         let continued = Continued::FromWeights;
@@ -171,18 +171,18 @@ struct Training<'a> {
 }
 
 /// Measures the model and describes it.
-fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit> {
+fn finish(training: Training<'_>, data: &Dataset, settings: &Risk, watch: &Watch<'_>) -> Result<Fit> {
     let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
     let Solved { mut weights, results, starts } = solved;
     weights.spreads = spreads(&data.rows, &data.row_weights);
     let scorer = Scorer::Linear(weights);
-    let train_error = goal.classes.as_ref().map(|_| match scores {
-        Some(scores) => evaluate::error_of(&scores, goal.outputs, &goal.ranked),
-        None => evaluate::error(&scorer, data, &goal.ranked),
+    let train_error = goal.classes.as_ref().and_then(|_| match scores {
+        Some(scores) => Some(evaluate::error_of(&scores, goal.outputs, &goal.ranked)),
+        None => evaluate::error_watched(&scorer, data, &goal.ranked, watch),
     });
     let library_loss = minimised.library_loss;
     let mut risk = report(minimised, results, data, settings);
-    let validation = held_out.map(|held_out| held_out.measure(&scorer));
+    let validation = held_out.and_then(|held_out| held_out.measure(&scorer, watch));
     risk.duals = starts.into_iter().map(|start| start.duals).collect();
     let termination = match (termination, &risk.obstacle) {
         (Some(termination), _) => termination,
@@ -202,6 +202,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk) -> Result<Fit
     let labels = goal.classes.map_or_else(Labels::default, |classes| classes.labels);
     let model = Model { about, labels, schema: data.schema.clone(), scorer, probabilities, state: None };
     if model.task() == Predicts::Regression
+        && watch.goes_on()
         && let Evaluation::Numbers(measured) = evaluate::evaluate(&model, data)?
     {
         risk.regression = Some(measured);
@@ -242,9 +243,10 @@ fn about_results(
     results
 }
 
-fn refuse_overflow(solved: &Solved) -> Result<()> {
-    let finite = solved.results.iter().all(|result| result.gap.objective.is_finite())
-        && solved.weights.values.iter().all(|w| w.is_finite());
+/// The objective is not known where the observer asked to stop.
+fn refuse_overflow(solved: &Solved, watch: &Watch<'_>) -> Result<()> {
+    let known = |result: &OutputResult| result.gap.objective.is_finite() || watch.stopped();
+    let finite = solved.results.iter().all(known) && solved.weights.values.iter().all(|w| w.is_finite());
     if finite { Ok(()) } else { Err(super::geometry::overflow()) }
 }
 
@@ -264,11 +266,16 @@ fn gaps_of_model(
     minimised: (LossName, f64),
     (data, factors): (&Dataset, &[f64]),
     settings: &Risk,
+    watch: &Watch<'_>,
 ) -> Result<()> {
     let none = Labels::default();
     let labels = goal.classes.as_ref().map_or(&none, |classes| &classes.labels);
     let objectives = objectives(labels, goal.scheme, minimised, data, settings)?;
     for (at, (result, objective)) in solved.results.iter_mut().zip(objectives).enumerate() {
+        if !watch.goes_on() {
+            result.gap = Gap { dual: None, gradient: None, ..result.gap };
+            continue;
+        }
         let duals = Some(&solved.starts[at].duals[..]);
         let duals = duals.filter(|duals| goal.scheme != Scheme::Joint && duals.len() == data.len());
         let directions = directions_of(&solved.weights, at, goal.scheme);
@@ -391,7 +398,11 @@ fn predict_held_out_of<L: Named>(
         }
         scaling.fold_back(&mut solved.weights);
         let about = (loss.library_loss(), probabilities.as_ref());
-        measure(predictions(solved.weights, about, &goal, &parts.held_out)?);
+        let predictions = predictions(solved.weights, about, &goal, &parts.held_out)?;
+        if place.observe(Progress::Working) == Flow::Stop {
+            break;
+        }
+        measure(predictions);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();

@@ -12,8 +12,7 @@ use super::resume::{
 use super::standardised::{Centring, Standardised};
 use super::validation::{HeldOut, Validation};
 use super::{describe_class_weight, kernel};
-use crate::control::Observer;
-use crate::control::Termination;
+use crate::control::{Observer, Termination, Watch};
 use crate::data::{Dataset, Scale, spreads};
 use crate::error::{Error, Result};
 use crate::evaluate;
@@ -192,15 +191,15 @@ pub(super) fn train_run<R: Rule>(
     let rows = standardised.map_or(&data.rows, Standardised::rows);
     let batch = TrainingRows { rows, classes: ranked, weights };
     let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), (batch, standardised))?;
-    let error = |scorer: &Scorer| match (&held_out, standardised) {
-        (None, _) => f64::NAN,
-        (Some(held_out), None) => held_out.error(scorer),
-        (Some(held_out), Some(standardised)) => held_out.error(&standardised.folded_back(scorer)),
+    let error = |scorer: &Scorer, watch: &Watch<'_>| match (held_out.as_ref()?, standardised) {
+        (held_out, None) => held_out.error(scorer, watch),
+        (held_out, Some(standardised)) => held_out.error(&standardised.folded_back(scorer), watch),
     };
-    let validate = held_out.is_some().then_some(&error as &dyn Fn(&Scorer) -> f64);
+    let validate: Validate<'_> = if held_out.is_some() { Some(&error) } else { None };
     let (mut trained, comparisons) = epochs(&plan, corrections, data, begin, batch, validate, observer)?;
     let scale = if standardised.is_some() { corrections.scale } else { Scale::None };
-    let account = account(&mut trained, batch, *scheme, (corrections, start), learner)?;
+    let watch = Watch::new(observer);
+    let account = account(&mut trained, batch, *scheme, (corrections, start), learner, &watch)?;
     let account = RunDetails { scale, ..account };
     let state = state(&trained, &training, start, standardised);
     if let Some(standardised) = standardised {
@@ -211,7 +210,7 @@ pub(super) fn train_run<R: Rule>(
         weights.spreads.resize(weights.features(), 0.0);
     }
     let held_out = held_out.as_ref();
-    let mut fit = finish((trained, account, comparisons), &task, &training, (learner, held_out))?;
+    let mut fit = finish((trained, account, comparisons), &task, &training, (learner, held_out), &watch)?;
     if let (Some(model), Some(resumed)) = (from, resumed) {
         fit.model.about.results.extend(origin(model, resumed.continued)?);
     }
@@ -277,10 +276,14 @@ fn finish(
     task: &Task,
     training: &Training<'_>,
     (learner, held_out): (&Learner, Option<&HeldOut<'_>>),
+    watch: &Watch<'_>,
 ) -> Result<Fit> {
     let data = training.data;
     let affordable = trained.scorer.cost() as f64 * (data.len() as f64) < TRAIN_ERROR_COST;
-    let train_error = affordable.then(|| evaluate::error(&trained.scorer, data, &task.ranked));
+    let train_error = match affordable {
+        true => evaluate::error_watched(&trained.scorer, data, &task.ranked, watch),
+        false => None,
+    };
     let Trained { scorer, termination, trace, epoch, mistakes, updates, .. } = trained;
     let history = History { epochs: trace, best: epoch, mistakes, updates };
     // The error of the model returned is the least of all epochs.

@@ -49,7 +49,13 @@ impl InferredTask {
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn of(data: &Dataset) -> Result<Self> {
-        let counts = Counts::of(data);
+        Self::of_parts(data, None)
+    }
+
+    /// The same of rows of which some are held out: a part of them could look otherwise. Those must have been
+    /// read with the labels of the others.
+    pub fn of_parts(data: &Dataset, held_out: Option<&Dataset>) -> Result<Self> {
+        let counts = Counts::of(data, held_out);
         // The labels of images are bytes that number classes.
         let are_targets = data.report.image.is_none() && are_targets(&counts.numbers);
         let inferred = Self {
@@ -61,7 +67,7 @@ impl InferredTask {
         if are_targets {
             inferred.refuse_words_among_numbers(data, &counts)?;
         }
-        inferred.refuse_names_of_rows(data, &counts)?;
+        inferred.refuse_names_of_rows(rows_of(data, held_out), &counts)?;
         Ok(inferred)
     }
 
@@ -77,21 +83,21 @@ impl InferredTask {
             return Ok(());
         };
         let name = &data.names.names()[first as usize];
-        let row = data.labels.iter().position(|label| *label == first).unwrap_or(0) + 1;
+        let row = data.labels.iter().position(|label| *label == first);
+        let row = row.map_or(String::new(), |row| format!(" in row {}", row + 1));
         let none =
             if in_words == 1 { "1 label that is none" } else { &format!("{in_words} labels that are none") };
-        let what =
-            format!("{} {in_numbers} numbers to predict and {none}: {name:?} in row {row}", self.subject());
+        let what = format!("{} {in_numbers} numbers to predict and {none}: {name:?}{row}", self.subject());
         let hint = "`task = regression` shows where they stand, and with `skip_bad_rows` leaves such rows out; \
                     `task = classification` takes all labels for classes";
         Err(Error::input(what).hint(hint))
     }
 
-    fn refuse_names_of_rows(&self, data: &Dataset, counts: &Counts) -> Result<()> {
-        if counts.words.len() <= 2 * MANY || 2 * counts.words.len() <= data.len() {
+    fn refuse_names_of_rows(&self, rows: usize, counts: &Counts) -> Result<()> {
+        if counts.words.len() <= 2 * MANY || 2 * counts.words.len() <= rows {
             return Ok(());
         }
-        let what = format!("{} {} different labels in {} rows", self.subject(), self.different, data.len());
+        let what = format!("{} {} different labels in {rows} rows", self.subject(), self.different);
         let hint =
             "is this the right label column? `task = classification` takes them for classes all the same";
         Err(Error::input(what).hint(hint))
@@ -107,8 +113,12 @@ fn subject(column: Option<&str>) -> String {
     }
 }
 
+fn rows_of(data: &Dataset, held_out: Option<&Dataset>) -> usize {
+    data.len() + held_out.map_or(0, Dataset::len)
+}
+
 /// Refuses labels that are no classes, unless it is said that they are.
-pub(crate) fn refuse_targets(data: &Dataset, shared: &Shared) -> Result<()> {
+pub(crate) fn refuse_targets(data: &Dataset, held_out: Option<&Dataset>, shared: &Shared) -> Result<()> {
     match shared.task {
         Some(Task::Classes) => return Ok(()),
         Some(Task::Regression) => {
@@ -117,7 +127,7 @@ pub(crate) fn refuse_targets(data: &Dataset, shared: &Shared) -> Result<()> {
         }
         None => {}
     }
-    let inferred = InferredTask::of(data)?;
+    let inferred = InferredTask::of_parts(data, held_out)?;
     if inferred.task == Task::Classes {
         return Ok(());
     }
@@ -125,7 +135,7 @@ pub(crate) fn refuse_targets(data: &Dataset, shared: &Shared) -> Result<()> {
         "{} {} different numbers in {} rows: these look like numbers to predict, not classes",
         inferred.subject(),
         inferred.different,
-        data.len()
+        rows_of(data, held_out)
     );
     Err(Error::input(what)
         .hint(format!("{REGRESSION_LEARNERS}; `task = classification` takes them for classes")))
@@ -179,9 +189,12 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(data: &Dataset) -> Self {
+    fn of(data: &Dataset, held_out: Option<&Dataset>) -> Self {
         let mut rows = vec![0u64; data.names.len()];
-        data.labels.iter().for_each(|&label| rows[label as usize] += 1);
+        let held_out = held_out.into_iter().flat_map(|held_out| &held_out.labels);
+        // What is held out may have labels that the other rows do not know.
+        let known = held_out.chain(&data.labels).filter(|label| (**label as usize) < data.names.len());
+        known.for_each(|&label| rows[label as usize] += 1);
         let mut counts = Self { numbers: Vec::new(), words: Vec::new() };
         for ((name, rows), label) in data.names.names().iter().zip(rows).zip(0..) {
             match as_number(name) {
@@ -343,7 +356,7 @@ mod tests {
     #[test]
     fn a_task_that_is_given_decides() {
         let prices = labelled(&(0..50).map(|i| (17 * i).to_string()).collect::<Vec<_>>());
-        let with = |task: Option<Task>| refuse_targets(&prices, &Shared { task, ..Shared::default() });
+        let with = |task: Option<Task>| refuse_targets(&prices, None, &Shared { task, ..Shared::default() });
         assert!(with(None).unwrap_err().what().contains("look like numbers"));
         assert_eq!(with(Some(Task::Classes)), Ok(()));
         assert!(with(Some(Task::Regression)).is_err());

@@ -133,7 +133,7 @@ pub fn tune(
     let data = rows.data();
     data.validate()?;
     let parameter = parameter(learner)?;
-    check_task(data, learner)?;
+    check_task(data, None, learner)?;
     let by = criterion(learner, search, data.names.len())?;
     check_memory_of_folds(data, learner, search.folds)?;
     let mut path = Path::new(data, learner, parameter, search)?;

@@ -1,11 +1,12 @@
 //! Rows that are held back from training, and how the model returned does on them.
 
 use super::classes::Classes;
+use crate::control::Watch;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Regression};
 use crate::loss::LossName;
-use crate::model::Scorer;
+use crate::model::{Scorer, score_all_watched};
 use serde_json::{Value, json};
 
 /// How the model returned does on the validation rows. Every row counts once.
@@ -101,25 +102,27 @@ impl<'a> HeldOut<'a> {
     }
 
     /// How wrong a scorer is: the share of wrong labels, the mean of a loss with a parameter, or the share of
-    /// the numbers' variance that is left.
-    pub(super) fn error(&self, scorer: &Scorer) -> f64 {
-        match self.measure(scorer) {
+    /// the numbers' variance that is left. `None` if the observer asks to stop.
+    pub(super) fn error(&self, scorer: &Scorer, watch: &Watch<'_>) -> Option<f64> {
+        Some(match self.measure(scorer, watch)? {
             Validation::Classes { error, .. } => error,
             Validation::Numbers(Regression { mean_loss: Some(it), .. }) => it.mean,
             // Where the numbers do not vary, there is no variance to share.
             Validation::Numbers(measured) => measured.r2.map_or(measured.rmse * measured.rmse, |r2| 1.0 - r2),
-        }
+        })
     }
 
-    /// How a scorer does.
-    pub(super) fn measure(&self, scorer: &Scorer) -> Validation {
-        match &self.truth {
-            Truth::Classes(classes) => self.of_error(evaluate::error(scorer, self.rows, classes)),
+    /// How a scorer does; `None` if the observer asks to stop.
+    pub(super) fn measure(&self, scorer: &Scorer, watch: &Watch<'_>) -> Option<Validation> {
+        Some(match &self.truth {
+            Truth::Classes(classes) => {
+                self.of_error(evaluate::error_watched(scorer, self.rows, classes, watch)?)
+            }
             Truth::Numbers(targets) => {
-                let scores = evaluate::score_all(scorer, self.rows);
+                let scores = score_all_watched(scorer, self.rows, watch)?;
                 Validation::Numbers(Regression::of_loss(&scores, targets, &[], self.loss))
             }
-        }
+        })
     }
 
     /// What is known of a scorer with this share of wrong labels.

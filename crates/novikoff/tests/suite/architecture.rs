@@ -42,6 +42,7 @@ const PROGRAM: [&str; 15] = [
     "foreign",
     "messages",
     "output",
+    "interrupt",
     "progress",
     "files",
     "render",

@@ -7,12 +7,12 @@ use novikoff::data::matrix::{Builder, Layout};
 use novikoff::data::{Dataset, Labels, Report, Row, Scale};
 use novikoff::features::Schema;
 use novikoff::kernel::Kernel;
-use novikoff::model::{Scorer, Scratch};
+use novikoff::model::{Scorer, Scratch, Task};
 use novikoff::multiclass::Scheme;
 use novikoff::online::{Hypothesis, Order};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{LearnerName, Perceptron};
+use novikoff::train::{InferredTask, LearnerName, Perceptron, train};
 use proptest::prelude::*;
 
 /// Rows of small integers around a corner for each class, and some of them anywhere.
@@ -43,6 +43,28 @@ fn settings(seed: u64, bias: Bias, multiclass: Option<Scheme>) -> Perceptron {
 
 fn compared(data: &Dataset, test: &Dataset, comparison: &Comparison) -> Compared {
     compare(data, test, comparison, &mut ComparisonState::default(), &mut Unwatched, &mut |_| Ok(())).unwrap()
+}
+
+/// Thirty classes with four rows each: among the rows that are not held out they have fewer, as numbers to
+/// predict would.
+#[test]
+fn labels_are_classes_if_all_rows_together_say_so() {
+    let all = Dataset { names: Labels::new((0..30).map(|k| k.to_string())), ..rows(3, 120, 3, 1) };
+    let all = Dataset { labels: (0..120).map(|i| i % 30).collect(), ..all };
+    let (data, held_out) = all.split(0.2, 7).unwrap();
+    assert_eq!(InferredTask::of(&all).unwrap().task, Task::Classes);
+    assert_eq!(InferredTask::of(&data).unwrap().task, Task::Regression);
+    assert_eq!(InferredTask::of_parts(&data, Some(&held_out)).unwrap().task, Task::Classes);
+    let comparison = Comparison {
+        kernels: vec![(Kernel::Linear, 1.0)],
+        epochs: vec![1.0],
+        others: vec![LearnerName::Logistic],
+        perceptron: settings(0, Bias::Free, None),
+    };
+    let compared = compared(&data, &held_out, &comparison);
+    assert!(compared.left_out.is_empty(), "{:?}", compared.left_out);
+    let fit = train(&data, Some(&held_out), &LearnerName::Averaged.learner(), &mut Unwatched);
+    assert_eq!(fit.map(|fit| fit.model.labels.len()), Ok(30));
 }
 
 fn find<'a>(entries: &'a [Entry], learner: &str, normalised: bool, epochs: f64) -> &'a Entry {

@@ -71,6 +71,33 @@ fn a_hidden_layer_tells_apart_what_no_hyperplane_can() {
     }
 }
 
+/// Points around two circles, one within the other.
+fn rings(count: usize, seed: u64) -> Dataset<'static> {
+    let mut random = Random::new(seed);
+    let mut point = |i: usize| {
+        let (angle, radius) =
+            (std::f64::consts::TAU * random.unit(), if i.is_multiple_of(2) { 1.0 } else { 0.6 });
+        vec![radius * angle.cos() + 0.08 * random.normal(), radius * angle.sin() + 0.08 * random.normal()]
+    };
+    let rows: Vec<Vec<f64>> = (0..count).map(&mut point).collect();
+    let labels: Vec<String> = (0..count).map(|i| ["outer", "inner"][i % 2].to_owned()).collect();
+    dataset(Layout::Dense { columns: 2 }, &rows, &labels)
+}
+
+/// Of 300 epochs the last 240 are worth something: with steps that shrink geometrically they were not.
+#[test]
+fn late_epochs_still_learn() {
+    for seed in 0..3 {
+        let layer = MultilayerPerceptron { units: 8, ..MultilayerPerceptron::default() };
+        let error = |epochs: usize| {
+            let learner = settings(layer.clone(), epochs).with_seed(seed);
+            train(&rings(200, seed), None, &learner, &mut Unwatched).unwrap().train_error.unwrap()
+        };
+        let (early, late) = (error(60), error(300));
+        assert!(late < 0.06 && late <= early, "seed {seed}: {early} after 60 epochs, {late} after 300");
+    }
+}
+
 #[test]
 fn storage_and_size_of_values_do_not_matter() {
     let layer = MultilayerPerceptron { units: 20, ..MultilayerPerceptron::default() };

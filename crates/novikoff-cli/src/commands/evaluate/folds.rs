@@ -4,6 +4,7 @@ use super::{Deciding, closing_json};
 use crate::arguments::{Evaluate, Train};
 use crate::commands::{train, warn};
 use crate::files::is_model;
+use crate::interrupt;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::Lines;
@@ -33,7 +34,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     let rows = reader.read_refittable(&mut watch)?;
     let data = rows.data();
     warn(&input.name(), &data.report);
-    let inferred = train::infer_task(train, data).map_err(|error| train::place(error, &input))?;
+    let inferred = train::infer_task(train, data, None).map_err(|error| train::place(error, &input))?;
     let task = inferred.as_ref().map(|inferred| inferred.task).or(train.task);
     let learner = learner(train, contents, task.unwrap_or(Task::Classes))?;
     let started = Instant::now();
@@ -65,6 +66,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
         title: format!("{} on {}, {folds} folds", learner.name(), input.name()),
         lines: head,
     };
+    interrupt::nothing_to_keep("interrupted");
     write(shown, &train.pictures)?;
     if train.output_form.json {
         let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);

@@ -11,6 +11,7 @@
 
 use super::lanes::{add_to_lanes, dot_lanes};
 use super::{BiasTerm, DualCoordinateDescent, Moving, Pass, Rest, expected};
+use crate::control::rows_between_questions;
 use crate::data::Matrix;
 use crate::loss::ProximalLoss;
 use crate::penalty::{Bias, L2};
@@ -90,9 +91,13 @@ impl<'p, 'a, 'c, L: ProximalLoss, const K: usize> Group<'p, 'a, 'c, L, K> {
         let mut group = Self::new(problems, starts, controls, &norms);
         let mut random = Random::new(controls[0].seed);
         let mut order: Vec<u32> = (0..first.len() as u32).collect();
+        let between = rows_between_questions(K * first.rows.stored() / first.len().max(1));
         for _ in 0..TOGETHER {
             random.shuffle(&mut order);
-            for &i in &order {
+            for (at, &i) in order.iter().enumerate() {
+                if at % between == 0 && !controls[0].watch.goes_on() {
+                    break;
+                }
                 group.step(i as usize, norms[i as usize]);
             }
             (group.lanes.iter_mut().zip(problems)).for_each(|(lane, problem)| lane.after(problem));

@@ -43,7 +43,7 @@ pub(super) fn solve(
     let mut direction = Point::zero(problem.rows.columns());
     operator.add_scaled(&mut direction, &slope);
     let mut steepness = operator.square(&slope);
-    let (mut best, mut steps) = (Best::new(&at, control.tolerance), 0);
+    let (mut best, mut steps) = (Best::new(&at, control), 0);
     let termination = loop {
         let (mut relative, mut gradient) = (None, None);
         let mut objective = residual.iter().map(|r| r * r).sum::<f64>() + half * length_sq(&at, problem.bias);
@@ -84,7 +84,7 @@ pub(super) fn solve(
 }
 
 /// The best point of those evaluated.
-struct Best {
+struct Best<'a> {
     point: Point,
     /// Its relative gap; without a penalty, how far it is from fulfilling the normal equations.
     distance: f64,
@@ -93,18 +93,18 @@ struct Best {
     /// How many evaluations in a row may still be no better.
     patience: usize,
     proofs: ProofSchedule,
-    tolerance: f64,
+    control: Control<'a>,
 }
 
-impl Best {
-    fn new(start: &Point, tolerance: f64) -> Self {
+impl<'a> Best<'a> {
+    fn new(start: &Point, control: &Control<'a>) -> Self {
         Self {
             point: start.clone(),
             distance: f64::INFINITY,
             lowest: f64::INFINITY,
             patience: PATIENCE,
-            proofs: ProofSchedule::new(tolerance),
-            tolerance,
+            proofs: ProofSchedule::new(control.tolerance),
+            control: *control,
         }
     }
 
@@ -123,8 +123,9 @@ impl Best {
             _ => optimality(problem, at, scores),
         };
         let is_proven_in_ball = || {
-            let (gap, _) = gap_in_ball(problem, at, scores, None, self.tolerance);
-            is_proven(problem, &gap, self.tolerance)
+            let Control { tolerance, watch, .. } = self.control;
+            let (gap, _) = gap_in_ball(problem, at, scores, None, (tolerance, watch));
+            is_proven(problem, &gap, tolerance)
         };
         let has_converged = self.proofs.proves(distance, || half > 0.0 || is_proven_in_ball());
         // The distance goes up and down on its way to nothing; the objective does not, until rounding is all

@@ -1,5 +1,6 @@
 //! Duals that prove more than the slopes do.
 
+use crate::control::Watch;
 use crate::loss::Loss;
 use crate::penalty::{Bias, Penalty};
 use crate::risk::{Point, Problem};
@@ -16,7 +17,7 @@ pub(super) fn stationary_duals<L: Loss, P: Penalty>(
     ridge: f64,
     point: &Point,
     scores: &[f64],
-    wanted: f64,
+    (wanted, watch): (f64, &Watch<'_>),
     left: impl Fn(&Point) -> f64,
 ) -> Option<Vec<f64>> {
     let at = |i: usize| problem.loss.second_order(problem.targets[i], scores[i]);
@@ -30,8 +31,13 @@ pub(super) fn stationary_duals<L: Loss, P: Penalty>(
     let mut gradient = problem.combine(|i| at(i).map_or(0.0, |at| problem.share(i) * at.slope));
     gradient.weights.iter_mut().zip(&point.weights).for_each(|(g, w)| *g += ridge * w);
     gradient.bias = bias_ridge.map_or(0.0, |ridge| gradient.bias + ridge * point.bias);
-    let step =
-        newton_step(problem, &Hessian { rows: &curvatures, ridge, bias_ridge }, gradient, wanted, left);
+    let step = newton_step(
+        problem,
+        &Hessian { rows: &curvatures, ridge, bias_ridge },
+        gradient,
+        (wanted, watch),
+        left,
+    );
     let moves = problem.scores(&step);
     Some(problem.each(|i| at(i).map_or(0.0, |at| at.slope + at.curvature * moves[i])))
 }
@@ -41,7 +47,7 @@ fn newton_step<L: Loss, P: Penalty>(
     problem: &Problem<'_, L, P>,
     hessian: &Hessian<'_>,
     gradient: Point,
-    wanted: f64,
+    (wanted, watch): (f64, &Watch<'_>),
     left: impl Fn(&Point) -> f64,
 ) -> Point {
     /// What is left may cost this part of the gap that is wanted.
@@ -64,7 +70,7 @@ fn newton_step<L: Loss, P: Penalty>(
     for _ in 0..iterations {
         let product = hessian.times(problem, &search);
         let curvature = search.dot(&product);
-        if !(least > SHARE * wanted && curvature > 0.0 && curvature.is_finite()) {
+        if !(least > SHARE * wanted && curvature > 0.0 && curvature.is_finite() && watch.goes_on()) {
             break;
         }
         let alpha = rz / curvature;

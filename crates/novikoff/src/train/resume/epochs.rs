@@ -1,6 +1,6 @@
 //! Epochs that go on: those that are done, and what is known of the best of them.
 
-use super::{Continued, Resumed};
+use super::{Continued, Resumed, scored_features};
 use crate::control::Epoch;
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
@@ -54,7 +54,10 @@ impl EpochsPrior {
         if !is_same(model, training, &data_hash) {
             return Ok(Self::from_weights(state));
         }
-        let forgets_validation = validation_hash != training.validation_hash;
+        // An epoch that was stopped while it was measured cannot be compared with the others, either.
+        let is_measured = begin.trace.iter().all(|epoch| epoch.validation_error.is_some());
+        let forgets_validation =
+            validation_hash != training.validation_hash || validation_hash.is_some() && !is_measured;
         let best_rounds = match &mut state {
             Some(state) if state.has("best_rounds") => Some(state.take_one("best_rounds")?),
             _ => None,
@@ -89,7 +92,7 @@ impl EpochsPrior {
         data: &Dataset,
     ) -> Result<Option<Standardised>> {
         match &mut self.state {
-            Some(state) => Standardised::of_state(data, state, model.features()),
+            Some(state) => Standardised::of_state(data, state, scored_features(model)),
             None => Ok(None),
         }
     }

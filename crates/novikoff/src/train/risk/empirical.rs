@@ -129,13 +129,13 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         }
         let settings = self.settings_for_model()?;
         self.check(self.penalty)?;
-        check_task(data, &settings.clone().into())?;
+        check_task(data, validation, &settings.clone().into())?;
         check_memory(data, &settings.clone().into())?;
         let goal = Goal::new(data, &settings)?;
         let held_out = HeldOut::new(validation, goal.classes.as_ref(), self.loss.library_loss())?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch)?;
-        refuse_overflow(&solved)?;
+        refuse_overflow(&solved, &watch)?;
         self.refuse_contradictions(data, &goal, &solved)?;
         let scores = scores_by_row(&solved.results, goal.outputs, data.len());
         let termination = watch.stopped().then_some(Termination::Interrupted);
@@ -152,6 +152,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             Training { minimised, solved, goal, held_out, scores, termination, data_hash },
             data,
             &settings,
+            &watch,
         )
     }
 
@@ -167,7 +168,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             return Err(Error::usage("there are no penalties to choose among"));
         }
         penalties.iter().try_for_each(|penalty| self.check(*penalty))?;
-        check_task(data, &self.settings.clone().into())?;
+        check_task(data, None, &self.settings.clone().into())?;
         let dealt = match self.loss.targets() {
             Targets::Numbers => {
                 Folds::deal(Strata::Targets(&data.targets()?), folds, self.settings.shared.seed)?

@@ -1,12 +1,13 @@
 //! The duality gap of the weights that are returned, in spite of all rounding: what "converged" rests on.
 
-use super::solve::{OutputResult, apart, assemble};
+use super::solve::{OutputResult, Task, apart, assemble};
 use crate::certificate::proof::{Combination, Direction, SignedRows};
+use crate::control::Watch;
 use crate::data::Matrix;
 use crate::evaluate;
 use crate::loss::Loss;
 use crate::model::Weights;
-use crate::penalty::{Bias, L2, Penalty};
+use crate::penalty::{L2, Penalty};
 use crate::risk::{Gap, Joint, Point, Problem, joint_gap};
 use crate::solver::{
     Allowed, Certified, Conditioned, JointSolution, MaxMargin, Sizes, Solution, Termination, WarmStart,
@@ -16,14 +17,20 @@ use crate::solver::{
 use std::borrow::Cow;
 
 /// Computes the gaps of solutions.
-pub(super) struct GapCheck<'a> {
+pub(super) struct GapCheck<'a, 'w> {
     /// The rows that weights are for.
     rows: &'a Matrix<'a>,
     /// The same rows with columns shifted or scaled exactly, where that makes rounding errors smaller.
     pub(super) conditioned: Option<Conditioned>,
     sizes: Sizes,
     tolerance: f64,
+    watch: &'w Watch<'w>,
+    /// Whether there is but one weight vector.
+    alone: bool,
 }
+
+/// The gap of a solver that was asked to stop: to compute it would take longer than the user waits.
+pub(super) const UNKNOWN: Gap = Gap { objective: f64::NAN, dual: None, gradient: None };
 
 /// Whether there is any penalty.
 pub(super) enum Regularized {
@@ -31,12 +38,13 @@ pub(super) enum Regularized {
     No,
 }
 
-impl<'a> GapCheck<'a> {
-    pub(super) fn new(rows: &'a Matrix<'a>, bias: Bias, regularized: Regularized, tolerance: f64) -> Self {
-        let allowed = Allowed::by(bias, matches!(regularized, Regularized::Yes));
+impl<'a, 'w> GapCheck<'a, 'w> {
+    pub(super) fn new(task: &Task<'a, 'w>, regularized: Regularized) -> Self {
+        let (rows, settings, watch) = (task.rows, task.settings, task.watch);
+        let allowed = Allowed::by(settings.bias, matches!(regularized, Regularized::Yes));
         let conditioned = Conditioned::of(rows, allowed);
         let sizes = Sizes::of(conditioned.as_ref().map_or(rows, Conditioned::rows));
-        Self { rows, conditioned, sizes, tolerance }
+        Self { rows, conditioned, sizes, tolerance: settings.tolerance, watch, alone: task.goal.outputs == 1 }
     }
 
     /// The result of a solver for one weight vector.
@@ -45,10 +53,21 @@ impl<'a> GapCheck<'a> {
         problem: &Problem<'_, L, P>,
         solution: Solution,
     ) -> (WarmStart, OutputResult) {
+        if self.watch.stopped() {
+            let gap = if self.alone { self.objective(problem, &solution.point) } else { UNKNOWN };
+            return self.result(solution, gap, Vec::new(), 0.0);
+        }
         match problem.penalty.dual_radius() > 0.0 {
             true => self.regularized(problem, solution),
             false => self.unregularized(&problem.with_penalty(L2(0.0)), solution),
         }
+    }
+
+    /// The objective alone.
+    fn objective<L: Loss, P: Penalty>(&self, problem: &Problem<'_, L, P>, point: &Point) -> Gap {
+        let (problem, point) = self.in_better_numbers(problem, point);
+        let objective = problem.mean_loss(&problem.scores(&point)) + problem.penalty_of(&point);
+        Gap { objective, ..UNKNOWN }
     }
 
     fn unregularized<L: Loss>(
@@ -62,7 +81,8 @@ impl<'a> GapCheck<'a> {
             (proven, _) => {
                 let duals = proven.and_then(|proven| proven.duals).or_else(|| solution.duals.clone());
                 let scores = problem.scores(&point);
-                let (gap, _) = gap_in_ball(&problem, &point, &scores, duals.as_deref(), self.tolerance);
+                let (gap, _) =
+                    gap_in_ball(&problem, &point, &scores, duals.as_deref(), (self.tolerance, self.watch));
                 Certified { scores, gap, duals: None }
             }
         };
@@ -82,7 +102,8 @@ impl<'a> GapCheck<'a> {
         let duals = solution.duals.as_deref();
         let own = solution.certified.take().filter(|_| self.conditioned.is_none());
         let Certified { scores, gap, .. } = own.unwrap_or_else(|| Certified::new(&problem, &point, duals));
-        let gap = rigorous_gap(&problem, &point, (&scores, duals), gap, self.sizes, self.tolerance);
+        let gap =
+            rigorous_gap(&problem, &point, (&scores, duals), gap, self.sizes, (self.tolerance, self.watch));
         let gap = significant(&problem, &point, &scores, gap);
         self.result(solution, gap, scores, 0.0)
     }
@@ -108,11 +129,15 @@ impl<'a> GapCheck<'a> {
         weights: &Weights,
         solution: JointSolution,
     ) -> OutputResult {
+        let JointSolution { mut termination, steps, trace, .. } = solution;
+        if self.watch.stopped() {
+            let (scores, margin) = (Vec::new(), None);
+            return OutputResult { gap: UNKNOWN, negligible: 0.0, scores, termination, steps, trace, margin };
+        }
         let rows = self.conditioned.as_ref().map_or(self.rows, Conditioned::rows);
         let problem = &Joint { rows, ..*problem };
         let starts: Vec<WarmStart> = apart(weights).iter().map(|start| self.forth(start)).collect();
         let weights = &assemble(&starts, rows.columns());
-        let JointSolution { mut termination, steps, trace, .. } = solution;
         let gap = if problem.lambda > 0.0 {
             joint_rigorous_gap(problem, weights, joint_gap(problem, weights), self.sizes)
         } else {
@@ -120,7 +145,7 @@ impl<'a> GapCheck<'a> {
             if evaluate::error_of(&scores, problem.count, problem.classes) == 0.0 {
                 termination = Termination::Diverging;
             }
-            joint_gap_in_ball(problem, weights, &stationary(problem, weights), self.sizes)
+            joint_gap_in_ball(problem, weights, &stationary(problem, weights, self.watch), self.sizes)
         };
         OutputResult { gap, negligible: 0.0, scores: Vec::new(), termination, steps, trace, margin: None }
     }

@@ -27,7 +27,8 @@ pub struct RiskFit {
     pub solver: &'static str,
     /// Why that one, if it was chosen automatically.
     pub why: Option<String>,
-    /// The objective (of all weight vectors together).
+    /// The objective (of all weight vectors together). NaN where the observer stopped the training of several:
+    /// to compute it would have taken long.
     pub objective: f64,
     /// The largest lower bound found on it, in spite of all rounding; `None` where there is none. Without a
     /// penalty it is one on weights up to [`REACH`](crate::solver::REACH) times as long as these, times the
@@ -84,7 +85,8 @@ pub(super) fn report(
         None if any(&outputs, Termination::Diverging) => false,
         None => met || relative_gap.is_some_and(|gap| gap <= settings.tolerance),
     };
-    let obstacle = (!converged).then(|| obstacle(&outputs, data, settings));
+    let interrupted = any(&outputs, Termination::Interrupted);
+    let obstacle = (!converged && !interrupted).then(|| obstacle(&outputs, data, settings));
     let Minimised { loss, library_loss, lambda, l1, solver, why } = minimised;
     let steps = outputs.iter().map(|output| output.steps).max().unwrap_or(0);
     let traces = outputs.into_iter().map(|output| output.trace).enumerate();

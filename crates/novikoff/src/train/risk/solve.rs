@@ -1,7 +1,7 @@
 //! All weight vectors of a problem: one after the other, several at once, or all classes jointly.
 
 use super::super::learner::Risk;
-use super::gap::{GapCheck, Regularized, of_max_margin};
+use super::gap::{GapCheck, Regularized, UNKNOWN, of_max_margin};
 use super::goal::Goal;
 use crate::control::Watch;
 use crate::data::Matrix;
@@ -107,7 +107,7 @@ pub(super) fn separately<L: Loss, P: Penalty>(
     starts: &[WarmStart],
 ) -> Solved {
     let regularized = if method.penalty.dual_radius() > 0.0 { Regularized::Yes } else { Regularized::No };
-    let check = GapCheck::new(task.rows, task.settings.bias, regularized, task.settings.tolerance);
+    let check = GapCheck::new(&task, regularized);
     let conditioned = check.conditioned.as_ref().filter(|_| method.columns == Columns::Conditioned);
     let rows = conditioned.map_or(task.rows, Conditioned::rows);
     let starts: Vec<WarmStart> = match conditioned {
@@ -118,6 +118,10 @@ pub(super) fn separately<L: Loss, P: Penalty>(
     let width = if task.settings.trace { 1 } else { method.solver.multi_output_width(rows, count) };
     let group = |first: usize| {
         let outputs: Vec<usize> = (first..count.min(first + width)).collect();
+        // What is not begun is left at zero.
+        if first > 0 && task.watch.stopped() {
+            return outputs.into_iter().map(|_| unsolved(task.rows.columns())).collect();
+        }
         let targets: Vec<Vec<f64>> = outputs.iter().map(|output| task.goal.targets_of(*output)).collect();
         let problems: Vec<Problem<'_, L, P>> =
             targets.iter().map(|targets| task.problem(rows, targets, method.loss, method.penalty)).collect();
@@ -135,6 +139,20 @@ pub(super) fn separately<L: Loss, P: Penalty>(
     collect(solved.into_iter().flatten(), task.rows.columns())
 }
 
+/// What stands in for an output that the solver did not come to.
+fn unsolved(columns: usize) -> (WarmStart, OutputResult) {
+    let result = OutputResult {
+        gap: UNKNOWN,
+        negligible: 0.0,
+        scores: Vec::new(),
+        termination: Termination::Interrupted,
+        steps: 0,
+        trace: Vec::new(),
+        margin: None,
+    };
+    (WarmStart { point: Point::zero(columns), duals: Vec::new() }, result)
+}
+
 /// The solution for the rows as they are. The way back from conditioned columns rounds the bias, so the gap
 /// has to be computed anew.
 fn brought_back(solution: Solution, conditioned: Option<&Conditioned>) -> Solution {
@@ -147,6 +165,9 @@ fn brought_back(solution: Solution, conditioned: Option<&Conditioned>) -> Soluti
 /// Solves for the largest margin of each weight vector.
 pub(super) fn for_max_margin(task: Task<'_, '_>) -> Solved {
     let one = |output: usize| {
+        if output > 0 && task.watch.stopped() {
+            return unsolved(task.rows.columns());
+        }
         let targets = task.goal.targets_of(output);
         let problem = task.problem(task.rows, &targets, Hinge, L2(0.0));
         let found = max_margin(&problem, &task.control(output));
@@ -159,7 +180,7 @@ pub(super) fn for_max_margin(task: Task<'_, '_>) -> Solved {
 /// Solves for all classes jointly: multinomial logistic regression.
 pub(super) fn jointly(lambda: f64, task: Task<'_, '_>, starts: &[WarmStart]) -> Solved {
     let regularized = if lambda > 0.0 { Regularized::Yes } else { Regularized::No };
-    let check = GapCheck::new(task.rows, task.settings.bias, regularized, task.settings.tolerance);
+    let check = GapCheck::new(&task, regularized);
     let rows = check.conditioned.as_ref().map_or(task.rows, Conditioned::rows);
     let Goal { ranked, weights, total, outputs, .. } = task.goal;
     let problem = Joint {

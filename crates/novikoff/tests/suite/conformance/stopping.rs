@@ -27,6 +27,23 @@ fn an_observer_that_stops_at_once_gets_a_usable_model() {
 }
 
 #[test]
+fn an_observer_that_stops_at_any_moment_gets_a_usable_model() {
+    for case in every_case() {
+        let data = rows_for(&case, 60, 3);
+        for moment in (0..25).chain([40, 80, 160, 320]) {
+            let mut asked = 0;
+            let mut watch = |_| {
+                asked += 1;
+                if asked > moment { Flow::Stop } else { Flow::Continue }
+            };
+            let fit = train(&data, None, &case.settings, &mut watch).unwrap();
+            assert!(numbers(&fit.model.scorer).iter().all(|x| x.is_finite()), "{case}, {moment}");
+            from_bytes(&to_bytes(&fit.model).unwrap(), "memory").unwrap();
+        }
+    }
+}
+
+#[test]
 fn an_observer_that_stops_after_an_epoch_gets_the_model_of_that_epoch() {
     for case in epoch_cases() {
         let data = inseparable(case.classes, 60, 2);

@@ -245,7 +245,13 @@ impl FirstRecord {
         if text.is_empty() {
             return is_at_an_end;
         }
-        !is_surely_missing(&text) && whole(&text) == Number::None && std::str::from_utf8(&text).is_ok()
+        whole(&text) == Number::None && std::str::from_utf8(&text).is_ok()
+    }
+
+    /// Whether field `j` is a word for a missing value. It may be a name all the same: `Na` is sodium.
+    fn reads_as_missing(&self, j: usize) -> bool {
+        let text = self.fields[j].text(&self.bytes);
+        !text.is_empty() && is_surely_missing(&text)
     }
 
     /// The fields that are not empty.

@@ -486,6 +486,8 @@ fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
     let known = |name: &String| is_label_name(name) || options.mentioned().any(|meant| meant == name);
     if names.iter().any(known) && first_repeated(&names).is_none() {
         Verdict::Header
+    } else if (0..first.width()).any(|j| first.reads_as_missing(j)) {
+        Verdict::Row
     } else {
         Verdict::Undecided
     }
@@ -728,6 +730,9 @@ mod tests {
             ("a,a,b\nc,d,e\n", labelled("3"), false),
             ("a,,b\nc,d,1\n", labelled("3"), false),
             ("a,?,b\nc,d,1\n", labelled("3"), false),
+            // Sodium, unless nothing says that these are names.
+            ("RI,Na,type\n1.5,12.7,head\n", labelled("type"), true),
+            ("red,NA,x\nblue,12.7,y\n", labelled("3"), false),
             ("1,2\n3,4\n", present, true),
             ("y,z\n3,4\n", absent, false),
         ] {

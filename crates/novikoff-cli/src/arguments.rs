@@ -138,8 +138,8 @@ pub struct Train {
     #[arg(short, long, value_name = "MODEL")]
     pub output: Option<PathBuf>,
 
-    /// Training algorithm [default: logistic; for documents squared-svm; for numbers to predict least-squares;
-    /// with --online averaged]. No other option but --loss changes it.
+    /// Training algorithm [default: logistic; for documents squared-svm; for numbers to predict
+    /// least-squares; with --online averaged]. No other option but --loss changes it.
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are

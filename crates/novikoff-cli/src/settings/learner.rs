@@ -325,13 +325,29 @@ mod tests {
     use crate::arguments::{Arguments, Command};
     use clap::Parser;
 
-    /// The learner of `train rows.svm` with these options, or the error.
-    fn chosen(options: &[&str], contents: Contents, task: Task) -> Result<&'static str> {
+    /// What `train rows.svm` with these options learns by, or the error.
+    fn built(options: &[&str], contents: Contents, task: Task) -> Result<Learner> {
         let words = ["novikoff", "train", "rows.svm"].iter().chain(options);
         let Command::Train(train) = Arguments::try_parse_from(words).unwrap().command else {
             panic!("{options:?}")
         };
-        Ok(learner(&train, contents, task)?.name())
+        learner(&train, contents, task)
+    }
+
+    /// The name of that learner.
+    fn chosen(options: &[&str], contents: Contents, task: Task) -> Result<&'static str> {
+        Ok(built(options, contents, task)?.name())
+    }
+
+    #[test]
+    fn naming_the_default_learner_changes_nothing() {
+        for contents in [Contents::Rows, Contents::Documents, Contents::DocumentsInRows] {
+            for task in [Task::Classes, Task::Regression] {
+                let usual = LearnerName::usual(contents, task).name();
+                let named = built(&["--learner", usual], contents, task).unwrap();
+                assert_eq!(built(&[], contents, task).unwrap(), named, "{usual}");
+            }
+        }
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //!
 //! Where an objective is minimised, columns are not moved to a mean of zero. That would make every zero of a
 //! sparse matrix something else, and it would gain nothing: `<w, x − m> + b = <w, x> + (b − <w, m>)`, so a
-//! free bias takes up what moving would have changed. Learners that correct mistakes one by one do gain by it:
-//! their columns of numbers
-//! are moved, too, where that costs no more than twice the entries ([`Standard::centres`]).
+//! free bias takes up what moving would have changed. Learners that correct mistakes one by one do gain by
+//! it: their columns of numbers are moved, too, where that costs no more than twice the entries
+//! ([`Standard::centres`]).
 
 mod standard;
 

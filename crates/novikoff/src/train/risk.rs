@@ -331,8 +331,8 @@ impl Scaling {
         Self { factors, scaled, exact }
     }
 
-    /// Makes weights of the scaled rows those of the rows as they are, and says whether nothing was rounded, of
-    /// rows and weights.
+    /// Makes weights of the scaled rows those of the rows as they are, and says whether nothing was rounded,
+    /// of rows and weights.
     fn fold_back(&self, weights: &mut Weights) -> bool {
         let of = weights.values.chunks_exact(weights.outputs().max(1)).zip(&self.factors);
         let exact = self.exact

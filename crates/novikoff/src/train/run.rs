@@ -97,8 +97,8 @@ impl Corrections {
         all
     }
 
-    /// The rows that weights are learned from, if not those of the data set. Kernels compare rows as they are;
-    /// and all weight vectors that vote have one bias.
+    /// The rows that weights are learned from, if not those of the data set. Kernels compare rows as they
+    /// are; and all weight vectors that vote have one bias.
     fn standardised(&self, data: &Dataset) -> Option<Standardised> {
         let centring = match (self.bias, self.returned) {
             (Bias::None, _) | (_, Hypothesis::Votes) => Centring::AsGiven,

@@ -1,7 +1,7 @@
 //! Rows in better numbers for learners whose steps depend on the columns: scaled and, with a bias, centred.
 //!
-//! Weights `v` and a bias `a` of rows `z = (x − c)·f` are weights `w = v·f` and a bias `a − <w, c>` of the rows
-//! `x` as they are: models know nothing of it.
+//! Weights `v` and a bias `a` of rows `z = (x − c)·f` are weights `w = v·f` and a bias `a − <w, c>` of the
+//! rows `x` as they are: models know nothing of it.
 
 use crate::data::{Dataset, Matrix, Scale, Standard};
 use crate::error::{Error, Result};
@@ -169,7 +169,8 @@ impl Columns {
         }
         let mut sum = Dyadic::of(bias);
         terms().for_each(|(c, w)| sum.add_product(c, w));
-        // Towards zero: of the negated weights it is the negated bias. Plus zero: −0 has other bytes in a file.
+        // Towards zero: of the negated weights it is the negated bias. Plus zero: −0 has other bytes in a
+        // file.
         let (low, high) = sum.between();
         (if low < 0.0 { high } else { low }) + 0.0
     }

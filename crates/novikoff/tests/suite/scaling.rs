@@ -244,7 +244,8 @@ proptest! {
             6 => 0.0,
             _ => random.normal(),
         };
-        let rows: Vec<Vec<f64>> = (0..count).map(|_| kinds.iter().map(|kind| value(*kind)).collect()).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..count).map(|_| kinds.iter().map(|kind| value(*kind)).collect()).collect();
         let mut data = labelled(&rows, |i| i % 2 == 0);
         if weighted {
             data.row_weights = (0..count).map(|i| [1.0, 1.0, 0.0, 0.5][i % 4]).collect();

@@ -68,8 +68,8 @@ impl Standard {
     }
 }
 
-/// What is known of the entries of a column that are not zero and count: sums of their differences from one of
-/// them, which is as near the others as they are to each other. Nothing is divided.
+/// What is known of the entries of a column that are not zero and count: sums of their differences from one
+/// of them, which is as near the others as they are to each other. Nothing is divided.
 #[derive(Clone, Copy)]
 struct Moments {
     /// How many there are, and the sum of their weights.
@@ -323,10 +323,13 @@ mod tests {
                 let x = match kind { 0 => 0.0, 1 => x, _ => x + offset };
                 x * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
             };
-            let rows: Vec<Vec<f64>> = values.iter().map(|value| vec![of(value), f64::from(value.0)]).collect();
+            let rows: Vec<Vec<f64>> =
+                values.iter().map(|value| vec![of(value), f64::from(value.0)]).collect();
             prop_assume!(rows.iter().flatten().all(|x| x.is_finite()));
-            let weights: Vec<f64> =
-                if weighted { values.iter().map(|value| f64::from(value.2) / 3.0).collect() } else { Vec::new() };
+            let weights: Vec<f64> = match weighted {
+                true => values.iter().map(|value| f64::from(value.2) / 3.0).collect(),
+                false => Vec::new(),
+            };
             for layout in [Layout::Sparse, Layout::Dense { columns: 2 }] {
                 let factors = factors(&rows, &weights, layout);
                 for (j, factor) in factors.iter().enumerate() {

@@ -38,7 +38,8 @@ fn contradiction_at<L: Loss>(loss: L, y: f64, s: f64, scores: &[f64]) -> Option<
     for dual in [slope, slope / 2.0, -slope, 1.0, -1.0].map(|u| loss.nearest_dual(y, u)) {
         let conjugate = loss.conjugate(y, dual);
         if !conjugate.is_finite() {
-            return Some(format!("{at}: the dual {dual} is in its domain, and the conjugate is {conjugate}"));
+            let what = format!("the dual {dual} is in its domain, and the conjugate is {conjugate}");
+            return Some(format!("{at}: {what}"));
         }
         for &t in scores.iter().chain([&s, &y]) {
             let (value, product) = (loss.value(y, t), t * dual);
@@ -61,8 +62,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A loss whose conjugate, growth, name or domain is another one's. (Another one's slopes are duals, too: they
-    /// prove less, and nothing wrong.)
+    /// A loss whose conjugate, growth, name or domain is another one's. (Another one's slopes are duals, too:
+    /// they prove less, and nothing wrong.)
     #[derive(Clone, Copy)]
     enum Liar {
         Conjugate,

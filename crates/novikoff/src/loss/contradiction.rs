@@ -38,7 +38,8 @@ fn contradiction_at<L: Loss>(loss: L, y: f64, s: f64, scores: &[f64]) -> Option<
     for dual in [slope, slope / 2.0, -slope, 1.0, -1.0].map(|u| loss.nearest_dual(y, u)) {
         let conjugate = loss.conjugate(y, dual);
         if !conjugate.is_finite() {
-            return Some(format!("{at}: the dual {dual} is in its domain, and the conjugate is {conjugate}"));
+            let what = format!("the dual {dual} is in its domain, and the conjugate is {conjugate}");
+            return Some(format!("{at}: {what}"));
         }
         for &t in scores.iter().chain([&s, &y]) {
             let (value, product) = (loss.value(y, t), t * dual);
@@ -61,12 +62,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A loss whose conjugate, slope, growth or name is another one's.
+    /// A loss whose conjugate, growth, name or domain is another one's. (Another one's slopes are duals, too:
+    /// they prove less, and nothing wrong.)
     #[derive(Clone, Copy)]
     enum Liar {
         Conjugate,
         Growth,
-        Slope,
         Name,
         Domain,
     }
@@ -79,7 +80,7 @@ mod tests {
             Squared.value(y, s)
         }
         fn slope(self, y: f64, s: f64) -> f64 {
-            if let Liar::Slope = self { Absolute.slope(y, s) } else { Squared.slope(y, s) }
+            Squared.slope(y, s)
         }
         fn conjugate(self, y: f64, u: f64) -> f64 {
             match self {
@@ -120,7 +121,7 @@ mod tests {
     #[test]
     fn a_confused_loss_is_found_out() {
         let samples = [(1.0, 2.5), (-3.0, 0.5)];
-        for liar in [Liar::Conjugate, Liar::Growth, Liar::Slope, Liar::Name, Liar::Domain] {
+        for liar in [Liar::Conjugate, Liar::Growth, Liar::Name, Liar::Domain] {
             assert!(contradiction(liar, &samples).is_some());
         }
         assert_eq!(contradiction(Logistic, &[(1.0, 700.0), (-1.0, 700.0)]), None);

@@ -61,7 +61,7 @@ impl Interaction {
             }
         }
         let is_number = |role: &&Role| matches!(role, Role::Numeric { .. });
-        if roles.iter().all(|role| is_number(&role)) && !self.is_numeric() {
+        if roles.iter().all(is_number) && !self.is_numeric() {
             return fail("is one of numbers and has not one feature".into());
         }
         if self.cells.iter().any(|cell| cell.len() != roles.len() || !cell.iter().zip(&roles).all(fits)) {

@@ -45,6 +45,9 @@ fn spaces() -> impl Strategy<Value = Spaces> {
     [features(), features(), features()]
 }
 
+/// A color, a size, and two numbers.
+type Cells = (Option<usize>, Option<usize>, Option<i8>, i8);
+
 fn line(label: bool, spaces: &Spaces) -> String {
     let mut line = if label { "1".to_owned() } else { "-1".to_owned() };
     for (name, features) in SPACES.iter().zip(spaces) {
@@ -124,11 +127,11 @@ proptest! {
         policy in prop::sample::select(vec![Missing::Zero, Missing::Mean, Missing::Indicator]),
     ) {
         let (colors, sizes) = (["red", "green", "blue"], ["s", "l"]);
-        let row = |&(color, size, x, z): &(Option<usize>, Option<usize>, Option<i8>, i8)| {
+        let row = |&(color, size, x, z): &Cells| {
             let (color, size) = (color.map_or("", |at| colors[at]), size.map_or("", |at| sizes[at]));
             format!("{color},{size},{},{z},{}\n", x.map_or(String::new(), |x| x.to_string()), z > 0)
         };
-        let all = |cells: &[(Option<usize>, Option<usize>, Option<i8>, i8)]| {
+        let all = |cells: &[Cells]| {
             let rows: String = cells.iter().map(row).collect();
             format!("color,size,x,z,label\n{rows}")
         };
@@ -146,7 +149,7 @@ proptest! {
             // A column without a value is left out, and cannot be multiplied.
             return Ok(());
         };
-        let products = |&(color, size, x, z): &(Option<usize>, Option<usize>, Option<i8>, i8)| {
+        let products = |&(color, size, x, z): &Cells| {
             let (color, size) = (color.map(|at| format!("color={}", colors[at])), size.map(|at| sizes[at]));
             let (x, z) = (x.map(f64::from), f64::from(z));
             let both = color.clone().zip(size);

@@ -216,7 +216,8 @@ fn arrange(values: &mut Vec<f64>, kind: Kind, outputs: usize) {
 /// The text of a model.
 pub(super) fn write(model: &Model) -> Result<String> {
     let Scorer::Linear(weights) = &model.scorer else {
-        let error = Error::usage("LIBLINEAR has linear models, and this one is none");
+        let what = "LIBLINEAR's models are linear in the features, without a range, and this one is not";
+        let error = Error::usage(what);
         return Err(error.hint("ONNX has more kinds: FILE.onnx"));
     };
     if model.schema != Schema::one_based() {

@@ -122,10 +122,26 @@ fn check_message(content: &Content, message: &[u8], body: u64, spec: &Spec) -> R
     let Ok(message) = root_as_message(message) else { return Ok(None) };
     let batch = message.header_as_record_batch();
     let batch = batch.or_else(|| message.header_as_dictionary_batch().and_then(|it| it.data()));
+    let length = u64::try_from(message.bodyLength()).ok();
+    if let Some(batch) = batch {
+        check_bounds(length.unwrap_or(0), batch, spec)?;
+    }
     if let Some(batch) = batch.filter(|batch| batch.compression().is_some()) {
         check_buffers(content, body, batch, spec)?;
     }
-    Ok(u64::try_from(message.bodyLength()).ok())
+    Ok(length)
+}
+
+/// Whether the buffers of a batch lie in its body.
+fn check_bounds(length: u64, batch: Message<'_>, spec: &Spec) -> Result<()> {
+    for buffer in batch.buffers().into_iter().flatten().filter(|buffer| buffer.length() != 0) {
+        let (offset, own) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length()));
+        let end = offset.ok().zip(own.ok()).and_then(|(offset, own)| offset.checked_add(own));
+        if end.is_none_or(|end| end > length) {
+            return Err(damaged(spec, "a buffer stands behind the end of its batch"));
+        }
+    }
+    Ok(())
 }
 
 fn check_buffers(content: &Content, body: u64, batch: Message<'_>, spec: &Spec) -> Result<()> {

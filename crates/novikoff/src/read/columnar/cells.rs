@@ -14,13 +14,13 @@ use arrow_array::{Array, ArrayRef, PrimitiveArray};
 use arrow_schema::{DataType, TimeUnit};
 use std::io::Write;
 
-/// Writes a cell of a column, which is not null; an error says what is wrong with it.
-pub(super) type Write1 = Box<dyn Fn(usize, &mut Vec<u8>) + Send>;
+/// Writes a cell of a column, which is not null.
+type WriteCell = Box<dyn Fn(usize, &mut Vec<u8>) + Send>;
 
 /// A column of a batch, ready to be written cell by cell.
 pub(super) struct Cells {
     array: ArrayRef,
-    write: Write1,
+    write: WriteCell,
 }
 
 impl Cells {
@@ -59,7 +59,7 @@ pub(super) fn check(name: &str, kind: &DataType) -> Result<()> {
 }
 
 /// What writes the cells of an array.
-fn writer(array: &ArrayRef) -> Write1 {
+fn writer(array: &ArrayRef) -> WriteCell {
     use DataType as T;
     let own = array.clone();
     match array.data_type() {
@@ -103,7 +103,7 @@ fn writer(array: &ArrayRef) -> Write1 {
 }
 
 /// What writes dates and times of day.
-fn times(array: &ArrayRef, kind: &DataType) -> Write1 {
+fn times(array: &ArrayRef, kind: &DataType) -> WriteCell {
     match kind {
         DataType::Date32 => dates::<Date32Type>(array),
         DataType::Date64 => dates::<Date64Type>(array),
@@ -121,13 +121,13 @@ fn times(array: &ArrayRef, kind: &DataType) -> Write1 {
 }
 
 /// Whole numbers, digit by digit.
-fn integers<T: ArrowPrimitiveType<Native: itoa::Integer + Send>>(array: &ArrayRef) -> Write1 {
+fn integers<T: ArrowPrimitiveType<Native: itoa::Integer + Send>>(array: &ArrayRef) -> WriteCell {
     let values = array.as_primitive::<T>().values().clone();
     Box::new(move |i, text| text.extend_from_slice(itoa::Buffer::new().format(values[i]).as_bytes()))
 }
 
 /// Numbers in the shortest spelling that means the same double.
-fn floats<T: ArrowPrimitiveType>(array: &ArrayRef, double: fn(T::Native) -> f64) -> Write1 {
+fn floats<T: ArrowPrimitiveType>(array: &ArrayRef, double: fn(T::Native) -> f64) -> WriteCell {
     let values = array.as_primitive::<T>().values().clone();
     Box::new(move |i, text| {
         let value = double(values[i]);
@@ -140,12 +140,12 @@ fn floats<T: ArrowPrimitiveType>(array: &ArrayRef, double: fn(T::Native) -> f64)
 }
 
 /// What has a text of its own.
-fn strings<A: Send + 'static>(array: A, spell: fn(&A, usize) -> String) -> Write1 {
+fn strings<A: Send + 'static>(array: A, spell: fn(&A, usize) -> String) -> WriteCell {
     Box::new(move |i, text| text.extend_from_slice(spell(&array, i).as_bytes()))
 }
 
 /// Texts, in quotes where they need them.
-fn bytes<A: Send + 'static>(array: A, value: fn(&A, usize) -> &[u8]) -> Write1 {
+fn bytes<A: Send + 'static>(array: A, value: fn(&A, usize) -> &[u8]) -> WriteCell {
     Box::new(move |i, text| push_field(value(&array, i), text))
 }
 
@@ -167,7 +167,7 @@ fn push_field(value: &[u8], text: &mut Vec<u8>) {
 }
 
 /// Entries of a dictionary.
-fn entries(array: &ArrayRef) -> Write1 {
+fn entries(array: &ArrayRef) -> WriteCell {
     let dictionary = array.as_any_dictionary();
     if dictionary.values().is_empty() {
         return Box::new(|_, _| {});
@@ -176,21 +176,21 @@ fn entries(array: &ArrayRef) -> Write1 {
     Box::new(move |i, text| values.push(keys[i], text))
 }
 
-fn dates<T: ArrowTemporalType>(array: &ArrayRef) -> Write1
+fn dates<T: ArrowTemporalType>(array: &ArrayRef) -> WriteCell
 where
     i64: From<T::Native>,
 {
     written(array.as_primitive::<T>().clone(), PrimitiveArray::value_as_date)
 }
 
-fn hours<T: ArrowTemporalType>(array: &ArrayRef) -> Write1
+fn hours<T: ArrowTemporalType>(array: &ArrayRef) -> WriteCell
 where
     i64: From<T::Native>,
 {
     written(array.as_primitive::<T>().clone(), PrimitiveArray::value_as_time)
 }
 
-fn moments<T: ArrowTemporalType>(array: &ArrayRef) -> Write1
+fn moments<T: ArrowTemporalType>(array: &ArrayRef) -> WriteCell
 where
     i64: From<T::Native>,
 {
@@ -201,7 +201,7 @@ where
 fn written<T: ArrowPrimitiveType, V: std::fmt::Display + 'static>(
     array: PrimitiveArray<T>,
     value: fn(&PrimitiveArray<T>, usize) -> Option<V>,
-) -> Write1 {
+) -> WriteCell {
     Box::new(move |i, text| {
         if let Some(value) = value(&array, i) {
             // Writing to memory does not fail.

@@ -70,8 +70,8 @@ impl RowPlaces {
         let batch = opened.batches.next()?.ok()?;
         let mut text = Vec::new();
         push_rows(&batch.slice(0, 1), &opened.wanted, &mut text, &mut Vec::new());
-        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', &text).map(|at| at + 1));
-        let at = starts.skip(lines as usize).next()? + byte.checked_sub(1)? as usize;
+        let mut starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', &text).map(|at| at + 1));
+        let at = starts.nth(lines as usize)? + byte.checked_sub(1)? as usize;
         let mut fields = Vec::new();
         Records::new(&text, DELIMITER).next_into(&mut fields)?.ok()?;
         Some(fields.iter().filter(|field| field.at <= at).count().max(1) as u64)

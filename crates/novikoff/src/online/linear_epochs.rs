@@ -39,7 +39,7 @@ pub(crate) struct LinearBegin {
 #[derive(Clone, Debug)]
 pub(crate) enum LinearStart {
     /// The last weights, and what belongs to them.
-    Weights(Weights, LinearState),
+    Weights(Weights, Box<LinearState>),
     /// The mistakes that led to them, and the rounds.
     Journal(Vec<Mistake>, f64),
 }
@@ -64,7 +64,7 @@ pub(crate) fn train_from<R: Rule>(
         learner = learner.with_own_feature(delta, data.rows.rows());
     }
     match begin.learner {
-        Some(LinearStart::Weights(weights, state)) => learner.resume(plan.scheme, weights, state),
+        Some(LinearStart::Weights(weights, state)) => learner.resume(plan.scheme, weights, *state),
         Some(LinearStart::Journal(mistakes, rounds)) => learner.replay(data.rows, &mistakes, rounds),
         None => {}
     }

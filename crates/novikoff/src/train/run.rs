@@ -359,7 +359,7 @@ fn begin<R: Rule>(
             let sources = Sources::new(from, (training.labels, plan.scheme), R::JOINT_SHARE);
             let apply = |weights: Weights| sources.apply(&weights, batch.rows.columns());
             let linear = LinearState { delayed: linear.delayed.map(apply), last: None, own: None, ..linear };
-            LinearStart::Weights(apply(weights), linear)
+            LinearStart::Weights(apply(weights), Box::new(linear))
         }
     };
     if let Some(state) = prior.state {
@@ -376,7 +376,7 @@ fn exact_start(weights: &Weights, state: &mut State, rows: usize) -> Result<Line
         return Err(damaged("its rows' own features are not as many as its rows"));
     }
     let last = linear.last.take().unwrap_or_else(|| weights.clone());
-    Ok(LinearStart::Weights(last, linear))
+    Ok(LinearStart::Weights(last, Box::new(linear)))
 }
 
 /// The last weights of a model over other rows, with its own classes.

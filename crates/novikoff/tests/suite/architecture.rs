@@ -34,7 +34,7 @@ const LIBRARY: [&str; 24] = [
 ];
 
 /// The same of the program.
-const PROGRAM: [&str; 15] = [
+const PROGRAM: [&str; 16] = [
     "text",
     "picture",
     "arguments",

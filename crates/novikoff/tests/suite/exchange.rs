@@ -293,7 +293,7 @@ fn a_model_of_numbers_stays_in_the_range_of_its_labels() {
     let all: Vec<(u32, f64)> = (0..512).map(|j| (j, 1e6 * clipped.weights.weight(j as usize, 0))).collect();
     let (indices, values): (Vec<u32>, Vec<f64>) = all.into_iter().unzip();
     let row = novikoff::data::Row::Sparse64(&indices, &values);
-    assert_eq!(model.scores_of(row), [most]);
+    assert_eq!(model.scores_of(row).unwrap(), [most]);
     let negative: Vec<f64> = values.iter().map(|x| -x).collect();
-    assert_eq!(model.scores_of(novikoff::data::Row::Sparse64(&indices, &negative)), [least]);
+    assert_eq!(model.scores_of(novikoff::data::Row::Sparse64(&indices, &negative)).unwrap(), [least]);
 }

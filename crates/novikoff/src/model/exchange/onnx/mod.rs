@@ -274,7 +274,14 @@ mod tests {
 
     fn model(scorer: Scorer, names: &[&str], probabilities: Option<Calibration>) -> Model {
         let about = About { features: FEATURES as u64, ..About::default() };
-        Model { about, labels: Labels::new(names), schema: Schema::one_based(), scorer, probabilities }
+        Model {
+            about,
+            labels: Labels::new(names),
+            schema: Schema::one_based(),
+            scorer,
+            probabilities,
+            state: None,
+        }
     }
 
     fn weights(outputs: usize) -> Weights {

@@ -16,7 +16,7 @@ use super::learner::{Criterion, Risk};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
-use crate::control::{Flow, Observer, Progress, Termination, Watch};
+use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
@@ -328,11 +328,7 @@ fn predict_held_out_of<L: Named>(
             break;
         }
         solved.weights.fold_back(&scaling.factors);
-        let predictions = predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?;
-        if place.observe(Progress::Working) == Flow::Stop {
-            break;
-        }
-        measure(predictions);
+        measure(predictions(solved.weights, probabilities.as_ref(), &goal, &parts.held_out)?);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();

@@ -117,7 +117,7 @@ Examples:
   novikoff train rings.csv --learner logistic --map poly:2
   novikoff train prices.csv --learner quantile --quantile 0.9
   novikoff train rings.csv --learner voted --kernel rbf:2 --epochs 10
-  novikoff train petals.csv --learner perceptron --order given --trace steps.csv --trace-weights
+  novikoff train petals.csv --learner perceptron --scale none --order given --trace steps.csv --trace-weights
   novikoff train iris.csv --report iris.html --picture points=iris.svg --columns petal_length,petal_width";
 
 #[derive(Debug, Args)]
@@ -335,7 +335,8 @@ pub struct Train {
     pub trace: Option<PathBuf>,
     /// Perceptrons and passive-aggressive, also with --online: what a row of the trace is [default: epoch].
     /// The trace of mistakes is written as they are made: the epoch, the row's number among the rows learned
-    /// from, its label, what was predicted, the margin y·s before, and how many times the row was added.
+    /// from, its label, what was predicted, the margin y·s before, and how many times the row was added; of
+    /// the columns as they are learned from, so that --scale none shows the columns of the file.
     #[arg(long, value_enum, value_name = "WHAT", requires = "trace")]
     pub trace_each: Option<TraceEach>,
     /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64

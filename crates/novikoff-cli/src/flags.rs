@@ -57,9 +57,9 @@ mod tests {
     #[test]
     fn settings_become_options_and_everything_else_stays() {
         let text =
-            "fewer features, by `hash_bits = 20` or a smaller `max_index`; `model` and `EmpiricalRisk` stay";
+            "fewer features, by `hash_bits = 20` or a smaller `max_index`; `fold` and `EmpiricalRisk` stay";
         let expected =
-            "fewer features, by --hash-bits 20 or a smaller --max-index; `model` and `EmpiricalRisk` stay";
+            "fewer features, by --hash-bits 20 or a smaller --max-index; `fold` and `EmpiricalRisk` stay";
         assert_eq!(with_options(text), expected);
         assert_eq!(with_options("keep it by `drop = ocean (km)`"), "keep it by --drop 'ocean (km)'");
         assert_eq!(with_options("`missing = zero|mean`, `drop = a,b`"), "--missing zero|mean, --drop a,b");

@@ -33,7 +33,8 @@ fn board() -> TempDir {
 fn a_table_of_mistakes_is_the_one_that_is_made_by_hand() {
     let folder = board();
     let here = folder.path();
-    let learning = "train board.csv --learner perceptron --order given --trace steps.csv --trace-weights";
+    let learning =
+        "train board.csv --learner perceptron --scale none --order given --trace steps.csv --trace-weights";
     succeeds(learning, here);
     let trace = fs::read_to_string(here.join("steps.csv")).unwrap();
     // w = 0: row 1 has the score 0, a mistake. w = (1, 1), b = 1: row 2 has the score 3. w = (−1, 1), b = 0:

@@ -80,8 +80,5 @@ mod tests {
         let data = Dataset::from_ndarray(ndarray::Array2::<f64>::zeros((3, 0)).view()).unwrap().into_owned();
         let other = Dataset::from_faer(faer::Mat::<f64>::zeros(3, 0).as_ref()).unwrap();
         assert_eq!((data.len(), data.rows.columns(), other.len()), (3, 0, 3));
-        let data = data.with_labels(&["a", "b", "b"]).unwrap();
-        // What is left to learn is which label is the most frequent.
-        assert_eq!(crate::LinearSvm::new().fit(&data).unwrap().model.predict(&data).unwrap(), ["b"; 3]);
     }
 }

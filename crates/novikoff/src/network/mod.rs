@@ -133,6 +133,12 @@ pub(crate) fn train(
     // The order of an epoch follows from that of the one before it.
     (0..trace.len()).filter(|_| plan.order == Order::Shuffled).for_each(|_| random.shuffle(&mut counted));
     let mut begun = begin.partial;
+    // An epoch may have been stopped while it was measured.
+    if let (Some(last), None) = (trace.last_mut(), begun)
+        && last.validation_error.is_none()
+    {
+        measure(&training, validate, &mut best, last, observer);
+    }
     let mut partial = None;
     let mut termination = Termination::OutOfEpochs;
     for epoch in trace.len() + 1..=plan.epochs {
@@ -147,16 +153,10 @@ pub(crate) fn train(
             training.run_epoch(&counted, epoch, begun.take().unwrap_or_default(), observer);
         partial = Some(done).filter(|done| done.rows < counted.len());
         // An epoch that was broken off is not compared with whole ones.
-        if let Some(validate) = validate.filter(|_| partial.is_none() || best.is_none()) {
-            let scorer = training.scorer();
-            sums.validation_error = validate(&scorer, &Watch::new(&mut *observer));
-            match sums.validation_error {
-                None => flow = Flow::Stop,
-                Some(error) if best.as_ref().is_none_or(|(least, ..)| error < *least) => {
-                    best = Some((error, epoch, scorer));
-                }
-                Some(_) => {}
-            }
+        if (partial.is_none() || best.is_none())
+            && measure(&training, validate, &mut best, &mut sums, observer) == Flow::Stop
+        {
+            flow = Flow::Stop;
         }
         sums.seconds = started.elapsed().as_secs_f64();
         trace.push(sums);
@@ -176,6 +176,27 @@ pub(crate) fn train(
         None => (trace.len(), training.scorer()),
     };
     Trained { scorer, termination, trace, epoch, best: known, partial, state: training.state() }
+}
+
+/// Measures the network after an epoch on the validation rows, if there are any.
+fn measure(
+    training: &Training<'_>,
+    validate: Validate<'_>,
+    best: &mut Option<(f64, usize, Scorer)>,
+    epoch: &mut Epoch,
+    observer: &mut dyn Observer,
+) -> Flow {
+    let Some(validate) = validate else { return Flow::Continue };
+    let scorer = training.scorer();
+    epoch.validation_error = validate(&scorer, &Watch::new(observer));
+    match epoch.validation_error {
+        None => return Flow::Stop,
+        Some(error) if best.as_ref().is_none_or(|(least, ..)| error < *least) => {
+            *best = Some((error, epoch.epoch, scorer));
+        }
+        Some(_) => {}
+    }
+    Flow::Continue
 }
 
 /// Whether the validation error has not fallen for too long.

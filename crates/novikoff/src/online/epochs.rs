@@ -235,6 +235,14 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
     (0..trace.len()).filter(|_| is_shuffled).for_each(|_| sequence.shuffle(&mut random));
     let mut begun = partial;
     let mut run = EpochRun { termination: Termination::OutOfEpochs, trace, partial: None, best };
+    // An epoch may have been stopped while it was measured.
+    if let (Some(mut last), None) = (run.trace.last().copied(), begun)
+        && last.validation_error.is_none()
+        && measure(learner, (data, validate), &mut run, &mut last, observer) == Flow::Continue
+        && let Some(of_run) = run.trace.last_mut()
+    {
+        *of_run = last;
+    }
     if let (Some(over), None) = (run.over(plan.patience), begun) {
         run.termination = over;
         return run;
@@ -249,17 +257,10 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
         let is_partial = tally.rows < data.rows.rows() as u64;
         run.partial = is_partial.then_some(tally);
         // An epoch that was broken off is not compared with whole ones.
-        if let Some(validate) = validate.filter(|_| !is_partial || run.best.is_none()) {
-            let snapshot = learner.snapshot();
-            let watch = Watch::new(&mut *observer);
-            summary.validation_error = validate(&learner.scorer(&snapshot, data.rows), &watch);
-            match summary.validation_error {
-                None => flow = Flow::Stop,
-                Some(error) if run.best.as_ref().is_none_or(|(least, ..)| error < *least) => {
-                    run.best = Some((error, epoch, snapshot));
-                }
-                Some(_) => {}
-            }
+        if (!is_partial || run.best.is_none())
+            && measure(learner, (data, validate), &mut run, &mut summary, observer) == Flow::Stop
+        {
+            flow = Flow::Stop;
         }
         summary.seconds = started.elapsed().as_secs_f64();
         run.trace.push(summary);
@@ -273,6 +274,27 @@ pub(super) fn run_epochs<R, L: EpochLearner>(
         }
     }
     run
+}
+
+/// Measures the hypothesis after an epoch on the validation rows, if there are any.
+fn measure<L: EpochLearner>(
+    learner: &L,
+    (data, validate): (TrainingRows<'_>, Validate<'_>),
+    run: &mut EpochRun<L::Snapshot>,
+    epoch: &mut Epoch,
+    observer: &mut dyn Observer,
+) -> Flow {
+    let Some(validate) = validate else { return Flow::Continue };
+    let snapshot = learner.snapshot();
+    epoch.validation_error = validate(&learner.scorer(&snapshot, data.rows), &Watch::new(observer));
+    match epoch.validation_error {
+        None => return Flow::Stop,
+        Some(error) if run.best.as_ref().is_none_or(|(least, ..)| error < *least) => {
+            run.best = Some((error, epoch.epoch, snapshot));
+        }
+        Some(_) => {}
+    }
+    Flow::Continue
 }
 
 /// Counts of an epoch.

@@ -18,7 +18,7 @@ use super::resume::{Continued, Resumed, Sources, feature_numbers, origin, other_
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
-use crate::control::{Flow, Observer, Progress, Termination, Watch};
+use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
 use crate::error::Result;
 use crate::evaluate::{self, Evaluation, Predictions};
@@ -398,11 +398,7 @@ fn predict_held_out_of<L: Named>(
         }
         scaling.fold_back(&mut solved.weights);
         let about = (loss.library_loss(), probabilities.as_ref());
-        let predictions = predictions(solved.weights, about, &goal, &parts.held_out)?;
-        if place.observe(Progress::Working) == Flow::Stop {
-            break;
-        }
-        measure(predictions);
+        measure(predictions(solved.weights, about, &goal, &parts.held_out)?);
         starts = solved.starts;
         if first.is_empty() {
             first = starts.clone();

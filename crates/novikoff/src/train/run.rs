@@ -168,7 +168,10 @@ pub(super) fn train_run<R: Rule>(
     let plan = plan(rule, corrections, *scheme, classes.labels.len(), learner.shared().seed);
     let held_out = HeldOut::new(validation, Some(classes), None)?;
     observer.classes(classes.labels.names());
-    let settings = corrections.describe(learner, *scheme);
+    let mut settings = corrections.describe(learner, *scheme);
+    if corrections.kernel == Kernel::Linear {
+        settings.insert("scale".to_owned(), json!(corrections.scale));
+    }
     let data_hash = data.fingerprint();
     let training = Training {
         data,
@@ -292,10 +295,7 @@ fn finish(
     let mut results = results(&history, termination, train_error, validation.as_ref());
     results.extend(comparisons.map(|comparisons| ("kernels".to_owned(), json!(comparisons))));
     let features = scorer.weights().map_or(0, Weights::features).max(data.rows.columns());
-    let mut settings = training.settings.clone();
-    if account.scale != Scale::None {
-        settings.insert("scale".to_owned(), json!(account.scale));
-    }
+    let settings = training.settings.clone();
     let about = About {
         learner: learner.name().to_owned(),
         settings,

@@ -128,8 +128,11 @@ impl Columns {
                 "the factor of a column is not a positive number, or its centre is no number",
             ));
         }
-        if factors.len().max(centres.len()) > features {
+        if factors.len() > features {
             return Err(damaged("it has factors of more columns than there are features"));
+        }
+        if !centres.is_empty() && centres.len() != factors.len() {
+            return Err(damaged("it has not as many centres of columns as factors"));
         }
         Ok(Some(Self { factors, centres }))
     }

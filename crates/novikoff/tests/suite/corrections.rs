@@ -1,7 +1,7 @@
 //! What observers are told of corrections: all of them, as the textbook makes them, at no cost to the result.
 
 use novikoff::control::{Correction, Flow, Observer, Progress, Unwatched};
-use novikoff::data::Dataset;
+use novikoff::data::{Dataset, Scale};
 use novikoff::kernel::Kernel;
 use novikoff::model::to_bytes;
 use novikoff::multiclass::Scheme;
@@ -99,7 +99,7 @@ fn textbook(data: &Dataset, epochs: usize) -> Vec<(usize, u64, f64, Vec<f64>, f6
 #[test]
 fn every_mistake_is_told_as_the_textbook_makes_it() {
     let data = generated(2, 5);
-    let learner: Learner = Perceptron::new().order(Order::Given).epochs(4).into();
+    let learner: Learner = Perceptron::new().scale(Scale::None).order(Order::Given).epochs(4).into();
     let mut follower = Follower::default();
     let fit = train(&data, None, &learner, &mut follower).unwrap();
     let expected = textbook(&data, fit.history().unwrap().epochs.len());
@@ -177,7 +177,7 @@ fn a_stream_tells_of_the_same_mistakes_as_one_epoch_in_the_order_given() {
         .collect();
     let input = || Input::Bytes { name: "rows.svm".into(), bytes: text.as_bytes().into() };
     let open = || Reader::open(&input(), &Options::default(), &Purpose::Training).unwrap();
-    let learner: Learner = Perceptron::new().order(Order::Given).epochs(1).into();
+    let learner: Learner = Perceptron::new().scale(Scale::None).order(Order::Given).epochs(1).into();
     let (mut stored, mut streamed) = (Follower::default(), Follower::default());
     let data = open().read(&mut Unwatched).unwrap();
     train(&data, None, &learner, &mut stored).unwrap();

@@ -66,7 +66,7 @@ impl Model {
     /// assert_eq!(model.labels.names(), ["1", "-1"]);
     /// assert_eq!(model.predict_row(&[1.0, 0.0])?, "1");
     /// // LIBLINEAR's weights speak for its first label, novikoff's for the second.
-    /// assert_eq!(model.scores_of(&[1.0, 0.0]), [-0.625]);
+    /// assert_eq!(model.scores_of(&[1.0, 0.0])?, [-0.625]);
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn import(path: impl AsRef<Path>, task: Option<Task>) -> Result<Self> {
@@ -87,7 +87,8 @@ impl Model {
     /// # let (text, graph) = (folder.join("model.liblinear"), folder.join("model.onnx"));
     /// model.export(&graph)?;
     /// model.export(&text)?;
-    /// assert_eq!(novikoff::Model::import(&text, None)?.scorer, model.scorer);
+    /// let again = novikoff::Model::import(&text, None)?;
+    /// assert_eq!(again.scores(&data)?, model.scores(&data)?);
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn export(&self, path: impl AsRef<Path>) -> Result<()> {

@@ -54,10 +54,7 @@ impl EpochsPrior {
         if !is_same(model, training, &data_hash) {
             return Ok(Self::from_weights(state));
         }
-        // An epoch that was stopped while it was measured cannot be compared with the others, either.
-        let is_measured = begin.trace.iter().all(|epoch| epoch.validation_error.is_some());
-        let forgets_validation =
-            validation_hash != training.validation_hash || validation_hash.is_some() && !is_measured;
+        let forgets_validation = validation_hash != training.validation_hash;
         let best_rounds = match &mut state {
             Some(state) if state.has("best_rounds") => Some(state.take_one("best_rounds")?),
             _ => None,
@@ -169,16 +166,20 @@ fn take_history(state: &mut State, training: &Training<'_>) -> Result<History> {
     let mistakes = state.take_all::<u64>("epoch_mistakes")?;
     let updates = state.take::<u64>("epoch_updates", mistakes.len())?;
     let errors = state.take::<f64>("epoch_error", mistakes.len())?;
+    // The last epoch may have been stopped while it was measured.
     let measured = match state.has("epoch_validation") {
-        true => Some(state.take::<f64>("epoch_validation", mistakes.len())?),
-        false => None,
+        true => state.take_all::<f64>("epoch_validation")?,
+        false => Vec::new(),
     };
+    if measured.len() > mistakes.len() || validation_hash.is_some() && measured.len() + 1 < mistakes.len() {
+        return Err(damaged("it has not as many validation errors as epochs"));
+    }
     let one = |at: usize| Epoch {
         epoch: at + 1,
         mistakes: mistakes[at],
         updates: updates[at],
         progressive_error: errors[at],
-        validation_error: measured.as_ref().map(|measured| measured[at]),
+        validation_error: measured.get(at).copied(),
         seconds: 0.0,
     };
     let trace: Vec<Epoch> = (0..mistakes.len()).map(one).collect();
@@ -218,8 +219,8 @@ pub(in crate::train) fn put_history(
     state.put("epoch_mistakes", done.iter().map(|epoch| epoch.mistakes).collect::<Vec<u64>>());
     state.put("epoch_updates", done.iter().map(|epoch| epoch.updates).collect::<Vec<u64>>());
     state.put("epoch_error", done.iter().map(|epoch| epoch.progressive_error).collect::<Vec<f64>>());
-    let measured: Option<Vec<f64>> = done.iter().map(|epoch| epoch.validation_error).collect();
-    if let Some(measured) = measured.filter(|_| training.validation_hash.is_some()) {
+    if training.validation_hash.is_some() {
+        let measured: Vec<f64> = done.iter().filter_map(|epoch| epoch.validation_error).collect();
         state.put("epoch_validation", measured);
     }
     if let Some((error, epoch)) = best {

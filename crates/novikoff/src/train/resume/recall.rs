@@ -111,7 +111,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
-            scale: self.or("scale", Scale::None)?,
+            scale: self.or("scale", own.scale)?,
             epochs: self.epochs()?,
             shared,
             ..own
@@ -124,7 +124,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
-            scale: self.or("scale", Scale::None)?,
+            scale: self.or("scale", own.scale)?,
             epochs: self.epochs()?,
             shared,
         })

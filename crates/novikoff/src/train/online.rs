@@ -128,6 +128,14 @@ impl Online {
         }))
     }
 
+    /// Makes a label known before a row has it: the model scores it from now on.
+    pub fn declare(&mut self, label: &str) {
+        let class = self.labels.intern(label);
+        if class as usize == self.class_weights.len() {
+            self.class_weights.push(self.weight_of(label));
+        }
+    }
+
     /// Rows learned from.
     pub fn rows(&self) -> u64 {
         self.counts().rows

@@ -1,0 +1,88 @@
+"""Linear learning with proofs.
+
+Estimators follow scikit-learn's conventions, and every convex fit comes with a duality gap and a certificate. Scikit-learn
+is imported when an estimator is first asked for.
+
+Examples
+--------
+>>> import novikoff
+>>> model = novikoff.LinearSVC(loss="hinge").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+>>> model.predict([[0.5], [3.5]]).tolist()
+[0, 1]
+>>> bool(model.gap_ <= 1e-4)
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._novikoff import Model, __version__
+
+if TYPE_CHECKING:
+    from ._bayes import NaiveBayes as NaiveBayes
+    from ._certificates import Certificate as Certificate
+    from ._certificates import Checked as Checked
+    from ._certificates import Verification as Verification
+    from ._linear import (
+        ElasticNet as ElasticNet,
+        HuberRegressor as HuberRegressor,
+        Lasso as Lasso,
+        LeastAbsoluteDeviations as LeastAbsoluteDeviations,
+        LinearSVC as LinearSVC,
+        LogisticRegression as LogisticRegression,
+        MaxMarginClassifier as MaxMarginClassifier,
+        QuantileRegressor as QuantileRegressor,
+        Ridge as Ridge,
+    )
+    from ._network import Network as Network
+    from ._network import NetworkRegressor as NetworkRegressor
+    from ._online import (
+        AveragedPerceptron as AveragedPerceptron,
+        KernelPerceptron as KernelPerceptron,
+        PassiveAggressive as PassiveAggressive,
+        Perceptron as Perceptron,
+        VotedPerceptron as VotedPerceptron,
+    )
+
+#: Where each name is, by module: importing those takes scikit-learn's time.
+_MODULES = {
+    "_bayes": ["NaiveBayes"],
+    "_certificates": ["Certificate", "Checked", "Verification"],
+    "_linear": [
+        "ElasticNet",
+        "HuberRegressor",
+        "Lasso",
+        "LeastAbsoluteDeviations",
+        "LinearSVC",
+        "LogisticRegression",
+        "MaxMarginClassifier",
+        "QuantileRegressor",
+        "Ridge",
+    ],
+    "_network": ["Network", "NetworkRegressor"],
+    "_online": [
+        "AveragedPerceptron",
+        "KernelPerceptron",
+        "PassiveAggressive",
+        "Perceptron",
+        "VotedPerceptron",
+    ],
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = ["Model", "__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module 'novikoff' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{module}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

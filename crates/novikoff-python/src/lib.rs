@@ -1,0 +1,36 @@
+//! The module `novikoff._novikoff`: what the estimators of the package `novikoff` stand on.
+//!
+//! `convert.rs` makes rows of arrays, `learner.rs` learners of settings, `watch.rs` runs long work without Python's
+//! lock and hears Ctrl-C, `errors.rs` makes exceptions of errors. Everything else hands over to the library.
+
+mod certificate;
+mod convert;
+mod errors;
+mod fit;
+mod learner;
+mod model;
+mod online;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// Linear learning with proofs.
+#[pymodule]
+mod _novikoff {
+    #[pymodule_export]
+    use super::certificate::PyCertificate;
+    #[pymodule_export]
+    use super::convert::check_rows;
+    #[pymodule_export]
+    use super::fit::{PyFit, train_learner};
+    #[pymodule_export]
+    use super::model::PyModel;
+    #[pymodule_export]
+    use super::online::PyOnline;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -69,6 +69,29 @@ impl PyCertificate {
         self.0.claims.iter().map(describe).collect()
     }
 
+    /// The objective at the weights of the first claims, one for each of so many outputs (or one for all), and the
+    /// largest lower bound that is proved of it.
+    fn objective_bounds(&self, outputs: usize) -> PyResult<(f64, f64)> {
+        let ends: Vec<(f64, f64)> = self
+            .0
+            .claims
+            .iter()
+            .filter_map(|claim| match claim {
+                Claim::NearOptimal { value, lower_bound, .. } => Some((*value, lower_bound.unwrap_or(0.0))),
+                _ => None,
+            })
+            .collect();
+        if ends.len() == outputs {
+            // A problem for each output: all of them together.
+            return Ok(ends.iter().fold((0.0, 0.0), |sum, end| (sum.0 + end.0, sum.1 + end.1)));
+        }
+        let Some(first) = ends.first() else {
+            return Err(PyValueError::new_err("the certificate has no claim about an objective"));
+        };
+        // Several claims about one problem.
+        Ok((first.0, ends.iter().map(|end| end.1).fold(0.0, f64::max)))
+    }
+
     /// The hash of the rows that it is about.
     #[getter]
     fn data_hash(&self) -> String {

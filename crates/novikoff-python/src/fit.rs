@@ -9,7 +9,8 @@ use crate::watch::Watcher;
 use novikoff::Dataset;
 use novikoff::control::Termination;
 use novikoff::train::{Fit, RiskFit, RunDetails, Theorem, train, train_from};
-use numpy::PyReadonlyArray1;
+use novikoff::model::Weights;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -261,6 +262,29 @@ impl PyFit {
         let rows = data.slices()?;
         let fit = &self.fit;
         let made = Watcher { callback: None, threads }.run(py, |_| fit.certificate(&rows.dataset()?))?;
+        made.map(PyCertificate::new).map_err(|error| exception(&error))
+    }
+
+    /// The certificate of other weights for the same problem: a row of weights for each output, and the biases.
+    #[pyo3(signature = (data, coef, intercept, *, threads=None))]
+    fn certificate_of<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyData<'py>,
+        coef: PyReadonlyArray2<'py, f64>,
+        intercept: PyReadonlyArray1<'py, f64>,
+        threads: Option<usize>,
+    ) -> PyResult<PyCertificate> {
+        let rows = data.slices()?;
+        let [outputs, features] = [coef.shape()[0], coef.shape()[1]];
+        let mut weights = Weights::zero(features, outputs);
+        for (output, row) in coef.as_array().rows().into_iter().enumerate() {
+            row.iter().enumerate().for_each(|(j, w)| weights.values[j * outputs + output] = *w);
+        }
+        weights.bias = intercept.as_array().to_vec();
+        let fit = &self.fit;
+        let made = Watcher { callback: None, threads }
+            .run(py, |_| fit.certificate_of(&rows.dataset()?, &weights))?;
         made.map(PyCertificate::new).map_err(|error| exception(&error))
     }
 }

@@ -6,10 +6,14 @@
 mod certificate;
 mod convert;
 mod errors;
+mod files;
 mod fit;
 mod learner;
+mod margin;
 mod model;
 mod online;
+mod picture;
+mod search;
 mod watch;
 
 use pyo3::prelude::*;
@@ -22,11 +26,19 @@ mod _novikoff {
     #[pymodule_export]
     use super::convert::check_rows;
     #[pymodule_export]
+    use super::files::read_file;
+    #[pymodule_export]
     use super::fit::{PyFit, train_learner};
+    #[pymodule_export]
+    use super::margin::{find_bounds, find_margin};
     #[pymodule_export]
     use super::model::PyModel;
     #[pymodule_export]
     use super::online::PyOnline;
+    #[pymodule_export]
+    use super::picture::chart;
+    #[pymodule_export]
+    use super::search::{compare_learners, tune_learner};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from ._certificates import Certificate as Certificate
     from ._certificates import Checked as Checked
     from ._certificates import Verification as Verification
+    from ._functions import (
+        Bounds as Bounds,
+        Certified as Certified,
+        Comparison as Comparison,
+        Margin as Margin,
+        Rows as Rows,
+        Tuned as Tuned,
+        bounds as bounds,
+        certify as certify,
+        compare as compare,
+        load as load,
+        margin as margin,
+        read as read,
+        save as save,
+        tune as tune,
+        verify as verify,
+    )
     from ._linear import (
         ElasticNet as ElasticNet,
         HuberRegressor as HuberRegressor,
@@ -50,6 +67,23 @@ if TYPE_CHECKING:
 _MODULES = {
     "_bayes": ["NaiveBayes"],
     "_certificates": ["Certificate", "Checked", "Verification"],
+    "_functions": [
+        "Bounds",
+        "Certified",
+        "Comparison",
+        "Margin",
+        "Rows",
+        "Tuned",
+        "bounds",
+        "certify",
+        "compare",
+        "load",
+        "margin",
+        "read",
+        "save",
+        "tune",
+        "verify",
+    ],
     "_linear": [
         "ElasticNet",
         "HuberRegressor",

@@ -166,6 +166,10 @@ class Estimator(BaseEstimator):
             what = f"{what}. {fit.obstacle}"
         warnings.warn(what, ConvergenceWarning, stacklevel=4)
 
+    def _chosen(self, value: float, total_weight: float) -> None:
+        """Sets the parameter that λ = value stands for."""
+        raise NotImplementedError(f"{type(self).__name__} has no penalty to choose")
+
     # -- certificates -------------------------------------------------------------------------------------
 
     def _remember(self, given: tuple[Any, Any, Any]) -> None:

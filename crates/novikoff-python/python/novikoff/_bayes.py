@@ -97,6 +97,9 @@ class NaiveBayes(LinearClassifier):
             settings["uniform_priors"] = True
         return settings
 
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.alpha = value
+
     def _has_probabilities(self) -> bool:
         return self.likelihood != "complement"
 

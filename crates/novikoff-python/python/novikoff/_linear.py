@@ -56,6 +56,9 @@ class _BatchClassifier(LinearClassifier):
             settings["multiclass"] = self.multiclass
         return settings
 
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.C = 1 / (value * total_weight) if value > 0 else np.inf
+
     def _has_probabilities(self) -> bool:
         return self.calibrate is not None
 
@@ -527,6 +530,9 @@ class Ridge(_BatchRegressor):
         alpha = nonnegative("alpha", self.alpha)
         return self._minimising() | {"lambda": 2 * alpha / total_weight if total_weight > 0 else 0.0}
 
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.alpha = value * total_weight / 2
+
 
 @_regressor
 class ElasticNet(_BatchRegressor):
@@ -665,8 +671,8 @@ class LeastAbsoluteDeviations(_BatchRegressor):
     Examples
     --------
     >>> from novikoff import LeastAbsoluteDeviations
-    >>> model = LeastAbsoluteDeviations().fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 100.0])
-    >>> round(float(model.coef_[0]), 3)
+    >>> model = LeastAbsoluteDeviations().fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 100.0, 3.0, 4.0])
+    >>> round(float(model.coef_[0]), 2)
     1.0
     """
 
@@ -701,6 +707,9 @@ class LeastAbsoluteDeviations(_BatchRegressor):
 
     def _settings(self, total_weight: float) -> dict[str, Any]:
         return self._minimising() | {"lambda": nonnegative("l2", self.l2)}
+
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.l2 = value
 
 
 @_regressor
@@ -761,6 +770,9 @@ class QuantileRegressor(_BatchRegressor):
     def _settings(self, total_weight: float) -> dict[str, Any]:
         return self._minimising() | {"quantile": float(self.quantile), "lambda": nonnegative("l2", self.l2)}
 
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.l2 = value
+
 
 @_regressor
 class HuberRegressor(_BatchRegressor):
@@ -818,6 +830,9 @@ class HuberRegressor(_BatchRegressor):
 
     def _settings(self, total_weight: float) -> dict[str, Any]:
         return self._minimising() | {"width": float(self.width), "lambda": nonnegative("l2", self.l2)}
+
+    def _chosen(self, value: float, total_weight: float) -> None:
+        self.l2 = value
 
 
 def nonnegative(name: str, value: float) -> float:

@@ -349,7 +349,7 @@ class VotedPerceptron(_PerceptronBase):
     Examples
     --------
     >>> from novikoff import VotedPerceptron
-    >>> VotedPerceptron().fit([[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]).predict([[0.5]]).tolist()
+    >>> VotedPerceptron().fit([[-2.0], [-1.0], [1.0], [2.0]], [-1, -1, 1, 1]).predict([[-0.5]]).tolist()
     [-1]
     """
 
@@ -398,7 +398,7 @@ class KernelPerceptron(_Epochs):
     --------
     >>> from novikoff import KernelPerceptron
     >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
-    >>> KernelPerceptron(gamma=1.0).fit(X, y).predict(X).tolist()
+    >>> KernelPerceptron(gamma=1.0, returned="last").fit(X, y).predict(X).tolist()
     [0, 0, 1, 1]
     """
 

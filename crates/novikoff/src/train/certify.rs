@@ -16,7 +16,7 @@ use crate::certificate::range::Unproved;
 use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
 use crate::loss::LossName;
-use crate::model::{self, Scorer, Weights};
+use crate::model::{self, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
 use crate::penalty::Bias;
@@ -52,7 +52,9 @@ impl Fit {
             (Learner::Risk(own), Details::Risk(found)) if own.criterion == Criterion::MaxMargin => {
                 self.margin_claims(found, rows, own.bias)?
             }
-            (Learner::Risk(own), Details::Risk(found)) => self.objective_claims(found, rows, own)?,
+            (Learner::Risk(own), Details::Risk(found)) => {
+                self.objective_claims(found, rows, (own, &self.model))?
+            }
             (learner, Details::Run(run)) => self.run_claims(run, rows, learner)?,
             (Learner::Bayes(_), _) => {
                 let what = "bayes counts, and minimises nothing: there is nothing to be proved of it";
@@ -82,6 +84,48 @@ impl Fit {
         Ok(Certificate { model: Some(model::checksum_of(&self.model)?), ..certificate })
     }
 
+    /// The certificate of other weights for the problem that this fit has solved, such as those of another
+    /// program's model: how far they are from the minimum, by what this fit knows of it. A fit of a small gap
+    /// knows much. The rows must be those learned from.
+    ///
+    /// ```
+    /// use novikoff::{LogisticRegression, data::generate::Recipe, model::Weights};
+    /// let data = Recipe { rows: 200, noise: 0.1, ..Recipe::default() }.generate();
+    /// let fit = LogisticRegression::new().tolerance(1e-8).fit(&data)?;
+    /// let zero = Weights::zero(data.rows.columns(), 1);
+    /// let certificate = fit.certificate_of(&data, &zero)?;
+    /// certificate.verify(&data)?;
+    /// assert!(certificate.relative_gap().is_some_and(|gap| gap > 0.1));
+    /// # Ok::<(), novikoff::Error>(())
+    /// ```
+    pub fn certificate_of(&self, data: &Dataset, weights: &Weights) -> Result<Certificate> {
+        data.validate()?;
+        let own = &self.model;
+        if data.fingerprint() != own.about.data_hash {
+            let what = "these are not the rows that the fit was made of: nothing is known of others";
+            return Err(Error::input(what));
+        }
+        let (Details::Risk(risk), Learner::Risk(learner)) = (&self.details, &self.learner) else {
+            let what = format!("{} minimises no loss that weights could be measured by", self.learner.name());
+            return Err(Error::usage(what));
+        };
+        if learner.criterion == Criterion::MaxMargin || own.scorer.map().is_some() {
+            return Err(Error::usage("weights are measured by a loss, of rows that no map was applied to"));
+        }
+        if (weights.features(), weights.outputs()) != (own.features(), own.scorer.outputs()) {
+            let (features, outputs) = (own.features(), own.scorer.outputs());
+            let what = format!("the weights are not {outputs} of {features} features each");
+            return Err(Error::input(what));
+        }
+        let other = Model { scorer: Scorer::Linear(weights.clone()), ..own.clone() };
+        let mut claims = self.objective_claims(risk, data, (learner, &other))?;
+        if self.scheme == Scheme::Joint {
+            // Classes that share a loss have no duals: what the minimum is not below, the fit's own weights show.
+            claims.extend(self.objective_claims(risk, data, (learner, own))?);
+        }
+        Ok(Certificate::new(data, claims))
+    }
+
     /// That there is nothing to write into a certificate.
     fn nothing_proved(&self) -> Error {
         if self.run().is_some_and(|run| run.scale != Scale::None) {
@@ -98,7 +142,13 @@ impl Fit {
         targets(&self.model.labels, self.scheme)
     }
 
-    fn objective_claims(&self, risk: &RiskFit, data: &Dataset, own: &Risk) -> Result<Vec<Claim>> {
+    /// That weights of a model are near the minimum of what was minimised.
+    fn objective_claims(
+        &self,
+        risk: &RiskFit,
+        data: &Dataset,
+        (own, model): (&Risk, &Model),
+    ) -> Result<Vec<Claim>> {
         let scales = data.factors(own.scale);
         let mut claims = Vec::new();
         let Some(loss) = risk.library_loss else {
@@ -109,7 +159,7 @@ impl Fit {
         for (at, objective) in
             objectives(&self.model.labels, self.scheme, minimised, data, own)?.into_iter().enumerate()
         {
-            let weights = self.weights_of(&objective.target)?;
+            let weights = weights_of(model, &objective.target)?;
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales, own.bias).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
@@ -212,8 +262,12 @@ impl Fit {
     }
 
     fn weights_of(&self, target: &Target) -> Result<Vec<Direction>> {
-        directions(&self.model, target).ok_or_else(|| Error::input("this model has no weights to speak of"))
+        weights_of(&self.model, target)
     }
+}
+
+fn weights_of(model: &Model, target: &Target) -> Result<Vec<Direction>> {
+    directions(model, target).ok_or_else(|| Error::input("this model has no weights to speak of"))
 }
 
 /// The claim with the proof's margin, or next to nothing less: the margin was computed with rounding.

@@ -37,7 +37,7 @@ class NaiveBayes(LinearClassifier):
     >>> from novikoff import NaiveBayes
     >>> model = NaiveBayes(alpha=0.5).fit([[3, 0], [2, 1], [0, 4]], ["a", "a", "b"])
     >>> model.predict_proba([[1, 0]]).round(2).tolist()
-    [[0.91, 0.09]]
+    [[0.94, 0.06]]
     """
 
     _learner = "bayes"

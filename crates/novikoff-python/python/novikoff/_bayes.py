@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_non_negative
+from sklearn.utils.validation import check_non_negative, column_or_1d
 
 from . import _novikoff
-from ._base import LinearClassifier, label_names
+from ._arrays import label_names
+from ._base import LinearClassifier
 
 
 class NaiveBayes(LinearClassifier):
@@ -86,13 +87,42 @@ class NaiveBayes(LinearClassifier):
         """Scores are log likelihoods: ``predict_log_proba`` has them."""
         raise AttributeError("the scores of NaiveBayes are log likelihoods: use predict_log_proba")
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
+        """Count some more rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Counts.
+        y : array-like of shape (n_samples,)
+            Classes. New ones may occur at any time.
+        classes : array-like of shape (n_classes,), default=None
+            Classes that may occur later. They need not be known in advance, and count once they occur.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self._fit(X, y, sample_weight)
+        X, y = self._check_rows(X), column_or_1d(y)
+        check_non_negative(X, "NaiveBayes, which learns from counts")
+        self._classes = np.unique(np.concatenate([self.classes_, np.unique(y)]))
+        data = self._data(X, y, sample_weight)
+        settings = self._shared_settings() | self._settings(1.0)
+        self._take(_novikoff.train_learner(self._learner, settings, data, start=self.model_))
+        return self
+
     def _settings(self, total_weight: float) -> dict[str, Any]:
         settings: dict[str, Any] = {"likelihood": self.likelihood, "smoothing": float(self.alpha)}
         if self.class_prior is not None:
             priors = np.asarray(self.class_prior, dtype=float)
             if len(priors) != len(self._classes):
                 raise ValueError(f"class_prior has {len(priors)} numbers for {len(self._classes)} classes")
-            settings["priors"] = list(zip(label_names(self._classes), priors.tolist()))
+            settings["priors"] = list(zip(label_names(self._classes), priors.tolist(), strict=True))
         elif not self.fit_prior:
             settings["uniform_priors"] = True
         return settings

@@ -21,7 +21,7 @@ class Checked(NamedTuple):
     detail: str
 
 
-class Verification(tuple):
+class Verification(tuple[Checked, ...]):
     """What came of checking a certificate: a :class:`Checked` for each claim.
 
     True as a condition if every claim holds.
@@ -41,7 +41,8 @@ class Verification(tuple):
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{'✓' if each.holds else '✗'}</td><td style='text-align:left'>{html.escape(each.claim)}</td>"
+            f"<tr><td>{'✓' if each.holds else '✗'}</td>"
+            f"<td style='text-align:left'>{html.escape(each.claim)}</td>"
             f"<td style='text-align:left'>{html.escape(each.detail)}</td></tr>"
             for each in self
         )
@@ -52,8 +53,8 @@ class Verification(tuple):
 class Certificate:
     """What is proved of a model, or of rows.
 
-    Nothing in a certificate is believed: :meth:`verify` derives every claim anew from the rows, without the solvers, and
-    so does the program ``novikoff-check`` in exact arithmetic.
+    Nothing in a certificate is believed: :meth:`verify` derives every claim anew from the rows, without the
+    solvers, and so does the program ``novikoff-check`` in exact arithmetic.
 
     Parameters
     ----------

@@ -135,7 +135,9 @@ def _elastic_net(estimator: Any, X: Any, y: Any, sample_weight: Any, tol: float)
 def _quantile(estimator: Any, X: Any, y: Any, sample_weight: Any, tol: float) -> tuple[Any, str]:
     if estimator.alpha != 0:
         raise _unknown(estimator, "it has an ℓ1 penalty; with alpha=0 it can be certified")
-    own = QuantileRegressor(quantile=estimator.quantile, l2=0.0, tol=tol, fit_intercept=estimator.fit_intercept)
+    own = QuantileRegressor(
+        quantile=estimator.quantile, l2=0.0, tol=tol, fit_intercept=estimator.fit_intercept
+    )
     return own, f"mean pinball loss of the quantile {estimator.quantile}"
 
 
@@ -159,7 +161,7 @@ def _of_snapml(estimator: Any, X: Any, y: Any, sample_weight: Any, tol: float) -
     # Snap ML minimises the sum of the losses plus regularizer/2 ‖w‖², with the intercept as a column of ones.
     C = 1.0 / float(parameters["regularizer"])
     intercept = bool(parameters.get("fit_intercept", False))
-    options = {"tol": tol, "fit_intercept": intercept, "penalize_intercept": intercept}
+    options: dict[str, Any] = {"tol": tol, "fit_intercept": intercept, "penalize_intercept": intercept}
     if name == "LogisticRegression":
         own: Any = LogisticRegression(C=C, class_weight=parameters.get("class_weight"), **options)
     elif name == "SupportVectorMachine":

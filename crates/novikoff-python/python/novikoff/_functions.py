@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _novikoff
-from ._arrays import classes_of, data_of, label_name, label_names
+from ._arrays import data_of, label_name
 from ._certificates import Certificate, Verification
 from ._display import page, svg, table
 
@@ -102,7 +102,9 @@ def margin(
     if len(names) < 2:
         raise ValueError("margin needs rows of two classes at least")
     if positive is None and len(names) > 2:
-        raise ValueError(f"there are {len(names)} classes: say which one to separate from the others by positive=")
+        raise ValueError(
+            f"there are {len(names)} classes: say which one to separate from the others by positive="
+        )
     if positive is not None and positive not in classes.tolist():
         raise ValueError(f"no row has the label {positive!r}")
     chosen = names[-1] if positive is None else label_name(positive)
@@ -257,14 +259,17 @@ def read(
     regression: bool = False,
     n_jobs: int | None = None,
 ) -> Rows:
-    """Read a file as the program does: svmlight, tables, Vowpal Wabbit's text, images, documents; compressed or not.
+    """Read a file as the program does.
+
+    The format is detected: svmlight, tables, Vowpal Wabbit's text, images, documents; compressed or not.
 
     Parameters
     ----------
     path : path-like
         The file.
     model : Model, default=None
-        A model whose training rows were read from a file: columns, categories and terms are numbered as its own are.
+        A model whose training rows were read from a file: columns, categories and terms are numbered as its
+        own are.
     format : str, default=None
         The format; detected by default.
     label : str, default=None
@@ -446,8 +451,8 @@ class Tuned:
         errors = [each["standard_error"] or 0.0 for each in tried]
         series = [
             (self.by, values, means),
-            ("~one standard error", values, [m + e for m, e in zip(means, errors)]),
-            ("~one standard error", values, [m - e for m, e in zip(means, errors)]),
+            ("~one standard error", values, [m + e for m, e in zip(means, errors, strict=True)]),
+            ("~one standard error", values, [m - e for m, e in zip(means, errors, strict=True)]),
         ]
         return svg(
             f"Cross-validation over {self.parameter}",
@@ -472,13 +477,14 @@ def tune(
 ) -> Tuned:
     """Choose the penalty by cross-validation along a warm-started path.
 
-    Each fit starts from the last one's solution, so that a path of fifty values takes little more than a few fits.
+    Each fit starts from the last one's solution, so that a path of fifty values takes little more than a few
+    fits.
 
     Parameters
     ----------
     estimator : estimator
-        A learner with a penalty, such as :class:`LogisticRegression` or :class:`Ridge`, or :class:`NaiveBayes`. It is not
-        changed.
+        A learner with a penalty, such as :class:`LogisticRegression` or :class:`Ridge`, or
+        :class:`NaiveBayes`. It is not changed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
@@ -488,8 +494,8 @@ def tune(
     folds : int, default=5
         Folds, each held out once.
     values : sequence of float, default=None
-        Values of λ (of the smoothing) to try, where the objective is ``(1/n) Σ loss + (λ/2)‖w‖²``. By default a path
-        that suits the rows, which grows while the best value is at its end.
+        Values of λ (of the smoothing) to try, where the objective is ``(1/n) Σ loss + (λ/2)‖w‖²``. By
+        default a path that suits the rows, which grows while the best value is at its end.
     by : {"error", "auc", "log-loss", "f1", "r2", "mae", "mse"}, default=None
         What values are compared by.
     callback : callable, default=None
@@ -554,8 +560,8 @@ class Certified:
 
     def __repr__(self) -> str:
         return (
-            f"Certified(objective={self.objective:.6g}, dual_bound={self.dual_bound:.6g}, gap={self.gap:.2g}: "
-            f"{self.problem})"
+            f"Certified(objective={self.objective:.6g}, dual_bound={self.dual_bound:.6g}, "
+            f"gap={self.gap:.2g}: {self.problem})"
         )
 
     def _repr_html_(self) -> str:
@@ -570,15 +576,15 @@ class Certified:
 def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float = 1e-8) -> Certified:
     """How far a model that somebody else trained is from the optimum, with a proof.
 
-    The objective is the one that the estimator's documentation states, with its parameters. novikoff minimises it to a small
-    gap, and proves by its own duals what no weights fall below.
+    The objective is the one that the estimator's documentation states, with its parameters. novikoff
+    minimises it to a small gap, and proves by its own duals what no weights fall below.
 
     Parameters
     ----------
     estimator : fitted estimator
-        Of scikit-learn: ``LogisticRegression``, ``LinearSVC``, ``LinearSVR`` no; ``Ridge``, ``RidgeClassifier`` no; ``Lasso``,
-        ``ElasticNet``, ``LinearRegression``, ``QuantileRegressor``. Of Snap ML: ``LogisticRegression``,
-        ``SupportVectorMachine``, ``LinearRegression``.
+        Of scikit-learn ``LogisticRegression``, ``LinearSVC``, ``Ridge``, ``Lasso``, ``ElasticNet``,
+        ``LinearRegression`` and ``QuantileRegressor`` (with ``alpha=0``); of Snap ML ``LogisticRegression``
+        and ``SupportVectorMachine``. What else minimises something unknown is a TypeError.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows that it was fitted to.
     y : array-like of shape (n_samples,)
@@ -612,7 +618,9 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: f
     data = own._data(own._check_rows(X), y, sample_weight)
     coef, intercept = problem.in_order_of(own, coef, intercept)
     certificate = Certificate(own._fit_result.certificate_of(data, coef, intercept))
-    objective, bound = certificate._inner.objective_bounds(own._fit_result.model.outputs)
+    model = own._fit_result.model
+    is_joint = model.outputs > 1 and model.about()["settings"].get("multiclass") == "joint"
+    objective, bound = certificate._inner.objective_bounds(1 if is_joint else model.outputs)
     return Certified(
         objective=objective,
         dual_bound=bound,

@@ -66,8 +66,8 @@ class _BatchClassifier(LinearClassifier):
 class LogisticRegression(_BatchClassifier):
     """Logistic regression, with a proved gap.
 
-    Minimises ``C Σ log(1 + exp(−y s)) + ½‖w‖²`` over scores ``s = <w, x> + b``: the objective of scikit-learn's
-    estimator of this name. More than two classes share one multinomial loss.
+    Minimises ``C Σ log(1 + exp(−y s)) + ½‖w‖²`` over scores ``s = <w, x> + b``: the objective of
+    scikit-learn's estimator of this name. More than two classes share one multinomial loss.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class LogisticRegression(_BatchClassifier):
     l1_ratio : float, default=0.0
         Share of the ℓ1 norm in the penalty, from 0 (none) to 1 (no other).
     tol : float, default=1e-4
-        Relative duality gap to reach: ``(objective − dual bound) / objective``. The objective of the fit is at most
-        by this share above the minimum.
+        Relative duality gap to reach: ``(objective − dual bound) / objective``. The objective of the fit is
+        at most by this share above the minimum.
     fit_intercept : bool, default=True
         Whether the score has a constant term.
     penalize_intercept : bool, default=False
         Whether the penalty applies to the constant term, as in LIBLINEAR.
     scale : {None, "standard", "max-abs", "unit-variance"}, default=None
-        How columns are brought to one size before the loss is minimised. The weights are folded back: the model
-        applies to rows as they are.
+        How columns are brought to one size before the loss is minimised. The weights are folded back: the
+        model applies to rows as they are.
     class_weight : dict or "balanced", default=None
         How much each class counts.
     multiclass : {"auto", "joint", "one-vs-rest"}, default="auto"
@@ -98,10 +98,11 @@ class LogisticRegression(_BatchClassifier):
     warm_start : bool, default=False
         Whether ``fit`` starts from the weights of the last fit.
     certify : bool, default=False
-        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked for.
+        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked
+        for.
     random_state : int, RandomState or None, default=None
-        Seed of every random choice; None is 0. The same rows, settings and seed give the same bits on any number of
-        threads.
+        Seed of every random choice; None is 0. The same rows, settings and seed give the same bits on any
+        number of threads.
     n_jobs : int, default=None
         Threads; all cores by default.
     verbose : int, default=0
@@ -225,7 +226,8 @@ class LinearSVC(_BatchClassifier):
     warm_start : bool, default=False
         Whether ``fit`` starts from the weights of the last fit.
     certify : bool, default=False
-        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked for.
+        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked
+        for.
     random_state : int, RandomState or None, default=None
         Seed of every random choice; None is 0.
     n_jobs : int, default=None
@@ -304,8 +306,8 @@ class LinearSVC(_BatchClassifier):
 class MaxMarginClassifier(LinearClassifier):
     """The hyperplane with the largest margin, for rows that can be separated.
 
-    Finds the shortest ``w`` with ``y (<w, x> + b) ≥ 1`` on every row. Its margin lies in a proved interval. Rows that
-    cannot be separated have no such hyperplane: ``fit`` warns, and ``novikoff.margin`` proves it.
+    Finds the shortest ``w`` with ``y (<w, x> + b) ≥ 1`` on every row. Its margin lies in a proved interval.
+    Rows that cannot be separated have no such hyperplane: ``fit`` warns, and ``novikoff.margin`` proves it.
 
     Parameters
     ----------
@@ -388,7 +390,9 @@ class MaxMarginClassifier(LinearClassifier):
             counts = _check_sample_weight(sample_weight, X, ensure_non_negative=True) > 0
             X, y = X[counts], y[counts]
             if len(np.unique(y)) < 2:
-                raise ValueError("MaxMarginClassifier needs rows of two classes at least, and one class has weights")
+                raise ValueError(
+                    "MaxMarginClassifier needs rows of two classes at least, and one class has weights"
+                )
         return super()._data(X, y, None)
 
     def _settings(self, total_weight: float) -> dict[str, Any]:
@@ -439,7 +443,8 @@ _REGRESSION_PARAMETERS = """tol : float, default=1e-4
     warm_start : bool, default=False
         Whether ``fit`` starts from the weights of the last fit.
     certify : bool, default=False
-        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked for.
+        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked
+        for.
     random_state : int, RandomState or None, default=None
         Seed of every random choice; None is 0.
     n_jobs : int, default=None
@@ -539,8 +544,8 @@ class ElasticNet(_BatchRegressor):
     """Least squares with ℓ1 and ℓ2 penalties, with a proved gap.
 
     Minimises ``‖y − Xw − b‖² / 2n + alpha l1_ratio ‖w‖₁ + ½ alpha (1 − l1_ratio) ‖w‖²``: the objective of
-    scikit-learn's estimator of this name, where n is the sum of the rows' weights. ``objective_`` is twice that, as
-    the engine counts it.
+    scikit-learn's estimator of this name, where n is the sum of the rows' weights. ``objective_`` is twice
+    that, as the engine counts it.
 
     Parameters
     ----------
@@ -557,7 +562,7 @@ class ElasticNet(_BatchRegressor):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = ElasticNet(alpha=0.001, l1_ratio=0.9).fit(X, y)
     >>> round(model.score(X, y), 2)
-    0.5
+    0.51
     """
 
     _learner = "least-squares"
@@ -603,8 +608,8 @@ class ElasticNet(_BatchRegressor):
 class Lasso(_BatchRegressor):
     """Least squares with an ℓ1 penalty, with a proved gap.
 
-    Minimises ``‖y − Xw − b‖² / 2n + alpha ‖w‖₁``: the objective of scikit-learn's estimator of this name, where n is
-    the sum of the rows' weights. ``objective_`` is twice that, as the engine counts it.
+    Minimises ``‖y − Xw − b‖² / 2n + alpha ‖w‖₁``: the objective of scikit-learn's estimator of this name,
+    where n is the sum of the rows' weights. ``objective_`` is twice that, as the engine counts it.
 
     Parameters
     ----------
@@ -664,14 +669,14 @@ class LeastAbsoluteDeviations(_BatchRegressor):
     Parameters
     ----------
     l2 : float, default=1e-4
-        Strength of the penalty, small enough to do little but to single out one of several minima. With 0 a minimum is
-        found by linear programming, if columns are few.
+        Strength of the penalty, small enough to do little but to single out one of several minima. With 0 a
+        minimum is found by linear programming, if columns are few.
     {parameters}
 
     Examples
     --------
     >>> from novikoff import LeastAbsoluteDeviations
-    >>> model = LeastAbsoluteDeviations().fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 100.0, 3.0, 4.0])
+    >>> model = LeastAbsoluteDeviations().fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 100, 3, 4])
     >>> round(float(model.coef_[0]), 2)
     1.0
     """
@@ -716,16 +721,16 @@ class LeastAbsoluteDeviations(_BatchRegressor):
 class QuantileRegressor(_BatchRegressor):
     """Regression of a quantile, with a proved gap.
 
-    Minimises ``(1/n) Σ pinball(y, s) + (l2/2)‖w‖²``: so that a share ``quantile`` of the rows is at or below the
-    prediction. Scikit-learn's estimator of this name has an ℓ1 penalty instead.
+    Minimises ``(1/n) Σ pinball(y, s) + (l2/2)‖w‖²``: so that a share ``quantile`` of the rows is at or below
+    the prediction. Scikit-learn's estimator of this name has an ℓ1 penalty instead.
 
     Parameters
     ----------
     quantile : float, default=0.5
         The share, between 0 and 1.
     l2 : float, default=1e-4
-        Strength of the penalty, small enough to do little but to single out one of several minima. With 0 a minimum is
-        found by linear programming, if columns are few.
+        Strength of the penalty, small enough to do little but to single out one of several minima. With 0 a
+        minimum is found by linear programming, if columns are few.
     {parameters}
 
     Examples
@@ -778,8 +783,8 @@ class QuantileRegressor(_BatchRegressor):
 class HuberRegressor(_BatchRegressor):
     """Regression with Huber's loss, with a proved gap.
 
-    Minimises ``(1/n) Σ huber(y − s) + (l2/2)‖w‖²``, where the loss is squared for residuals up to ``width`` and linear
-    beyond it. Scikit-learn's estimator of this name also estimates the width.
+    Minimises ``(1/n) Σ huber(y − s) + (l2/2)‖w‖²``, where the loss is squared for residuals up to ``width``
+    and linear beyond it. Scikit-learn's estimator of this name also estimates the width.
 
     Parameters
     ----------
@@ -792,7 +797,7 @@ class HuberRegressor(_BatchRegressor):
     Examples
     --------
     >>> from novikoff import HuberRegressor
-    >>> model = HuberRegressor(width=0.1).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0.0, 1.0, 2.0, 3.0, 100.0])
+    >>> model = HuberRegressor(width=0.1).fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 3, 100])
     >>> round(float(model.coef_[0]), 1)
     1.0
     """

@@ -50,7 +50,8 @@ class _Epochs(Classifier):
         self.mistakes_ = fit.mistakes
         self.updates_ = fit.updates
         bound = fit.mistake_bound
-        self.mistake_bound_, self.theorem_ = bound if bound is not None else (None, None)
+        self.mistake_bound_ = None if bound is None else bound[0]
+        self.theorem_ = None if bound is None else bound[1]
 
     def _has_probabilities(self) -> bool:
         return self.calibrate is not None
@@ -60,6 +61,7 @@ class _RowByRow(LinearClassifier, _Epochs):
     """Classifiers that also learn from some rows at a time."""
 
     _stream: _novikoff.Online | None = None
+    _model: _novikoff.Model | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         self._stream = None
@@ -97,16 +99,17 @@ class _RowByRow(LinearClassifier, _Epochs):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             sample_weight = np.ascontiguousarray(sample_weight)
-        if self._stream is None:
-            self._begin()
+        stream = self._stream or self._begin()
         self._meet(y if classes is None else np.concatenate([np.unique(classes), np.unique(y)]))
+        if classes is not None:
+            stream.declare(label_names(np.unique(classes)))
         codes = np.ascontiguousarray(np.searchsorted(self.classes_, y), dtype=np.int64)
-        self._stream.learn(X, codes, self._names, sample_weight)
+        stream.learn(X, codes, self._names, sample_weight)
         self._forget_model()
         return self
 
     def _learn_one(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> bool:
-        """The shortest way for one row of known class, for which the checks would take longer than learning."""
+        """The shortest way for one row of known class: the checks would take longer than learning."""
         if (
             self._stream is None
             or classes is not None
@@ -126,15 +129,17 @@ class _RowByRow(LinearClassifier, _Epochs):
         self._forget_model()
         return True
 
-    def _begin(self) -> None:
+    def _begin(self) -> _novikoff.Online:
         """Starts a stream: from the model, if there is one."""
         if getattr(self, "scale", None) is not None:
             raise ValueError("rows that come a few at a time are learned from as they are: use scale=None")
         if self.__sklearn_is_fitted__():
-            self._stream = _novikoff.Online.from_model(self.model_)
-            return
-        self._classes = np.array([])
-        self._stream = _novikoff.Online(self._learner, self._shared_settings() | self._settings(1.0))
+            stream = _novikoff.Online.from_model(self.model_)
+        else:
+            self._classes = np.array([])
+            stream = _novikoff.Online(self._learner, self._shared_settings() | self._settings(1.0))
+        self._stream = stream
+        return stream
 
     def _meet(self, labels: np.ndarray) -> None:
         """Adds new classes to those known."""
@@ -145,8 +150,7 @@ class _RowByRow(LinearClassifier, _Epochs):
         if known is None or len(new) != len(known) or not hasattr(self, "_names"):
             self.classes_ = self._classes = new
             self._names = label_names(new)
-            self._name_of = dict(zip(new.tolist(), self._names))
-            self._stream.declare(self._names)
+            self._name_of = dict(zip(new.tolist(), self._names, strict=True))
 
     def _forget_model(self) -> None:
         self._model = None
@@ -176,6 +180,14 @@ class _RowByRow(LinearClassifier, _Epochs):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.__dict__.get("_model") is not None or self._stream is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._stream is not None:
+            # The model has all that learning needs to go on.
+            _ = self.model_
+        state = super().__getstate__()
+        state.pop("_stream", None)
+        return state
 
     def _rows(self, X: Any) -> Any:
         X = super()._rows(X)
@@ -208,7 +220,8 @@ _EPOCH_PARAMETERS = """max_iter : int, default=30
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last fit: over the same rows exactly, as if it had never stopped.
     certify : bool, default=False
-        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked for.
+        Whether ``fit`` makes the certificate at once. By default it is made when ``certificate_`` is asked
+        for.
     random_state : int, RandomState or None, default=None
         Seed of every random choice; None is 0.
     n_jobs : int, default=None
@@ -294,8 +307,8 @@ class _PerceptronBase(_Epochs):
 class Perceptron(_RowByRow, _PerceptronBase):
     """Rosenblatt's perceptron, with Novikoff's bound beside its mistakes.
 
-    On a mistake, ``y s ≤ 0``, it adds ``y x`` to the weights. From zero, no step size changes what it predicts, so there is
-    none to set.
+    On a mistake, ``y s ≤ 0``, it adds ``y x`` to the weights. From zero, no step size changes what it
+    predicts, so there is none to set.
 
     Parameters
     ----------
@@ -446,7 +459,11 @@ class KernelPerceptron(_Epochs):
         return 1 / (X.shape[1] * float(squares)) if squares > 0 else 1.0
 
     def _settings(self, total_weight: float) -> dict[str, Any]:
-        kernels = {"rbf": {"gamma": self._gamma}, "poly": {"degree": self.degree}, "linear": {}}
+        kernels: dict[str, dict[str, Any]] = {
+            "rbf": {"gamma": self._gamma},
+            "poly": {"degree": self.degree},
+            "linear": {},
+        }
         if self.kernel not in kernels:
             raise ValueError(f"kernel is one of {list(kernels)}, not {self.kernel!r}")
         return self._in_epochs() | {"returned": self.returned} | kernels[self.kernel]

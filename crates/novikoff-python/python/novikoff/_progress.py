@@ -28,5 +28,7 @@ def progress_of(estimator: Any) -> Callable[[Event], bool] | None:
 def line(event: Event) -> str:
     """An event in a line."""
     known = {key: value for key, value in event.items() if key not in ("event", "output", "outputs")}
-    shown = [f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in known.items()]
+    shown = [
+        f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in known.items()
+    ]
     return f"{event.get('event')}: " + ", ".join(text for text in shown if not text.endswith("None"))

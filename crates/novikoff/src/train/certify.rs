@@ -15,7 +15,7 @@ use crate::certificate::proof::{Combination, Direction, Sides, SignedRows};
 use crate::certificate::range::Unproved;
 use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
-use crate::loss::LossName;
+use crate::loss::{Loss, LossName, with_loss};
 use crate::model::{self, Model, Scorer, Weights};
 use crate::multiclass::Scheme;
 use crate::online::rule::Length;
@@ -120,7 +120,7 @@ impl Fit {
         let other = Model { scorer: Scorer::Linear(weights.clone()), ..own.clone() };
         let mut claims = self.objective_claims(risk, data, (learner, &other))?;
         if self.scheme == Scheme::Joint {
-            // Classes that share a loss have no duals: what the minimum is not below, the fit's own weights show.
+            // Classes that share a loss have no duals: the fit's own weights show what the minimum is not below.
             claims.extend(self.objective_claims(risk, data, (learner, own))?);
         }
         Ok(Certificate::new(data, claims))
@@ -142,7 +142,7 @@ impl Fit {
         targets(&self.model.labels, self.scheme)
     }
 
-    /// That weights of a model are near the minimum of what was minimised.
+    /// That weights of a model are near the minimum of what was minimised, by the duals that the fit ended with.
     fn objective_claims(
         &self,
         risk: &RiskFit,
@@ -163,6 +163,9 @@ impl Fit {
             let free = risk.lambda == 0.0 && risk.l1 == 0.0;
             let within = free.then(|| REACH * length(&weights, &scales, own.bias).max(1e-3));
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
+            // Of other weights, the slopes at the fit's own are better duals than those at theirs.
+            let is_own = std::ptr::eq(model, &self.model);
+            let duals = if is_own { duals } else { duals.or(self.slopes(loss, &objective.target, at, data)?) };
             let ends = objective
                 .ends_with(data, &weights, duals.as_deref(), within, Some(&scales))
                 .map_err(no_certificate)?;
@@ -171,6 +174,23 @@ impl Fit {
             claims.push(Claim::NearOptimal { objective, value, lower_bound, within, weights, duals });
         }
         Ok(claims)
+    }
+
+    /// The slopes of the loss at the scores of one of the fit's own weight vectors; none where classes share a
+    /// loss.
+    fn slopes(&self, loss: LossName, target: &Target, at: usize, data: &Dataset) -> Result<Option<Vec<f64>>> {
+        let targets = match target {
+            Target::Classes(_) => return Ok(None),
+            Target::Numbers => data.targets()?,
+            Target::Sides(sides) => sides.signs(data).map_err(Error::input)?,
+        };
+        let scores = self.model.scores(data)?;
+        let outputs = self.model.scorer.outputs();
+        let slope = |(i, &y): (usize, &f64)| {
+            let s = scores[i * outputs + at];
+            if y == 0.0 && matches!(target, Target::Sides(_)) { 0.0 } else { with_loss!(loss, loss => loss.slope(y, s)) }
+        };
+        Ok(Some(targets.iter().enumerate().map(slope).collect()))
     }
 
     fn margin_claims(&self, risk: &RiskFit, data: &Dataset, bias: Bias) -> Result<Vec<Claim>> {

@@ -3,7 +3,8 @@
 
 use novikoff::Dataset;
 use novikoff::data::Labels;
-use novikoff::data::matrix::Values;
+use novikoff::data::matrix::{Matrix, Values};
+use novikoff::model::{Model, Scorer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -203,6 +204,16 @@ impl<'a> Wholes<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// The rows to be scored by a model. Where a score shows whether a value was finite, values are not looked at.
+    pub(crate) fn scored(self, model: &Model) -> novikoff::Result<Dataset<'a>> {
+        if let (Rows::Dense { values, columns, .. }, Scorer::Linear(_)) = (self, &model.scorer)
+            && let Some(rows) = Matrix::dense(columns, values.values())
+        {
+            return Ok(Dataset::from_matrix(rows));
+        }
+        self.dataset()
+    }
+
     /// The rows as a data set without labels.
     pub(crate) fn dataset(self) -> novikoff::Result<Dataset<'a>> {
         match self {

@@ -35,7 +35,11 @@ impl PyModel {
     fn score(&self, py: Python<'_>, rows: &PyRows<'_>) -> PyResult<Vec<f64>> {
         let rows = rows.slices()?;
         let model = &self.0;
-        let scores = py.detach(|| model.scores(&rows.dataset()?));
+        let scores = py.detach(|| match model.scores(&rows.scored(model)?) {
+            Ok(scores) if scores.iter().all(|score| score.is_finite()) => Ok(scores),
+            // Which value it was, if it was one.
+            scores => rows.dataset().and(scores),
+        });
         scores.map_err(|error| exception(&error))
     }
 }

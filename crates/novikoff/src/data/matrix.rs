@@ -221,6 +221,13 @@ impl<'a> Matrix<'a> {
         Ok(Self::from_entries(columns, starts, indices, values))
     }
 
+    /// Dense rows, one after the other, of so many columns each, whatever their values are: only for rows that
+    /// are scored, where a value that is no number shows in the score. `None` if they do not make whole rows.
+    pub fn dense(columns: usize, values: impl Into<Values<'a>>) -> Option<Self> {
+        let values = values.into();
+        (columns > 0 && values.len().is_multiple_of(columns)).then(|| Self::from_rows(columns, values))
+    }
+
     /// Dense rows, one after the other, of as many columns each as divide the number of values.
     pub(super) fn from_rows(columns: usize, values: Values<'a>) -> Self {
         let rows = values.len().checked_div(columns).unwrap_or(0);

@@ -43,7 +43,9 @@ mod guide {
         fs::create_dir_all(case.with_extension("out"))?;
         for example in fs::read_dir(root.join("examples"))? {
             let example = example?;
-            fs::copy(example.path(), start.join("examples").join(example.file_name()))?;
+            if example.file_type()?.is_file() {
+                fs::copy(example.path(), start.join("examples").join(example.file_name()))?;
+            }
         }
         std::os::unix::fs::symlink(fs::canonicalize(page)?, case)
     }

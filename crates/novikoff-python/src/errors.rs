@@ -1,7 +1,7 @@
 //! The library's errors as Python's exceptions.
 
 use novikoff::{Error, ErrorKind};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 /// The exception for an error: what is wrong, where it stands, and what to do about it.
@@ -13,6 +13,7 @@ pub(crate) fn exception(error: &Error) -> PyErr {
     let message = settings_of_python(&message);
     match error.kind() {
         ErrorKind::Usage | ErrorKind::Input => PyValueError::new_err(message),
+        ErrorKind::Io if error.what() == "there is no such file" => PyFileNotFoundError::new_err(message),
         ErrorKind::Io => PyOSError::new_err(message),
         ErrorKind::Interrupted => PyKeyboardInterrupt::new_err(message),
     }

@@ -15,14 +15,14 @@ use pyo3::types::PyDict;
 /// Whether a class, or the classes named, can be separated from the others, and by what margin: a dictionary, with
 /// the certificate.
 #[pyfunction]
-#[pyo3(signature = (data, positive, negative, *, fit_intercept, tolerance, rounds, seed, decide, callback, threads))]
+#[pyo3(signature = (data, positive, negative, *, bias, tolerance, rounds, seed, decide, callback, threads))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn find_margin<'py>(
     py: Python<'py>,
     data: PyData<'py>,
     positive: Vec<String>,
     negative: Vec<String>,
-    fit_intercept: bool,
+    bias: &str,
     tolerance: f64,
     rounds: usize,
     seed: u64,
@@ -32,7 +32,11 @@ pub(crate) fn find_margin<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let rows = data.slices()?;
     let sides = Sides { positive, negative };
-    let bias = if fit_intercept { Bias::Free } else { Bias::None };
+    let bias = match bias {
+        "free" => Bias::Free,
+        "penalised" => Bias::Penalised,
+        _ => Bias::None,
+    };
     let settings = Settings { bias, tolerance, rounds, seed, decide };
     let found = Watcher { callback, threads }.run(py, |observer| {
         let data = rows.dataset()?;

@@ -174,6 +174,17 @@ impl PyModel {
         table(py, scores, self.0.scorer.outputs())
     }
 
+    /// The label of each row, or the number that is predicted for it.
+    fn predict<'py>(&self, py: Python<'py>, rows: PyRows<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let scores = self.score(py, &rows)?;
+        if self.is_regression() {
+            return Ok(PyArray1::from_vec(py, scores).into_any());
+        }
+        let name = |scores: &[f64]| &self.0.labels.names()[novikoff::multiclass::decide(scores)];
+        let names: Vec<&String> = scores.chunks_exact(self.0.scorer.outputs()).map(name).collect();
+        names.into_pyobject(py)
+    }
+
     /// The number of each row's class, in the order of `labels`.
     fn decide<'py>(&self, py: Python<'py>, rows: PyRows<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let scores = self.score(py, &rows)?;

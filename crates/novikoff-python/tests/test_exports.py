@@ -97,7 +97,10 @@ def program():
         (novikoff.LogisticRegression(), ["--learner", "logistic", "--scale", "none"]),
         (novikoff.LogisticRegression(scale="standard"), ["--learner", "logistic"]),
         (novikoff.LinearSVC("hinge", C=0.5), ["--learner", "svm", "--scale", "none", "--cost", "0.5"]),
-        (novikoff.AveragedPerceptron(max_iter=7), ["--learner", "averaged", "--scale", "none", "--epochs", "7"]),
+        (
+            novikoff.AveragedPerceptron(max_iter=7),
+            [*"--learner averaged --scale none --epochs 7".split()],
+        ),
         (novikoff.Perceptron(random_state=3), ["--learner", "perceptron", "--scale", "none", "--seed", "3"]),
         (novikoff.NaiveBayes(alpha=0.5), ["--learner", "bayes", "--smoothing", "0.5"]),
     ],

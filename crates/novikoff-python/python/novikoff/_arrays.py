@@ -70,3 +70,29 @@ def data_of(X: Any, y: Any, sample_weight: Any = None, *, numbers: bool = False)
     X = rows_of(X)
     labels = targets_of(y) if numbers else classes_of(y)
     return {"rows": X, "labels": labels, "weights": weights_of(sample_weight, X), "names": None}
+
+
+def threads_of(n_jobs: int | None) -> int | None:
+    """The number of threads: all there are by default, and for -1; all but one for -2, and so on."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    if n_jobs == 0:
+        raise ValueError("n_jobs is a number of threads, or -1 for all: 0 has no meaning")
+    if n_jobs < 0:
+        import joblib
+
+        return max(1, joblib.cpu_count() + 1 + n_jobs)
+    return int(n_jobs)
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed of the engine: the number itself, 0 for None, else one that the generator draws."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)):
+        if random_state < 0:
+            raise ValueError(f"random_state is a number from 0, not {random_state}")
+        return int(random_state)
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -12,37 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_random_state, column_or_1d, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from . import _novikoff
 from ._arrays import FLOATS as _FLOATS
-from ._arrays import label_names, refuse_damaged
+from ._arrays import label_name, label_names, refuse_damaged, seed_of, threads_of
 from ._certificates import Certificate
 from ._progress import progress_of
-
-
-def threads_of(n_jobs: int | None) -> int | None:
-    """The number of threads: all there are by default, and for -1; all but one for -2, and so on."""
-    if n_jobs is None or n_jobs == -1:
-        return None
-    if n_jobs == 0:
-        raise ValueError("n_jobs is a number of threads, or -1 for all: 0 has no meaning")
-    if n_jobs < 0:
-        import joblib
-
-        return max(1, joblib.cpu_count() + 1 + n_jobs)
-    return int(n_jobs)
-
-
-def seed_of(random_state: Any) -> int:
-    """The seed of the engine: the number itself, 0 for None, else one that the generator draws."""
-    if random_state is None:
-        return 0
-    if isinstance(random_state, (int, np.integer)):
-        if random_state < 0:
-            raise ValueError(f"random_state is a number from 0, not {random_state}")
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def warn(what: str, category: type[Warning]) -> None:
@@ -127,6 +103,16 @@ class Estimator(BaseEstimator):
     # -- fitting ------------------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Estimator:
+        before = dict(self.__dict__)
+        try:
+            return self._fit_anew(X, y, sample_weight, **options)
+        except BaseException:
+            # What does not come to an end leaves the estimator as it was.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_anew(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Estimator:
         given = (X, y, sample_weight)
         X, y = self._check_fit(X, y)
         data = self._data(X, y, sample_weight)
@@ -183,7 +169,13 @@ class Estimator(BaseEstimator):
 
     def _chosen(self, value: float, total_weight: float) -> None:
         """Sets the parameter that λ = value stands for."""
-        raise NotImplementedError(f"{type(self).__name__} has no penalty to choose")
+        raise NotImplementedError
+
+    def _refuse_tuning(self) -> None:
+        """Raises a ValueError if there is no penalty that a path can be made of."""
+        if type(self)._chosen is Estimator._chosen or getattr(self, "l1_ratio", 0.0) != 0.0:
+            name = type(self).__name__
+            raise ValueError(f"tune chooses the strength of an ℓ2 penalty: use GridSearchCV for this {name}")
 
     # -- certificates -------------------------------------------------------------------------------------
 
@@ -207,7 +199,10 @@ class Estimator(BaseEstimator):
                 raise AttributeError(
                     "the training data of this fit are not at hand: call prove(X, y), or use certify=True"
                 )
-            return self.prove(*alive)
+            try:
+                return self.prove(*alive)
+            except ValueError as error:
+                raise AttributeError(f"this fit has no certificate: {error}")
         return self.__dict__["_certificate"]
 
     def prove(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
@@ -230,7 +225,7 @@ class Estimator(BaseEstimator):
         self._check_is_fitted()
         fit = self.__dict__.get("_fit_result")
         if fit is None:
-            raise ValueError("a model that was stored has no fit to certify: novikoff.certify can measure it")
+            raise ValueError("a model that was stored has no fit to prove: fit it to the rows once more")
         data = self._data(self._check_rows(X), y, sample_weight)
         certificate = self._certificate = Certificate(fit.certificate(data))
         return certificate
@@ -348,6 +343,9 @@ class Classifier(ClassifierMixin, Estimator):
             if given != "balanced":
                 raise ValueError(f"class_weight is a dict, 'balanced' or None, not {given!r}")
             return {"balanced": True}
+        if not len(self._classes):
+            # Rows that come a few at a time: their classes will be seen.
+            return {"class_weight": [(label_name(label), float(weight)) for label, weight in given.items()]}
         names = dict(zip(self._classes.tolist(), label_names(self._classes), strict=True))
         unknown = [label for label in given if label not in names]
         if unknown:

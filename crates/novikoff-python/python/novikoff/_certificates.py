@@ -108,6 +108,9 @@ class Certificate:
         data = data_of(X, y, sample_weight, numbers=self._inner.speaks_of_numbers)
         return Verification(Checked(**checked) for checked in self._inner.check(data))
 
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return _from_text, (self.to_text(),)
+
     def __len__(self) -> int:
         return len(self._inner)
 
@@ -119,4 +122,9 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         claims = "".join(f"<li>{html.escape(claim)}</li>" for claim in self)
-        return f"<p>Certificate of {len(self)} claims:</p><ul>{claims}</ul>"
+        return f"<p>The certificate claims:</p><ul>{claims}</ul>"
+
+
+def _from_text(text: str) -> Certificate:
+    """A certificate as :meth:`Certificate.to_text` wrote it."""
+    return Certificate(_novikoff.Certificate.from_text(text))

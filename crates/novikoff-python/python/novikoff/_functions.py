@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _novikoff
-from ._arrays import data_of, label_name
+from ._arrays import data_of, label_name, seed_of, threads_of
 from ._certificates import Certificate, Verification
 from ._display import page, svg, table
 
@@ -51,6 +51,7 @@ def margin(
     *,
     positive: Any = None,
     fit_intercept: bool = True,
+    penalize_intercept: bool = False,
     tol: float = 1e-3,
     max_iter: int = 100_000,
     decide: bool = False,
@@ -70,6 +71,9 @@ def margin(
         The class to separate from the others; the larger one of two by default.
     fit_intercept : bool, default=True
         Whether the hyperplane may miss the origin.
+    penalize_intercept : bool, default=False
+        Whether the margin counts the constant term as a weight, of a column of ones: the margin that mistake
+        bounds speak of.
     tol : float, default=1e-3
         How much wider than the margin the interval may be, relatively.
     max_iter : int, default=100_000
@@ -112,13 +116,13 @@ def margin(
         data,
         [chosen],
         [name for name in names if name != chosen],
-        fit_intercept=fit_intercept,
+        bias=("penalised" if penalize_intercept else "free") if fit_intercept else "none",
         tolerance=tol,
         rounds=max_iter,
-        seed=random_state or 0,
+        seed=seed_of(random_state),
         decide=decide,
         callback=callback,
-        threads=n_jobs,
+        threads=threads_of(n_jobs),
     )
     return Margin(
         separable=found["separable"],
@@ -303,7 +307,7 @@ def read(
         label=label,
         row_weights=sample_weight,
         numbers=regression,
-        threads=n_jobs,
+        threads=threads_of(n_jobs),
     )
     if "dense" in read:
         X = read["dense"]
@@ -415,9 +419,9 @@ def compare(
         kernels=list(kernels),
         epochs=[float(each) for each in epochs],
         learners=list(learners),
-        seed=random_state or 0,
+        seed=seed_of(random_state),
         callback=callback,
-        threads=n_jobs,
+        threads=threads_of(n_jobs),
     )
     return Comparison(rows)
 
@@ -518,6 +522,7 @@ def tune(
     from sklearn.base import clone
 
     own = clone(estimator)
+    own._refuse_tuning()
     checked, labels = own._check_fit(X, y)
     data = own._data(checked, labels, sample_weight)
     total = float(len(labels)) if data["weights"] is None else float(data["weights"].sum())
@@ -532,7 +537,7 @@ def tune(
         values=None if values is None else [float(value) for value in values],
         by=by,
         callback=callback,
-        threads=getattr(own, "n_jobs", None),
+        threads=threads_of(getattr(own, "n_jobs", None)),
     )
     if found["best"] is None or found["fit"] is None:
         raise ValueError("no value was finished")
@@ -641,7 +646,8 @@ def load(path: Any) -> _novikoff.Model:
     Returns
     -------
     Model
-        The model.
+        The model: ``predict``, ``scores`` and ``probabilities`` take rows as arrays or CSR matrices of floats,
+        with the model's columns. :func:`read` with ``model=`` makes such rows of a file.
     """
     return _novikoff.Model.load(path)
 

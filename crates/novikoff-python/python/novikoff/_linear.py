@@ -127,7 +127,7 @@ class LogisticRegression(_BatchClassifier):
     n_iter_ : int
         Steps of the solver.
     history_ : list of dict
-        Every step of the solver.
+        Every step of the solver, with its own objective: of a dual method that of the dual.
     model_ : novikoff.Model
         The engine's model.
 
@@ -469,7 +469,7 @@ _REGRESSION_PARAMETERS = """tol : float, default=1e-4
     n_iter_ : int
         Steps of the solver.
     history_ : list of dict
-        Every step of the solver.
+        Every step of the solver, with its own objective: of a dual method that of the dual.
     model_ : novikoff.Model
         The engine's model."""
 

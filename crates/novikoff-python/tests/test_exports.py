@@ -99,7 +99,7 @@ def program():
         (novikoff.LinearSVC("hinge", C=0.5), ["--learner", "svm", "--scale", "none", "--cost", "0.5"]),
         (
             novikoff.AveragedPerceptron(max_iter=7),
-            [*"--learner averaged --scale none --epochs 7".split()],
+            ["--learner=averaged", "--scale=none", "--epochs=7"],
         ),
         (novikoff.Perceptron(random_state=3), ["--learner", "perceptron", "--scale", "none", "--seed", "3"]),
         (novikoff.NaiveBayes(alpha=0.5), ["--learner", "bayes", "--smoothing", "0.5"]),

@@ -646,7 +646,7 @@ def load(path: Any) -> _novikoff.Model:
     Returns
     -------
     Model
-        The model: ``predict``, ``scores`` and ``probabilities`` take rows as arrays or CSR matrices of floats,
+        The model: ``predict``, ``scores`` and ``probabilities`` take arrays or CSR matrices of floats,
         with the model's columns. :func:`read` with ``model=`` makes such rows of a file.
     """
     return _novikoff.Model.load(path)

@@ -223,9 +223,11 @@ fn are_targets(numbers: &[(f64, u64)]) -> bool {
         _ if different <= MANY as u64 => rows < 2 * different && span > 4.0 * different as f64,
         _ => {
             let number_classes = (*least == 0.0 || *least == 1.0) && span < 2.0 * different as f64;
-            let may_be_counts =
-                different > 2 * MANY as u64 && (rows < 4 * different || is_histogram(numbers, *least, span));
-            !number_classes || may_be_counts
+            let may_be_counts = || {
+                different > 2 * MANY as u64 && (rows < 4 * different || is_histogram(numbers, *least, span))
+            };
+            // Only numbers that lie closely are looked at as a histogram: it has a bar for each of its span.
+            !number_classes || may_be_counts()
         }
     }
 }
@@ -351,6 +353,14 @@ mod tests {
         let ratings: Vec<String> =
             (0..50).map(|i| if i == 7 { "none".into() } else { (i % 5).to_string() }).collect();
         assert_eq!(InferredTask::of(&labelled(&ratings)).unwrap().task, Task::Classes);
+    }
+
+    #[test]
+    fn whole_numbers_of_any_span_are_looked_at_without_storing_the_span() {
+        for largest in [1e9, 1e15, 1e300] {
+            let prices = (0..30).chain(0..30).map(|i| (f64::from(i) / 29.0 * largest).floor());
+            assert_eq!(task_of(prices), Task::Regression, "up to {largest}");
+        }
     }
 
     #[test]

@@ -140,6 +140,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
         text: reading.text.clone(),
         categories: reading.categories.clone(),
         numbers: reading.numbers.clone(),
+        before: Vec::new(),
     })
 }
 

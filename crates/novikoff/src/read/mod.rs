@@ -27,4 +27,4 @@ pub(crate) use reader::{Chunk, Summary};
 pub use reader::{Contents, Options, Purpose, Reader};
 pub use source::Input;
 pub(crate) use source::read_text;
-pub use table::{Header, TableOptions};
+pub use table::{Header, TableOptions, Was};

@@ -28,6 +28,11 @@ pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Resu
     }
     match (schema.missing, options.missing) {
         (own, given) if own == given || given == Missing::Error => {}
+        (Missing::Error, Missing::Mean) if !knows_means(schema) => {
+            let what = "the model does not know the means of its columns: it has learned from a stream, without \
+                        `missing = mean`";
+            return Err(Error::usage(what).hint("`missing = zero` will do"));
+        }
         (Missing::Error, Missing::Zero | Missing::Mean) => applied.missing = options.missing,
         (Missing::Error, _) => {
             let what =
@@ -46,6 +51,10 @@ pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Resu
         weigh_by(&mut applied, meant)?;
     }
     Ok(Arc::new(applied))
+}
+
+fn knows_means(schema: &TableSchema) -> bool {
+    !schema.columns.iter().any(|column| matches!(column.role, Role::Numeric { mean: None, .. }))
 }
 
 /// Makes this column, by name or number, the one that says how much a row counts.

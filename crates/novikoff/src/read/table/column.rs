@@ -2,7 +2,7 @@
 
 use super::left_out::Reason;
 use super::spelling::{Spelling, is_number_spelled_otherwise};
-use super::{is_missing, is_surely_missing, shown};
+use super::{Was, is_missing, is_surely_missing, shown};
 use crate::features::Dictionary;
 use crate::read::number::{Number, whole};
 use rustc_hash::FxHashSet;
@@ -20,6 +20,8 @@ pub(super) enum Wish {
     Numbers,
     /// It holds categories.
     Categories,
+    /// It holds what it held in other rows.
+    As(Was),
     /// Its values are no features, or documents.
     Ignored,
 }
@@ -182,7 +184,7 @@ impl Statistics {
     pub(super) fn new(wish: Wish, listing: bool, name: &str) -> Self {
         let tells_apart = wish == Wish::Inferred && is_identifier_name(name);
         let different_numbers = tells_apart.then(FxHashSet::default);
-        let listing = listing || wish == Wish::Categories;
+        let listing = listing || matches!(wish, Wish::Categories | Wish::As(Was::Categories));
         Self { wish, listing, different_numbers, next: f64::NAN, ..Self::default() }
     }
 
@@ -341,10 +343,15 @@ impl Statistics {
         match self.wish {
             Wish::Numbers => return self.numbers_at_most(name, lenient).map(Some),
             Wish::Categories => return Ok(Some(Meaning::Categories)),
-            Wish::Inferred | Wish::Ignored => {}
+            Wish::Inferred | Wish::Ignored | Wish::As(_) => {}
         }
         if self.values() == 0 {
             return Ok(Some(Meaning::LeftOut(Reason::Empty)));
+        }
+        match self.wish {
+            Wish::As(Was::Numbers) => return self.numbers_at_most(name, lenient).map(Some),
+            Wish::As(_) if self.overflowed.is_none() => return Ok(Some(Meaning::Categories)),
+            _ => {}
         }
         if self.texts == 0 {
             let reason =
@@ -407,7 +414,7 @@ impl Statistics {
         let mut hint = format!(
             "correct them, or leave out such rows by `skip_bad_rows`, or the column by `drop = {name}`"
         );
-        if self.wish == Wish::Inferred {
+        if matches!(self.wish, Wish::Inferred | Wish::As(_)) {
             hint.push_str(&format!("; if its values are categories, say so: `categories = {name}`"));
         }
         Err(Complaint { at: self.examples.first().map(|example| example.spot), what, hint })

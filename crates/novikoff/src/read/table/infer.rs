@@ -102,8 +102,22 @@ pub(crate) fn infer_start(
         let mut inference = Inference::new(origin.clone(), options, labelling, setup, delimiter, mixed);
         inference.block(start)?;
         match inference.finish()? {
-            Finished::Whole(inferred) => return Ok(inferred),
+            Finished::Whole(mut inferred) => {
+                if options.missing != Missing::Mean {
+                    forget_means(&mut inferred.schema);
+                }
+                return Ok(inferred);
+            }
             Finished::Again(columns) => mixed = columns,
+        }
+    }
+}
+
+/// Means that nothing uses would tell where a stream was cut: of one part they are others than of two.
+fn forget_means(schema: &mut TableSchema) {
+    for column in &mut schema.columns {
+        if let Role::Numeric { mean, .. } = &mut column.role {
+            *mean = None;
         }
     }
 }
@@ -485,7 +499,7 @@ impl<'a> Inference<'a> {
                 format!("column {name:?} holds numbers, and this one is infinite, or larger than 1.8e308");
             fail(column.first_not_finite(), what).map_err(skippable)?;
             *features += 1;
-            return Ok(Role::Numeric { feature, mean: column.mean(), indicator });
+            return Ok(Role::Numeric { feature, mean: Some(column.mean()), indicator });
         }
         fail(column.not_utf8(), format!("this value of column {name:?} is not UTF-8"))
             .map_err(|e| e.hint(CONVERT))?;
@@ -593,7 +607,7 @@ mod tests {
     }
 
     fn numeric(feature: u32, mean: f64) -> Role {
-        Role::Numeric { feature, mean, indicator: false }
+        Role::Numeric { feature, mean: Some(mean), indicator: false }
     }
 
     fn categorical(feature: u32, categories: &[&str]) -> Role {

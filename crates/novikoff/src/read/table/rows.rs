@@ -127,7 +127,7 @@ impl Table {
                 return Err(Error::input(format!("column {name:?} is not in the table")));
             }
             (Role::Numeric { feature, mean, indicator }, Some(field)) => {
-                let fill = if schema.missing == Missing::Mean { *mean } else { 0.0 };
+                let fill = if schema.missing == Missing::Mean { mean.unwrap_or(0.0) } else { 0.0 };
                 let indicator = missing(feature, indicator, 1);
                 self.encoders.push(Encoder {
                     field,

@@ -9,8 +9,8 @@ use crate::multiclass::Scheme;
 use crate::online::Order;
 use crate::online::rule;
 use crate::train::learner::{
-    ClassWeight, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron, Risk, Shared, SolverName, Strength,
+    ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
+    PassiveAggressive, Perceptron, Risk, Shared, SolverName, Strength,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -134,6 +134,7 @@ impl Told<'_> {
         // Solvers that are never chosen by themselves were asked for.
         let asked = |solver: &SolverName| matches!(solver, SolverName::Gradient | SolverName::Stochastic);
         Ok(Risk {
+            criterion: self.criterion(own.criterion)?,
             strength: self.of("lambda")?.map(Strength::Lambda),
             l1: self.or("l1", own.l1)?,
             bias: self.or("bias", own.bias)?,
@@ -143,6 +144,16 @@ impl Told<'_> {
             shared,
             ..own
         })
+    }
+
+    /// What is minimised, with the parameter of the loss if it has one.
+    fn criterion(&self, own: Criterion) -> Result<Criterion> {
+        let Criterion::Loss(usual) = own else { return Ok(own) };
+        let loss = self.or("loss", usual)?;
+        if loss.name() != usual.name() {
+            return Err(unreadable("loss", &self.0.about.settings["loss"]));
+        }
+        Ok(Criterion::Loss(loss))
     }
 
     fn bayes(&self, own: NaiveBayes, shared: Shared) -> Result<NaiveBayes> {

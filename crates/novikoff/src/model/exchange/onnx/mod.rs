@@ -122,10 +122,22 @@ fn linear(graph: &mut Graph, rows: &str, weights: &Weights) -> Result<String> {
     Ok(graph.node("Add", &[&products, &bias]))
 }
 
+/// Rows less the centres of some columns, before anything else is computed of them.
+fn subtract(graph: &mut Graph, rows: &str, features: usize, centres: &[(u32, f64)]) -> Result<String> {
+    if centres.is_empty() {
+        return Ok(rows.to_owned());
+    }
+    let mut all = vec![0.0; features];
+    centres.iter().for_each(|(j, centre)| all[*j as usize] = *centre);
+    let all = graph.numbers(&[features], all)?;
+    Ok(graph.node("Sub", &[rows, &all]))
+}
+
 fn layers(graph: &mut Graph, rows: &str, network: &Network) -> Result<String> {
     let (features, hidden, outputs) = (network.features(), network.hidden(), network.outputs());
+    let moved = subtract(graph, rows, features, &network.centres)?;
     let scales = graph.numbers(&[features], network.scales.iter().copied())?;
-    let scaled = graph.node("Mul", &[rows, &scales]);
+    let scaled = graph.node("Mul", &[&moved, &scales]);
     let (least, most) = (graph.numbers(&[], [-MOST_VALUE])?, graph.numbers(&[], [MOST_VALUE])?);
     let scaled = graph.node("Clip", &[&scaled, &least, &most]);
     let first = (0..features).flat_map(|feature| network.weights_of(feature)).map(|&w| f64::from(w));

@@ -5,10 +5,12 @@ use super::idle::Chosen;
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
+use novikoff::data::Scale;
 use novikoff::kernel::Kernel;
 use novikoff::loss::{Huber, LossName, Quantile};
 use novikoff::model::{Model, Task};
 use novikoff::online::rule::{self, Aggressiveness, Length};
+use novikoff::penalty::Bias;
 use novikoff::read::Contents;
 use novikoff::train::{
     ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
@@ -69,14 +71,29 @@ fn heir(mut learner: Learner, own: Option<Learner>) -> Learner {
     let ours = learner.shared_mut();
     (ours.map, ours.positive, ours.seed, ours.class_weight) =
         (shared.map, shared.positive, shared.seed, shared.class_weight);
+    let scale = scale_of(&own);
+    let inherit = |bias: &mut Bias, its: &mut Scale| (*bias, *its) = (own.bias(), scale.unwrap_or(*its));
     match &mut learner {
-        Learner::Perceptron(heir) => heir.bias = own.bias(),
-        Learner::PassiveAggressive(heir) => heir.bias = own.bias(),
-        Learner::Risk(heir) => heir.bias = own.bias(),
-        Learner::Network(heir) => heir.bias = own.bias(),
+        Learner::Perceptron(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::PassiveAggressive(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::Risk(heir) if heir.criterion == Criterion::MaxMargin => heir.bias = own.bias(),
+        Learner::Risk(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::Network(heir) => inherit(&mut heir.bias, &mut heir.scale),
         Learner::Bayes(_) => {}
     }
     learner
+}
+
+/// How a learner scales columns; `None` if it counts, or looks for the largest margin of the rows as they are.
+fn scale_of(learner: &Learner) -> Option<Scale> {
+    match learner {
+        Learner::Perceptron(learner) => Some(learner.scale),
+        Learner::PassiveAggressive(learner) => Some(learner.scale),
+        Learner::Risk(learner) if learner.criterion == Criterion::MaxMargin => None,
+        Learner::Risk(learner) => Some(learner.scale),
+        Learner::Network(learner) => Some(learner.scale),
+        Learner::Bayes(_) => None,
+    }
 }
 
 /// A learner with the options that are given.

@@ -148,8 +148,9 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             why: None,
         };
         let data_hash = data.fingerprint();
+        let asked = settings.scale;
         finish(
-            Training { minimised, solved, goal, held_out, scores, termination, data_hash },
+            Training { minimised, solved, goal, held_out, scores, termination, data_hash, asked },
             data,
             &settings,
             &watch,

@@ -2,6 +2,7 @@
 
 use super::super::describe_class_weight;
 use super::super::learner::{ClassWeight, Risk};
+use super::super::resume::SCALE_WITH_PENALTY;
 use super::goal::Goal;
 use super::solve::OutputResult;
 use crate::data::{Dataset, Scale};
@@ -171,9 +172,9 @@ fn column_spread(data: &Dataset) -> f64 {
     used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
 }
 
-/// The settings as a model stores them.
+/// The settings as a model stores them, with the scale that was asked for.
 pub(super) fn describe(
-    settings: &Risk,
+    (settings, asked): (&Risk, Scale),
     goal: &Goal,
     risk: &RiskFit,
     data: &Dataset,
@@ -193,6 +194,9 @@ pub(super) fn describe(
     }
     if risk.l1 > 0.0 {
         add("l1", json!(risk.l1));
+    }
+    if settings.scale == Scale::None && asked != Scale::None {
+        add(SCALE_WITH_PENALTY, json!(asked));
     }
     if settings.scale != Scale::None {
         add("scale", json!(settings.scale));

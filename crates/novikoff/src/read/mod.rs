@@ -21,6 +21,7 @@ mod text;
 mod vw;
 
 pub use detect::Format;
+pub use folder::documents_in;
 pub use idx::labels_beside;
 pub use parsed_rows::ParsedRows;
 pub(crate) use reader::{Chunk, Summary};

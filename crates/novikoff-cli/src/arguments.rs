@@ -172,13 +172,7 @@ pub struct Train {
     #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
     pub validation: Vec<String>,
     /// Learners with epochs: how many without a better validation error before training stops [default: 3].
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = at_least_one,
-        requires = "validation",
-        help_heading = "Learning"
-    )]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
     pub patience: Option<usize>,
     /// The order of rows in an epoch.
     #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
@@ -337,12 +331,12 @@ pub struct Train {
     /// The trace of mistakes is written as they are made: the epoch, the row's number among the rows learned
     /// from, its label, what was predicted, the margin y·s before, and how many times the row was added; of
     /// the columns as they are learned from, so that --scale none shows the columns of the file.
-    #[arg(long, value_enum, value_name = "WHAT", requires = "trace")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub trace_each: Option<TraceEach>,
     /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64
     /// at most; if they are more, and on streams, what was added to them (to those of the class that gains,
     /// and subtracted from those of the class that loses), as INDEX:VALUE.
-    #[arg(long, requires = "trace")]
+    #[arg(long)]
     pub trace_weights: bool,
     #[command(flatten)]
     pub writing: Writing,
@@ -855,6 +849,17 @@ pub struct Verify {
     pub output_form: OutputForm,
 }
 
+impl Verify {
+    /// The options for reading as those of a training, whose rows the certificate is about.
+    pub fn as_training(&self) -> Result<Train> {
+        let parsed = Arguments::try_parse_from(["novikoff", "train", "-"]);
+        let Ok(Arguments { command: Command::Train(train), .. }) = parsed else {
+            return Err(Error::usage("train takes no rows"));
+        };
+        Ok(Train { reading: self.reading.clone(), documents: self.documents.clone(), ..*train })
+    }
+}
+
 const ROWS_EXAMPLES: &str = "\
 Examples:
   novikoff rows mail.tsv mail.rows
@@ -1002,7 +1007,7 @@ pub struct OutputForm {
 }
 
 /// How DATA is read; the same for every command.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Reading {
     /// The format [default: detected by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
@@ -1077,7 +1082,7 @@ pub struct Reading {
 }
 
 /// How documents become features; a model knows how its own did.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Documents {
     /// How many neighbouring words make a term: 1, 1-2, none [default: 1].
     #[arg(long, value_name = "N-M", value_parser = lengths, help_heading = "Documents")]

@@ -9,11 +9,11 @@ use crate::render::{count, percent};
 use crate::report::training::{self, Evidence};
 use crate::report::{Page, Section};
 use crate::settings::{
-    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on, training_options,
-    usual_recipe,
+    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on,
+    refuse_scale_of_direct_methods, training_options, usual_recipe,
 };
 use crate::summary::json;
-use crate::summary::model::{dimensions, settings_text};
+use crate::summary::model::settings_text;
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
 use crate::{files, interrupt};
@@ -183,6 +183,7 @@ fn learn_in_memory(
     };
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
     let mut learner = chosen(arguments, from, contents, task)?;
+    refuse_scale_of_direct_methods(arguments, &learner, &data)?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
@@ -206,18 +207,11 @@ fn learn_in_memory(
     let certificate = certify(&fit, arguments, &data, &input)?;
     watch.clear();
     let outcome = Outcome {
-        fit,
-        dimensions: Some(dimensions(&data)),
-        nonzeros: Some(data.rows.nonzeros() as u64),
-        remarks: data.report.remarks.clone(),
-        guessed_label: data.report.guessed_label.clone(),
-        task: inferred,
         read_seconds,
         train_seconds,
-        doublings: Vec::new(),
-        test: None,
         certificate,
         closing,
+        ..Outcome::in_memory(fit, &data, inferred)
     };
     // Pictures need them. Otherwise they only give way to rows for testing.
     let rows = match arguments.pictures.wanted() || arguments.test.is_empty() {
@@ -375,20 +369,8 @@ fn learn_online(
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();
     warn(&input.name(), &report);
-    Ok(Outcome {
-        fit,
-        dimensions: None,
-        nonzeros: None,
-        remarks: report.remarks,
-        guessed_label: report.guessed_label,
-        task: None,
-        read_seconds: 0.0,
-        train_seconds: started.elapsed().as_secs_f64(),
-        doublings,
-        test: None,
-        certificate: None,
-        closing: Closing::default(),
-    })
+    let train_seconds = started.elapsed().as_secs_f64();
+    Ok(Outcome { train_seconds, doublings, ..Outcome::new(fit, &report) })
 }
 
 fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {

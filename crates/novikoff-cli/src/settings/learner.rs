@@ -1,7 +1,7 @@
 //! The learner that the arguments ask for. This is the one place where names and options become a learner
 //! with its settings.
 
-use super::idle::Chosen;
+use super::idle::{Chosen, refuse_for_numbers};
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
@@ -41,7 +41,9 @@ pub fn learner_or(train: &Train, default: LearnerName, task: Task) -> Result<Lea
     let named = named(train)?;
     let name = named.unwrap_or(default);
     Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
-    with_options(train, name.learner(), task)
+    let learner = with_options(train, name.learner(), task)?;
+    refuse_for_numbers(train, &learner)?;
+    Ok(learner)
 }
 
 /// The learner that goes on from a model: the model's own if no other is named, with its settings where no
@@ -61,7 +63,9 @@ pub fn learner_from(train: &Train, model: &Model) -> Result<Learner> {
         let error = Error::usage("--scale: the columns stay as the model has learned to see them");
         return Err(error.hint("leave out --scale, or --from"));
     }
-    with_options(train, base, task)
+    let learner = with_options(train, base, task)?;
+    refuse_for_numbers(train, &learner)?;
+    Ok(learner)
 }
 
 /// Another learner for the same rows: it sees them as the model does.

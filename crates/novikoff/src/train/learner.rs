@@ -579,6 +579,15 @@ impl Risk {
         Self::new(Criterion::Loss(loss))
     }
 
+    /// Whether, for rows of so many columns, a direct method minimises the loss alone: the minimum is the same
+    /// whatever the columns' sizes, so that a scale makes no difference.
+    pub fn is_direct(&self, columns: usize) -> bool {
+        // How many columns a map makes is not known here.
+        let columns = if self.shared.map.is_some() { usize::MAX } else { columns };
+        let Criterion::Loss(loss) = self.criterion else { return false };
+        super::risk::is_direct(loss, columns, self)
+    }
+
     pub(super) fn gradient(&self) -> GradientDescent {
         let usual = GradientDescent::default();
         GradientDescent {

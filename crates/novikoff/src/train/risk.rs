@@ -21,7 +21,7 @@ use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
 use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::{self, Evaluation, Predictions};
 use crate::loss::{LossName, with_loss};
 use crate::model::{About, Calibration, Model, Scorer, Task as Predicts, Weights};
@@ -29,6 +29,7 @@ use crate::multiclass::Scheme;
 use crate::penalty::{Bias, ElasticNet, L2};
 use crate::risk::Gap;
 use crate::solver::{REACH, WarmStart};
+pub(super) use choice::is_direct;
 use choice::{Choice, Named, choose, columns, lambda, most_steps};
 use goal::Goal;
 use report::{Minimised, describe, report};
@@ -55,6 +56,9 @@ fn train_named<L: Named>(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     loss.check()?;
+    if settings.criterion == Criterion::MaxMargin {
+        refuse_for_max_margin(settings)?;
+    }
     let goal = Goal::new(data, settings)?;
     let held_out = HeldOut::new(validation, goal.classes.as_ref(), loss.library_loss())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
@@ -76,10 +80,10 @@ fn train_named<L: Named>(
     };
     let solve = || solve_named(loss, (lambda, solver), task, &starts);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
-    refuse_overflow(&solved, &watch)?;
+    refuse_overflow(&solved, data, &watch)?;
     let exact = scaling.fold_back(&mut solved.weights);
     // Weights of columns that are next to nothing may be too large for numbers.
-    refuse_overflow(&solved, &watch)?;
+    refuse_overflow(&solved, data, &watch)?;
     if let (false, Some(known)) = (exact, library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
@@ -97,6 +101,16 @@ fn train_named<L: Named>(
         fit.resumed = Some(Resumed { continued, before: model.about.rows, forgot_validation: false });
     }
     Ok(fit)
+}
+
+/// The largest margin is a distance between rows as they are.
+fn refuse_for_max_margin(settings: &Risk) -> Result<()> {
+    if settings.scale != Scale::None {
+        let what =
+            "`scale`: the largest margin is one of the rows as they are, and of scaled rows it is another";
+        return Err(Error::usage(what).hint("leave out `scale`, or use `learner = svm`"));
+    }
+    Ok(())
 }
 
 /// A model's weights, feature by feature and class by class, as what every weight vector starts from. The
@@ -249,10 +263,10 @@ fn about_results(
 }
 
 /// The objective is not known where the observer asked to stop.
-fn refuse_overflow(solved: &Solved, watch: &Watch<'_>) -> Result<()> {
+fn refuse_overflow(solved: &Solved, data: &Dataset, watch: &Watch<'_>) -> Result<()> {
     let known = |result: &OutputResult| result.gap.objective.is_finite() || watch.stopped();
     let finite = solved.results.iter().all(known) && solved.weights.values.iter().all(|w| w.is_finite());
-    if finite { Ok(()) } else { Err(super::geometry::overflow()) }
+    if finite { Ok(()) } else { Err(super::geometry::overflow_of(data)) }
 }
 
 /// The scores of each row side by side, where every output's are at hand.

@@ -9,6 +9,7 @@ use novikoff::loss::LossName;
 use novikoff::model::{Scorer, from_bytes, load, save, to_bytes};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
+use novikoff::MaxMargin;
 use novikoff::train::{Continued, Fit, Learner, LearnerName, Risk, Strength, train, train_from};
 use novikoff_checker::Rows;
 use proptest::prelude::*;
@@ -379,6 +380,37 @@ fn least_squares_without_a_penalty_and_the_largest_margin_are_of_the_rows_as_the
     let ridge = Risk { strength: Some(Strength::Lambda(0.1)), ..Risk::of(LossName::Squared) };
     let ridge = fitted(&data, &LearnerName::LeastSquares.learner().with_risk(ridge));
     assert_eq!(ridge.model.about.settings["scale"], "standard");
+}
+
+#[test]
+fn the_largest_margin_of_scaled_rows_is_refused() {
+    let data = Recipe { rows: 50, features: 3, margin: 0.2, ..Recipe::default() }.generate();
+    for scale in [Scale::Standard, Scale::MaxAbs, Scale::UnitVariance] {
+        let error = MaxMargin::new().scale(scale).fit(&data).unwrap_err();
+        assert!(error.what().contains("the largest margin is one of the rows as they are"), "{error}");
+    }
+    assert!(MaxMargin::new().scale(Scale::None).fit(&data).is_ok());
+}
+
+/// A hint that is followed must help: no scale makes a difference to these learners.
+#[test]
+fn direct_methods_do_not_hint_at_a_scale() {
+    let rows = [[1e160, 1.0], [-1e160, 2.0], [3e159, 0.5], [1.0, -1.0], [2e159, -2.0]];
+    let targets = [1.0, -0.5, 2.0, 0.25, 3.0];
+    let data = Dataset::from_dense(rows.concat(), 2).unwrap().with_targets(&targets).unwrap();
+    let fit = fitted(&data, &LearnerName::LeastSquares.learner());
+    assert_eq!(fit.termination, Termination::NotConverged);
+    let obstacle = fit.risk().unwrap().obstacle.as_deref().unwrap();
+    assert!(obstacle.starts_with("the largest column is") && !obstacle.contains("scale"), "{obstacle}");
+}
+
+#[test]
+fn columns_that_are_next_to_nothing_are_not_said_to_be_large() {
+    let rows: Vec<f64> = (0..20).flat_map(|i| [f64::from(i % 3) * 5e-324, f64::from(i % 7)]).collect();
+    let targets: Vec<f64> = (0..20).map(|i| f64::from((i * 5) % 11)).collect();
+    let data = Dataset::from_dense(&rows, 2).unwrap().with_targets(&targets).unwrap();
+    let error = train(&data, None, &LearnerName::Huber.learner(), &mut Unwatched).unwrap_err();
+    assert!(error.what().contains("so small"), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a fit of a batch learner came to, and what kept it from converging.
 
 use super::super::describe_class_weight;
-use super::super::learner::{ClassWeight, Risk};
+use super::super::learner::{ClassWeight, Criterion, Risk};
 use super::super::resume::SCALE_WITH_PENALTY;
 use super::goal::Goal;
 use super::solve::OutputResult;
@@ -141,8 +141,13 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
     }
     let spread = column_spread(data);
-    if spread > 1e3 && settings.scale == Scale::None {
-        return format!("the largest column is {} times the smallest: try `scale = standard`", times(spread));
+    if spread > 1e3 && settings.scale == Scale::None && settings.criterion != Criterion::MaxMargin {
+        // Direct methods minimise the loss of the columns as they are, whatever the scale.
+        let help = match settings.is_direct(data.rows.columns()) {
+            true => "bring both to ordinary sizes first, or give `lambda`",
+            false => "try `scale = standard`",
+        };
+        return format!("the largest column is {} times the smallest: {help}", times(spread));
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));

@@ -99,7 +99,7 @@ impl Column {
         match &self.role {
             Role::Numeric { mean, .. } if !mean.is_finite() => fail("has a mean that is not finite"),
             Role::Numeric { indicator: true, .. } | Role::Categorical { indicator: true, .. }
-                if policy != Missing::Indicator =>
+                if !policy.has_indicators() =>
             {
                 fail("has a feature for missing values, which the policy has no use for")
             }

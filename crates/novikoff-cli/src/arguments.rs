@@ -139,7 +139,8 @@ pub struct Train {
     pub output: Option<PathBuf>,
 
     /// Training algorithm [default: logistic; for documents squared-svm; for numbers to predict
-    /// least-squares; with --online averaged]. No other option but --loss changes it.
+    /// least-squares; with --online averaged]. No other option changes it but --loss, and --text, which makes
+    /// documents of a column.
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are
@@ -1072,13 +1073,23 @@ pub struct Reading {
     /// Tables: the first line names the columns.
     #[arg(long, help_heading = "Reading tables")]
     pub header: bool,
-    /// Tables: what separates fields [default: detected by the first line].
-    #[arg(long, value_name = "C", help_heading = "Reading tables")]
+    /// Tables: what separates fields, or `tab` [default: detected by the first line].
+    #[arg(long, value_name = "C", value_parser = delimiter, help_heading = "Reading tables")]
     pub delimiter: Option<char>,
     /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is [default: error; a model
     /// knows what it was trained with].
     #[arg(long, value_enum, help_heading = "Reading tables")]
     pub missing: Option<Missing>,
+}
+
+/// The character that separates fields; a tab by its name, or as shells and programs spell it.
+fn delimiter(text: &str) -> std::result::Result<char, String> {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok('\t'),
+        (Some(letter), None) => Ok(letter),
+        _ => Err("it takes one character, or the word tab".to_owned()),
+    }
 }
 
 /// How documents become features; a model knows how its own did.

@@ -5,7 +5,7 @@ use crate::arguments::Train;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::render::{count, percent};
+use crate::render::{count, counted, percent};
 use crate::report::training::{self, Evidence};
 use crate::report::{Page, Section};
 use crate::settings::{
@@ -16,7 +16,7 @@ use crate::summary::json;
 use crate::summary::model::settings_text;
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
-use crate::{files, interrupt};
+use crate::{files, interrupt, messages};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -188,6 +188,9 @@ fn learn_in_memory(
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
     }
+    if let Some(held_out) = held_out.as_ref().filter(|_| !learner.predicts_numbers()) {
+        warn_of_labels(&data, held_out);
+    }
     let validation = match held_out {
         None => read_validation(arguments, options, &learner, &data)?,
         part => part,
@@ -219,6 +222,19 @@ fn learn_in_memory(
         false => Rows::default(),
     };
     Ok((outcome, rows))
+}
+
+/// Warns of labels that only rows have that are held out.
+fn warn_of_labels(data: &Dataset, held_out: &Dataset) {
+    let mut is_known = vec![false; data.names.len()];
+    data.labels.iter().for_each(|&label| is_known[label as usize] = true);
+    let unknown =
+        held_out.labels.iter().filter(|label| is_known.get(**label as usize) != Some(&true)).count();
+    if unknown > 0 {
+        let rows = counted(unknown as u64, "validation row");
+        let what = format!("{rows} of labels that no row to learn from has: they count as wrong");
+        messages::warn(&what, &[]);
+    }
 }
 
 /// What only --from needs goes where it is not wanted.

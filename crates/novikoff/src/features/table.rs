@@ -103,7 +103,7 @@ impl Column {
                 fail("has a mean that is not finite")
             }
             Role::Numeric { indicator: true, .. } | Role::Categorical { indicator: true, .. }
-                if policy != Missing::Indicator =>
+                if !policy.has_indicators() =>
             {
                 fail("has a feature for missing values, which the policy has no use for")
             }

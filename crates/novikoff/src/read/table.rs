@@ -9,13 +9,14 @@
 mod applied;
 mod choose;
 mod column;
+mod header;
 mod infer;
 mod interaction;
 mod left_out;
 mod rows;
 mod spelling;
 
-pub(super) use applied::{Columns, Keeping, applied};
+pub(super) use applied::{Columns, Keeping, applied, other_delimiter};
 pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header};
 pub(super) use interaction::{with_products, with_products_at_start};
 pub(super) use rows::Table;

@@ -1019,8 +1019,8 @@ pub struct Reading {
     /// Threads [default: one a core]. They change the speed, never the result.
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Reading")]
     pub threads: Option<usize>,
-    /// Most memory to take, as 4G or 500M: what is estimated to need more is an error before it is taken [default: what
-    /// is available].
+    /// Most memory to take, as 4G or 500M: what is estimated to need more is an error before it is taken
+    /// [default: what is available].
     #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Reading")]
     pub memory: Option<u64>,
     /// svmlight: indices count from 0.

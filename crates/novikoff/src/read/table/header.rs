@@ -74,7 +74,7 @@ fn kind_of(first: &FirstRecord) -> Kind {
         text.is_empty() || column_number(text).is_some() || is_word(text) && std::str::from_utf8(text).is_ok()
     });
     let has_word = texts.iter().any(|text| is_word(text) && !is_surely_missing(text));
-    match is_numbered && has_word && first_repeated(&first.given_names()).is_none() {
+    match is_numbered && has_word && first_repeated(first.given_names()).is_none() {
         true => Kind::Numbered,
         false => Kind::Values,
     }

@@ -2,6 +2,7 @@
 
 use crate::differential::canonical;
 use crate::with::With;
+use novikoff::MaxMargin;
 use novikoff::control::{Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::{Dataset, Scale};
@@ -9,7 +10,6 @@ use novikoff::loss::LossName;
 use novikoff::model::{Scorer, from_bytes, load, save, to_bytes};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::MaxMargin;
 use novikoff::train::{Continued, Fit, Learner, LearnerName, Risk, Strength, train, train_from};
 use novikoff_checker::Rows;
 use proptest::prelude::*;

@@ -729,6 +729,7 @@ impl Reader {
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
             let origin = self.input.source.origin();
             let inferred = table::infer_start(&origin, &start, &options, labelling, self.input.setup)?;
+            let inferred = table::without_unused_means(inferred);
             table::with_products_at_start(inferred, interactions, labelling, origin.name(), &start)?
         } else {
             let held;

@@ -16,7 +16,7 @@ mod rows;
 mod spelling;
 
 pub(super) use applied::{Columns, Keeping, applied};
-pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header};
+pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header, without_unused_means};
 pub(super) use interaction::{with_products, with_products_at_start};
 pub(super) use rows::Table;
 pub(super) use spelling::Spelling;

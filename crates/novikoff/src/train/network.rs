@@ -150,7 +150,9 @@ fn known_beginning<'a>(
         return Ok((None, Some(Cow::Borrowed(network))));
     }
     let own = Columns::of_network(network);
-    if let (Some(own), true) = (&own, model.about.settings.get("scale") == Some(&json!(settings.scale))) {
+    let is_same = model.about.settings.get("scale") == Some(&json!(settings.scale));
+    // Without centres it may be from a file that had folded them into its biases.
+    if let Some(own) = own.as_ref().filter(|own| is_same && own.is_moving()) {
         forget_columns(&mut known);
         return Ok((Some(Standardised::by(data, own.clone())), Some(Cow::Owned(known))));
     }

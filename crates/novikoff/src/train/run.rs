@@ -104,6 +104,20 @@ impl Corrections {
         let is_linear = self.kernel == Kernel::Linear;
         is_linear.then(|| Standardised::of(data, self.scale, centring)).flatten()
     }
+
+    /// The same where learning may go on from a model, and which rows its weights are of.
+    fn rows_to_learn_from(
+        &self,
+        data: &Dataset,
+        from: Option<(&Model, &mut EpochsPrior)>,
+    ) -> Result<(Option<Standardised>, Given)> {
+        let Some((model, prior)) = from else { return Ok((self.standardised(data), Given::AsTheyAre)) };
+        Ok(match (prior.standardised(model, data, self.scale)?, prior.continued) {
+            (Some(known), _) => (Some(known), Given::Standardised),
+            (None, Continued::Exactly) => (None, Given::AsTheyAre),
+            (None, Continued::FromWeights) => (self.standardised(data), Given::AsTheyAre),
+        })
+    }
 }
 
 /// The rule of a perceptron, if its settings can work.
@@ -183,13 +197,7 @@ pub(super) fn train_run<R: Rule>(
     let mut prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
     let start = prior.as_ref().map_or(Start::Zero, |prior| prior.start);
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
-    let known = match from.zip(prior.as_mut()) {
-        Some((model, prior)) => prior.standardised(model, data, corrections.scale)?,
-        None => None,
-    };
-    let goes_on_exactly = prior.as_ref().is_some_and(|prior| prior.continued == Continued::Exactly);
-    let given = if known.is_some() { Given::Standardised } else { Given::AsTheyAre };
-    let standardised = if goes_on_exactly { known } else { known.or_else(|| corrections.standardised(data)) };
+    let (standardised, given) = corrections.rows_to_learn_from(data, from.zip(prior.as_mut()))?;
     let standardised = standardised.as_ref();
     let rows = standardised.map_or(&data.rows, Standardised::rows);
     let batch = TrainingRows { rows, classes: ranked, weights };

@@ -163,7 +163,8 @@ impl Columns {
 
     /// Makes a network that sees columns in this way one of the columns as they are.
     pub(super) fn fold_into_network(&self, network: &mut Network) {
-        (network.scales.fill(1.0), network.centres.clear());
+        network.scales.fill(1.0);
+        network.centres.clear();
         for (j, factor) in self.factors.iter().enumerate().take(network.features()) {
             scale_weights(network.weights_of_mut(j), *factor);
         }

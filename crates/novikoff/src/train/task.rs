@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn whole_numbers_of_any_span_are_looked_at_without_storing_the_span() {
         for largest in [1e9, 1e15, 1e300] {
-            let prices = (0..30).chain(0..30).map(|i| (f64::from(i) / 29.0 * largest).floor());
+            let prices = (0..240).map(|i| (f64::from(i % 30) / 29.0 * largest).floor());
             assert_eq!(task_of(prices), Task::Regression, "up to {largest}");
         }
     }

@@ -102,24 +102,21 @@ pub(crate) fn infer_start(
         let mut inference = Inference::new(origin.clone(), options, labelling, setup, delimiter, mixed);
         inference.block(start)?;
         match inference.finish()? {
-            Finished::Whole(mut inferred) => {
-                if options.missing != Missing::Mean {
-                    forget_means(&mut inferred.schema);
-                }
-                return Ok(inferred);
-            }
+            Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
         }
     }
 }
 
 /// Means that nothing uses would tell where a stream was cut: of one part they are others than of two.
-fn forget_means(schema: &mut TableSchema) {
-    for column in &mut schema.columns {
+pub(crate) fn without_unused_means(mut inferred: Inferred) -> Inferred {
+    let is_unused = inferred.schema.missing != Missing::Mean;
+    for column in inferred.schema.columns.iter_mut().filter(|_| is_unused) {
         if let Role::Numeric { mean, .. } = &mut column.role {
             *mean = None;
         }
     }
+    inferred
 }
 
 /// The header that later parts of a table may repeat, if the first part, which starts like this, may have

@@ -139,7 +139,8 @@ pub struct Train {
     pub output: Option<PathBuf>,
 
     /// Training algorithm [default: logistic; for documents squared-svm; for numbers to predict
-    /// least-squares; with --online averaged]. No other option but --loss changes it.
+    /// least-squares; with --online averaged]. No other option changes it but --loss, and --text, which makes
+    /// documents of a column.
     #[arg(long, value_enum, help_heading = "Learning")]
     pub learner: Option<LearnerName>,
     /// What labels are: classes, or numbers to predict [default: as they look: many different numbers are
@@ -172,13 +173,7 @@ pub struct Train {
     #[arg(long, value_name = "F|FILE", help_heading = "Learning")]
     pub validation: Vec<String>,
     /// Learners with epochs: how many without a better validation error before training stops [default: 3].
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = at_least_one,
-        requires = "validation",
-        help_heading = "Learning"
-    )]
+    #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Learning")]
     pub patience: Option<usize>,
     /// The order of rows in an epoch.
     #[arg(long, value_enum, default_value_t = Order::Shuffled, help_heading = "Learning")]
@@ -337,12 +332,12 @@ pub struct Train {
     /// The trace of mistakes is written as they are made: the epoch, the row's number among the rows learned
     /// from, its label, what was predicted, the margin y·s before, and how many times the row was added; of
     /// the columns as they are learned from, so that --scale none shows the columns of the file.
-    #[arg(long, value_enum, value_name = "WHAT", requires = "trace")]
+    #[arg(long, value_enum, value_name = "WHAT")]
     pub trace_each: Option<TraceEach>,
     /// The trace of mistakes, with weights: all of them as they are then, w1, w2, … and bias, if they are 64
     /// at most; if they are more, and on streams, what was added to them (to those of the class that gains,
     /// and subtracted from those of the class that loses), as INDEX:VALUE.
-    #[arg(long, requires = "trace")]
+    #[arg(long)]
     pub trace_weights: bool,
     #[command(flatten)]
     pub writing: Writing,
@@ -855,6 +850,17 @@ pub struct Verify {
     pub output_form: OutputForm,
 }
 
+impl Verify {
+    /// The options for reading as those of a training, whose rows the certificate is about.
+    pub fn as_training(&self) -> Result<Train> {
+        let parsed = Arguments::try_parse_from(["novikoff", "train", "-"]);
+        let Ok(Arguments { command: Command::Train(train), .. }) = parsed else {
+            return Err(Error::usage("train takes no rows"));
+        };
+        Ok(Train { reading: self.reading.clone(), documents: self.documents.clone(), ..*train })
+    }
+}
+
 const ROWS_EXAMPLES: &str = "\
 Examples:
   novikoff rows mail.tsv mail.rows
@@ -1002,7 +1008,7 @@ pub struct OutputForm {
 }
 
 /// How DATA is read; the same for every command.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Reading {
     /// The format [default: detected by name and contents].
     #[arg(long, value_enum, help_heading = "Reading")]
@@ -1013,8 +1019,8 @@ pub struct Reading {
     /// Threads [default: one a core]. They change the speed, never the result.
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = "Reading")]
     pub threads: Option<usize>,
-    /// Most memory to take, as 4G or 500M: what is estimated to need more is an error before it is taken [default: what
-    /// is available].
+    /// Most memory to take, as 4G or 500M: what is estimated to need more is an error before it is taken
+    /// [default: what is available].
     #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Reading")]
     pub memory: Option<u64>,
     /// svmlight: indices count from 0.
@@ -1067,8 +1073,8 @@ pub struct Reading {
     /// Tables: the first line names the columns.
     #[arg(long, help_heading = "Reading tables")]
     pub header: bool,
-    /// Tables: what separates fields [default: detected by the first line].
-    #[arg(long, value_name = "C", help_heading = "Reading tables")]
+    /// Tables: what separates fields, or `tab` [default: detected by the first line].
+    #[arg(long, value_name = "C", value_parser = delimiter, help_heading = "Reading tables")]
     pub delimiter: Option<char>,
     /// Tables: what a missing value ("", NA, N/A, NaN, NULL, None, ?, - or .) is [default: error; a model
     /// knows what it was trained with].
@@ -1076,8 +1082,18 @@ pub struct Reading {
     pub missing: Option<Missing>,
 }
 
+/// The character that separates fields; a tab by its name, or as shells and programs spell it.
+fn delimiter(text: &str) -> std::result::Result<char, String> {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        _ if text.eq_ignore_ascii_case("tab") || text == "\\t" => Ok('\t'),
+        (Some(letter), None) => Ok(letter),
+        _ => Err("it takes one character, or the word tab".to_owned()),
+    }
+}
+
 /// How documents become features; a model knows how its own did.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Documents {
     /// How many neighbouring words make a term: 1, 1-2, none [default: 1].
     #[arg(long, value_name = "N-M", value_parser = lengths, help_heading = "Documents")]

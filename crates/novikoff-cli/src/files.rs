@@ -2,8 +2,9 @@
 //!
 //! [`Files::of`] lists what a command will read and write, and [`Files::check`] looks at all of it before
 //! anything is read or learned. An output replaces a file of its own kind and nothing else; `--force` lets it
-//! replace a file of any kind, but never what the command reads, nor another of its outputs. Pipes and
-//! devices are written to as they are.
+//! replace a file of any kind, but never what the command reads, nor another of its outputs. What is open
+//! already, such as standard output, is added to, unless it is what the command reads. Pipes and devices are
+//! written to as they are.
 
 mod kind;
 
@@ -12,7 +13,7 @@ pub use kind::Kind;
 use crate::arguments::{Command, Compare, Inputs, Pictures, Reading, Train, Verify};
 use crate::interrupt;
 use novikoff::model::{self, Model, atomic};
-use novikoff::read::labels_beside;
+use novikoff::read::{documents_in, labels_beside};
 use novikoff::{Error, Result};
 use std::fs::{self, File, Metadata};
 use std::io::Write as _;
@@ -156,8 +157,8 @@ impl Files {
         self.reads_rows(&train.data, &train.reading)
             .reads_some("--stop-words", &train.documents.stop_words_file())
             .goes_on_from(&train.from)
-            .reads_all("--test", &train.test)
-            .reads_all("--validation", train.validation_files())
+            .reads_with_labels("--test", &train.test)
+            .reads_with_labels("--validation", train.validation_files())
             .writes("-o", Kind::Model, &train.output)
             .writes("--certificate", Kind::Certificate, &train.certificate)
             .writes("--trace", Kind::Trace, &train.trace)
@@ -168,7 +169,7 @@ impl Files {
     fn of_comparison(self, compare: &Compare) -> Self {
         self.reads_rows(&compare.data, &compare.reading)
             .reads_some("--stop-words", &compare.documents.stop_words_file())
-            .reads_all("--test", &compare.test)
+            .reads_with_labels("--test", &compare.test)
             // It is read, too, but by itself: what replaces it goes on from it.
             .writes("--state", Kind::State, &compare.state)
             .draws(&compare.pictures)
@@ -199,11 +200,17 @@ impl Files {
         paths.into_iter().fold(self, |files, path| files.reads(role, path.as_ref()))
     }
 
-    /// Rows, and the labels that stand in a file of their own.
+    /// Rows to learn from, and their labels where those stand in a file of their own.
     fn reads_rows(self, data: &[PathBuf], reading: &Reading) -> Self {
         let labels = data.iter().filter_map(|path| labels_beside(path));
         let labels = reading.labels.iter().cloned().chain(labels);
         self.reads_all("DATA", data).reads_all("--labels", labels)
+    }
+
+    /// Rows whose labels stand beside them, if not among them: --labels is about others.
+    fn reads_with_labels(self, role: &'static str, rows: &[impl AsRef<Path>]) -> Self {
+        let labels = rows.iter().filter_map(|path| labels_beside(path.as_ref()));
+        self.reads_all(role, rows).reads_all(role, labels)
     }
 
     fn writes(mut self, option: &str, kind: Kind, path: &Option<PathBuf>) -> Self {
@@ -226,59 +233,168 @@ impl Files {
 
     /// Refuses what would overwrite something by accident, and what could not be written in the end.
     pub fn check(&self) -> Result<()> {
-        let mut before: Vec<(&Output, Identity)> = Vec::new();
+        let standard_output = Destination::standard_output();
+        if standard_output.is_none() && self.outputs.is_empty() {
+            return Ok(());
+        }
+        let sources: Vec<Source> = self.inputs.iter().map(Source::of).collect();
+        let mut before: Vec<(&str, Destination)> = Vec::new();
+        if let Some(destination) = standard_output {
+            refuse_inputs(STANDARD_OUTPUT, &destination, &sources)
+                .map_err(|error| error.at(destination.path.display().to_string(), 0, 0))?;
+            before.push((STANDARD_OUTPUT, destination));
+        }
         for output in &self.outputs {
-            let Some(real) = atomic::check(&output.path)? else { continue };
-            let identity = Identity::of(&real);
-            if let Some(input) = self.inputs.iter().find(|input| input.forbids(output, &real, &identity)) {
-                return Err(output
-                    .refused(format!("{} would replace what {} reads", output.option, input.role))
-                    .hint("choose another name: what is read is never replaced, also with --force"));
-            }
-            if let Some((other, _)) = before.iter().find(|(_, other)| *other == identity) {
-                let what = format!("{} and {} would write the same file", other.option, output.option);
-                return Err(output.refused(what).hint("give each a name of its own"));
-            }
-            if !self.force && !output.kind.may_replace(&real)? {
-                let what = format!("this file is there already, and it is no {}", output.kind.name());
-                return Err(output.refused(what).hint("choose another name, or say --force to replace it"));
-            }
-            before.push((output, identity));
+            let Some(destination) = Destination::of(&output.path)? else { continue };
+            self.refuse(output, &destination, &sources, &before)
+                .map_err(|error| error.at(output.path.display().to_string(), 0, 0))?;
+            before.push((&output.option, destination));
+        }
+        Ok(())
+    }
+
+    fn refuse(
+        &self,
+        output: &Output,
+        destination: &Destination,
+        sources: &[Source],
+        before: &[(&str, Destination)],
+    ) -> Result<()> {
+        refuse_inputs(&output.option, destination, sources)?;
+        if let Some((other, _)) = before.iter().find(|(_, other)| other.is_lost_by(destination)) {
+            let what = format!("{other} and {} would write the same file", output.option);
+            return Err(Error::usage(what).hint("give each a name of its own"));
+        }
+        let replaces = destination.manner == Manner::Replaces;
+        if replaces && !self.force && !output.kind.may_replace(&destination.path)? {
+            let what = format!("this file is there already, and it is no {}", output.kind.name());
+            return Err(Error::usage(what).hint("choose another name, or say --force to replace it"));
         }
         Ok(())
     }
 }
 
-impl Output {
-    fn refused(&self, what: String) -> Error {
-        Error::usage(what).at(self.path.display().to_string(), 0, 0)
+/// What messages call what is printed.
+const STANDARD_OUTPUT: &str = "standard output";
+
+/// Refuses an output that would change what is read, or become a part of it.
+fn refuse_inputs(option: &str, destination: &Destination, sources: &[Source]) -> Result<()> {
+    if let Some(source) = sources.iter().find(|source| source.is_changed_by(option, destination)) {
+        let (done, never) = match destination.manner {
+            Manner::Replaces => ("replace", "replaced"),
+            Manner::Adds => ("be added to", "added to"),
+        };
+        let what = format!("{option} would {done} what {} reads", source.role);
+        let hint = format!("choose another name: what is read is never {never}, also with --force");
+        return Err(Error::usage(what).hint(hint));
+    }
+    if let Some(source) = sources.iter().find(|source| source.contains(&destination.path)) {
+        let what = format!("{option} would be a file of the folder that {} reads", source.role);
+        let hint = "choose a name outside of the folder: in it, this is a document when it is read again";
+        return Err(Error::usage(what).hint(hint));
+    }
+    Ok(())
+}
+
+/// What happens to the file that an output goes to, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    Replaces,
+    /// It is open already.
+    Adds,
+}
+
+/// The file that an output goes to.
+#[derive(Debug)]
+struct Destination {
+    path: PathBuf,
+    identity: Identity,
+    manner: Manner,
+}
+
+impl Destination {
+    /// Where an output of this name goes, if that is a file: pipes and devices are nobody's.
+    fn of(path: &Path) -> Result<Option<Self>> {
+        if let Some(real) = atomic::check(path)? {
+            let identity = Identity::of(&real);
+            return Ok(Some(Self { path: real, identity, manner: Manner::Replaces }));
+        }
+        let is_open = atomic::number_of_open(path).is_some();
+        let found = fs::metadata(path).ok().filter(|_| is_open);
+        Ok(found.and_then(|found| Self::open(path, &found)))
+    }
+
+    /// What is open already under this name, if it is a file.
+    fn open(path: &Path, found: &Metadata) -> Option<Self> {
+        let identity = Identity::of_metadata(found).filter(|_| found.is_file())?;
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        Some(Self { path, identity, manner: Manner::Adds })
+    }
+
+    /// The file that the shell has put in place of standard output.
+    #[cfg(unix)]
+    fn standard_output() -> Option<Self> {
+        use std::os::fd::AsFd;
+        let output = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+        Self::open(Path::new("/dev/stdout"), &File::from(output).metadata().ok()?)
+    }
+
+    #[cfg(not(unix))]
+    fn standard_output() -> Option<Self> {
+        None
+    }
+
+    /// Whether one of the two would be lost: of a file that is replaced nothing is left, and what is open
+    /// already takes what several outputs add to it.
+    fn is_lost_by(&self, other: &Self) -> bool {
+        let is_replaced = [self.manner, other.manner].contains(&Manner::Replaces);
+        is_replaced && self.identity == other.identity
     }
 }
 
-impl Input {
-    /// Whether this is where the output would be written, and must stay what it is.
-    fn forbids(&self, output: &Output, real: &Path, identity: &Identity) -> bool {
-        self.replaced_by != Some(output.option.as_str()) && self.is_at(real, identity)
+/// What is read by the name of an input.
+struct Source {
+    role: &'static str,
+    replaced_by: Option<&'static str>,
+    /// The folder behind the name, if it is one.
+    folder: Option<PathBuf>,
+    /// The file, or all documents of the folder: links in it may lead anywhere.
+    files: Vec<Identity>,
+}
+
+impl Source {
+    fn of(input: &Input) -> Self {
+        let Input { role, path, replaced_by } = input;
+        let (role, replaced_by) = (*role, *replaced_by);
+        let (folder, files) = match fs::metadata(path) {
+            _ if path.as_os_str() == "-" => (None, Identity::of_standard_input().into_iter().collect()),
+            Ok(found) if found.is_dir() => {
+                let documents = documents_in(path);
+                (fs::canonicalize(path).ok(), documents.iter().map(|path| Identity::of(path)).collect())
+            }
+            Ok(_) => (None, vec![Identity::of(path)]),
+            Err(_) => (None, Vec::new()),
+        };
+        Self { role, replaced_by, folder, files }
     }
 
-    /// Whether this is the file, by whatever name, or a folder that it lies in.
-    fn is_at(&self, real: &Path, identity: &Identity) -> bool {
-        if self.path.as_os_str() == "-" {
-            return Identity::of_standard_input().is_some_and(|own| own == *identity);
-        }
-        match fs::metadata(&self.path) {
-            Ok(found) if found.is_dir() => lies_in(real, &self.path),
-            Ok(_) => Identity::of(&self.path) == *identity,
-            Err(_) => false,
-        }
+    /// Whether the output goes to what is read here, and must not.
+    fn is_changed_by(&self, option: &str, destination: &Destination) -> bool {
+        let may = destination.manner == Manner::Replaces && self.replaced_by == Some(option);
+        !may && self.files.contains(&destination.identity)
+    }
+
+    /// Whether a file, which need not be there, lies in the folder, at any depth.
+    fn contains(&self, file: &Path) -> bool {
+        let (Some(folder), Some(name)) = (&self.folder, file.file_name()) else { return false };
+        fs::canonicalize(folder_of(file)).is_ok_and(|own| own.join(name).starts_with(folder))
     }
 }
 
-/// Whether a file that is there lies in a folder, at any depth.
-fn lies_in(file: &Path, folder: &Path) -> bool {
-    match (fs::canonicalize(file), fs::canonicalize(folder)) {
-        (Ok(file), Ok(folder)) => file.starts_with(folder),
-        _ => false,
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
     }
 }
 
@@ -297,11 +413,7 @@ impl Identity {
         if let Some(node) = fs::metadata(path).ok().and_then(|found| Self::of_metadata(&found)) {
             return node;
         }
-        let folder = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let name = path.file_name().unwrap_or_default();
+        let (folder, name) = (folder_of(path), path.file_name().unwrap_or_default());
         let behind_links = fs::canonicalize(path).or_else(|_| Ok(fs::canonicalize(folder)?.join(name)));
         Self::Path(behind_links.unwrap_or_else(|_: std::io::Error| path.to_owned()))
     }

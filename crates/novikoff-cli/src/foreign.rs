@@ -21,7 +21,7 @@ const fn foreign(
 }
 
 /// Options of LIBLINEAR, Vowpal Wabbit, LIBSVM and scikit-learn. The first that fits counts.
-const ALL: [Foreign; 39] = [
+const ALL: [Foreign; 40] = [
     foreign(
         LEARNING,
         &["-s"],
@@ -31,7 +31,12 @@ const ALL: [Foreign; 39] = [
     foreign(LEARNING, &["-e", "--tol"], "LIBLINEAR's -e E is --tolerance E, a relative gap"),
     foreign(LEARNING, &["-B"], "LIBLINEAR's -B 1 is --bias penalised"),
     foreign(LEARNING, &["-w"], "LIBLINEAR's -wL W is --class-weight L=W"),
-    foreign(&["train"], &["-v", "-C"], "LIBLINEAR's cross-validation is the command tune, with --folds N"),
+    foreign(
+        &["train"],
+        &["-v"],
+        "LIBLINEAR's -v N is evaluate --folds N, which cross-validates; tune chooses λ by that",
+    ),
+    foreign(&["train"], &["-C"], "LIBLINEAR's -C, the best C by cross-validation, is the command tune"),
     foreign(
         READING,
         &["-n", "-j", "--n-jobs", "--n_jobs", "--num_threads"],

@@ -1,9 +1,10 @@
 //! What a training came to: the fit, what it took, and the rows at hand when it is done.
 
-use novikoff::control::Progress;
-use novikoff::data::Dataset;
-use novikoff::evaluate::Evaluation;
-use novikoff::train::{Fit, InferredTask};
+use crate::render::dimensions;
+use novikoff::control::{Progress, Termination};
+use novikoff::data::{Dataset, Report};
+use novikoff::evaluate::{Evaluation, Regression, evaluate};
+use novikoff::train::{Details, Fit, InferredTask};
 use std::collections::BTreeMap;
 
 /// What was learned, and what it took.
@@ -21,11 +22,59 @@ pub struct Outcome {
     pub train_seconds: f64,
     /// Of a stream: rows, wrong predictions and mistakes whenever the number of rows had doubled.
     pub doublings: Vec<(u64, u64, u64)>,
+    /// Of a model of numbers: how it does on the rows that it was learned from.
+    pub train: Option<Regression>,
     pub test: Option<Evaluation>,
     /// Where the certificate was written.
     pub certificate: Option<String>,
     /// How the intervals around the largest margins closed, where those were looked for.
     pub closing: Closing,
+}
+
+impl Outcome {
+    /// What is known of a training when it ends, and of its rows by their reader.
+    pub fn new(fit: Fit, report: &Report) -> Self {
+        Self {
+            fit,
+            dimensions: None,
+            nonzeros: None,
+            remarks: report.remarks.clone(),
+            guessed_label: report.guessed_label.clone(),
+            task: None,
+            read_seconds: 0.0,
+            train_seconds: 0.0,
+            doublings: Vec::new(),
+            train: None,
+            test: None,
+            certificate: None,
+            closing: Closing::default(),
+        }
+    }
+
+    /// The same of a training on rows in memory.
+    pub fn in_memory(fit: Fit, data: &Dataset, task: Option<InferredTask>) -> Self {
+        let train = on_own_rows(&fit, data);
+        Self {
+            dimensions: Some(dimensions(data)),
+            nonzeros: Some(data.rows.nonzeros() as u64),
+            task,
+            train,
+            ..Self::new(fit, &data.report)
+        }
+    }
+}
+
+/// How a model of numbers does on the rows that it was learned from.
+fn on_own_rows(fit: &Fit, data: &Dataset) -> Option<Regression> {
+    match &fit.details {
+        Details::Risk(risk) => risk.regression,
+        _ if fit.termination == Termination::Interrupted => None,
+        Details::Network(_) if fit.learner.predicts_numbers() => match evaluate(&fit.model, data) {
+            Ok(Evaluation::Numbers(measured)) => Some(measured),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The rows at hand when all is done, for pictures; streams have none.

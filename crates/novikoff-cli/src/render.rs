@@ -1,7 +1,15 @@
 //! Numbers and tables for people.
 
 use crate::text;
+use novikoff::data::Dataset;
 use std::fmt::Write as _;
+
+/// `32,561 rows × 123 features, 451,592 nonzeros`.
+pub fn dimensions(data: &Dataset) -> String {
+    let rows = counted(data.len() as u64, "row");
+    let features = counted(data.rows.columns() as u64, "feature");
+    format!("{rows} × {features}, {}", counted(data.rows.nonzeros() as u64, "nonzero"))
+}
 
 /// Labelled lines, labels aligned.
 #[derive(Default)]

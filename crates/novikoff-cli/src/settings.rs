@@ -6,6 +6,7 @@ mod learner;
 mod resumed;
 
 pub use applied::{Use, options_for};
+pub use idle::refuse_scale_of_direct_methods;
 pub use learner::{depends_on_labels, learner, learner_from, learner_or, pairs};
 pub use resumed::{options_anew, options_on};
 
@@ -140,6 +141,7 @@ fn table_options(reading: &Reading) -> Result<TableOptions> {
         text: reading.text.clone(),
         categories: reading.categories.clone(),
         numbers: reading.numbers.clone(),
+        before: Vec::new(),
     })
 }
 

@@ -105,7 +105,8 @@ fn an_output_never_replaces_what_is_read_by_whatever_name() {
 fn inputs_are_also_lists_of_words_and_labels_and_standard_input_and_all_of_a_folder() {
     let folder = folder();
     let here = folder.path();
-    for name in ["words", "x-images-idx3-ubyte", "x-labels-idx1-ubyte"] {
+    let images = ["x-images-idx3-ubyte", "x-labels-idx1-ubyte", "y-images-idx3-ubyte", "y-labels-idx1-ubyte"];
+    for name in ["words"].into_iter().chain(images) {
         fs::write(here.join(name), "the\n").unwrap();
     }
     fs::create_dir_all(here.join("mails/spam")).unwrap();
@@ -114,6 +115,10 @@ fn inputs_are_also_lists_of_words_and_labels_and_standard_input_and_all_of_a_fol
         ("train data.svm --stop-words words -o words", "--stop-words"),
         ("train x-images-idx3-ubyte -o x-labels-idx1-ubyte", "--labels"),
         ("train x-images-idx3-ubyte --labels words -o words", "--labels"),
+        ("train x-images-idx3-ubyte --test y-images-idx3-ubyte -o y-labels-idx1-ubyte", "--test"),
+        ("train x-images-idx3-ubyte --validation y-images-idx3-ubyte -o y-labels-idx1-ubyte", "--validation"),
+        ("tune x-images-idx3-ubyte --test y-images-idx3-ubyte --certificate y-labels-idx1-ubyte", "--test"),
+        ("compare x-images-idx3-ubyte --test y-images-idx3-ubyte --state y-labels-idx1-ubyte", "--test"),
         ("train mails -o mails/spam/1", "DATA"),
     ] {
         let said = refused(&format!("{words} --force"), here);
@@ -123,6 +128,109 @@ fn inputs_are_also_lists_of_words_and_labels_and_standard_input_and_all_of_a_fol
     let output = from_stdin.stdin(File::open(here.join("data.svm")).unwrap()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(fs::read_to_string(here.join("data.svm")).unwrap(), ROWS);
+}
+
+/// A command line of the shell that must be refused, and must leave all files as they were.
+fn refused_by_shell(line: &str, here: &Path) -> String {
+    let before = contents(here);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("novikoff() {{ {:?} \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_novikoff"))]);
+    let output = shell.current_dir(here).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+    assert!(said.starts_with("error: "), "{line}: {said}");
+    assert_eq!(contents(here), before, "{line}");
+    said
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_open_already_is_not_added_to_where_it_is_read() {
+    let folder = folder();
+    let here = folder.path();
+    symlink("data.svm", here.join("link")).unwrap();
+    succeeds("train data.svm --learner averaged -o it.model", here);
+    for line in [
+        "novikoff train data.svm -o /dev/fd/3 3>>data.svm",
+        "novikoff train data.svm -o /dev/fd/3 --force 3>>data.svm",
+        "novikoff train data.svm -o /proc/self/fd/3 3<>data.svm",
+        "novikoff train data.svm --test test.svm --trace /dev/fd/4 --learner averaged 4>>test.svm",
+        "novikoff train data.svm --from it.model -o /dev/fd/3 3>>it.model",
+        "novikoff train data.svm -o /dev/stdout >> data.svm",
+        "novikoff train data.svm --learner averaged --trace /dev/stdout >> data.svm",
+        "novikoff rows data.svm /dev/stdout >> data.svm",
+        "novikoff predict it.model data.svm >> data.svm",
+        "novikoff predict it.model - < data.svm >> data.svm",
+        "novikoff predict it.model data.svm >> it.model",
+        "novikoff evaluate it.model data.svm >> data.svm",
+        "novikoff margin data.svm 1<> data.svm",
+        "novikoff predict it.model link >> data.svm",
+    ] {
+        let said = refused_by_shell(line, here);
+        assert!(said.contains("would be added to what "), "{line}: {said}");
+    }
+    fs::write(here.join("new"), "").unwrap();
+    for line in [
+        "novikoff train data.svm -o new > new",
+        "novikoff train data.svm -o new --certificate /dev/fd/3 3> new",
+    ] {
+        assert!(refused_by_shell(line, here).contains("would write the same file"), "{line}");
+    }
+}
+
+#[test]
+fn a_folder_of_documents_is_left_as_it_is_with_all_that_its_links_lead_to() {
+    let folder = folder();
+    let here = folder.path();
+    for (name, text) in [("mails/spam/1", "a prize"), ("mails/ham/1", "at five"), ("kept/2", "a cheap prize")]
+    {
+        fs::create_dir_all(here.join(name).parent().unwrap()).unwrap();
+        fs::write(here.join(name), text).unwrap();
+    }
+    symlink("../../kept/2", here.join("mails/spam/2")).unwrap();
+    symlink("mails", here.join("link")).unwrap();
+    for (words, what) in [
+        ("train mails -o kept/2", "-o would replace what DATA reads"),
+        ("train link -o mails/spam/2", "-o would replace what DATA reads"),
+        ("train mails --report mails/ham/1", "--report would replace what DATA reads"),
+        ("train mails -o mails/it.model", "-o would be a file of the folder that DATA reads"),
+        ("train mails -o link/spam/new", "-o would be a file of the folder that DATA reads"),
+        ("rows link mails/spam/new", "FILE would be a file of the folder that DATA reads"),
+    ] {
+        for force in ["", " --force"] {
+            let said = refused(&format!("{words}{force}"), here);
+            assert!(said.contains(what), "{words}: {said}");
+        }
+        assert_eq!(fs::read_to_string(here.join("kept/2")).unwrap(), "a cheap prize");
+        assert_eq!(fs::read_dir(here.join("mails/spam")).unwrap().count(), 2);
+    }
+    succeeds("train mails -o mails.model", here);
+    #[cfg(target_os = "linux")]
+    {
+        let said = refused_by_shell("novikoff predict mails.model mails/ham > mails/ham/new", here);
+        assert!(said.contains("standard output would be added to what DATA reads"), "{said}");
+    }
+}
+
+#[test]
+fn pictures_and_pages_of_others_are_replaced_by_force_alone() {
+    let folder = folder();
+    let here = folder.path();
+    let picture = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9\"></svg>\n";
+    for (name, text) in [
+        ("logo.svg", picture.to_owned()),
+        ("logo.xml", format!("<?xml version=\"1.0\"?>\n{picture}")),
+        ("page.html", format!("<!doctype html>\n<title>mine</title>\n{picture}")),
+    ] {
+        fs::write(here.join(name), text).unwrap();
+        for option in ["--picture points=", "--report "] {
+            let said = refused(&format!("train data.svm {option}{name}"), here);
+            assert!(said.contains("this file is there already, and it is no "), "{said}");
+        }
+    }
+    for force in [" --force", ""] {
+        succeeds(&format!("train data.svm --picture points=logo.svg --report page.html{force}"), here);
+    }
 }
 
 #[test]

@@ -287,6 +287,16 @@ fn train_stream_of(reader: Reader, from: From<'_>, observer: &mut dyn Observer) 
         let what = "what learns from a stream tells classes apart, and `task = regression` is about numbers";
         return Err(Error::usage(what).hint("leave out `online` or `task`"));
     }
+    if learner.shared().calibrate.is_some() {
+        let what = "probabilities are fitted to scores of rows that are held out, and a stream keeps no rows";
+        let hint = match from.1 {
+            Some(model) if model.probabilities.is_some() => {
+                "leave out `online`: the model is a calibrated one"
+            }
+            _ => "leave out `calibrate` or `online`",
+        };
+        return Err(Error::usage(what).hint(hint));
+    }
     match learner {
         Learner::Risk(_) | Learner::Network(_) => {
             let what = format!("{} needs all rows at once: it cannot learn from a stream", learner.name());

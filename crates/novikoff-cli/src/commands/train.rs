@@ -5,18 +5,18 @@ use crate::arguments::Train;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::render::{count, percent};
+use crate::render::{count, counted, percent};
 use crate::report::training::{self, Evidence};
 use crate::report::{Page, Section};
 use crate::settings::{
-    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on, training_options,
-    usual_recipe,
+    depends_on_labels, learner, learner_from, open, open_stream, options_anew, options_on,
+    refuse_scale_of_direct_methods, training_options, usual_recipe,
 };
 use crate::summary::json;
-use crate::summary::model::{dimensions, settings_text};
+use crate::summary::model::settings_text;
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
-use crate::{files, interrupt};
+use crate::{files, interrupt, messages};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -183,9 +183,13 @@ fn learn_in_memory(
     };
     let task = inferred.as_ref().map(|inferred| inferred.task).or(arguments.task);
     let mut learner = chosen(arguments, from, contents, task)?;
+    refuse_scale_of_direct_methods(arguments, &learner, &data)?;
     // The path of a descent can be drawn: its steps are recorded.
     if let Learner::Risk(risk) = &mut learner {
         risk.trace |= arguments.pictures.wanted() && training::leaves_a_path(risk.solver);
+    }
+    if let Some(held_out) = held_out.as_ref().filter(|_| !learner.predicts_numbers()) {
+        warn_of_labels(&data, held_out);
     }
     let validation = match held_out {
         None => read_validation(arguments, options, &learner, &data)?,
@@ -206,18 +210,11 @@ fn learn_in_memory(
     let certificate = certify(&fit, arguments, &data, &input)?;
     watch.clear();
     let outcome = Outcome {
-        fit,
-        dimensions: Some(dimensions(&data)),
-        nonzeros: Some(data.rows.nonzeros() as u64),
-        remarks: data.report.remarks.clone(),
-        guessed_label: data.report.guessed_label.clone(),
-        task: inferred,
         read_seconds,
         train_seconds,
-        doublings: Vec::new(),
-        test: None,
         certificate,
         closing,
+        ..Outcome::in_memory(fit, &data, inferred)
     };
     // Pictures need them. Otherwise they only give way to rows for testing.
     let rows = match arguments.pictures.wanted() || arguments.test.is_empty() {
@@ -225,6 +222,19 @@ fn learn_in_memory(
         false => Rows::default(),
     };
     Ok((outcome, rows))
+}
+
+/// Warns of labels that only rows have that are held out.
+fn warn_of_labels(data: &Dataset, held_out: &Dataset) {
+    let mut is_known = vec![false; data.names.len()];
+    data.labels.iter().for_each(|&label| is_known[label as usize] = true);
+    let unknown =
+        held_out.labels.iter().filter(|label| is_known.get(**label as usize) != Some(&true)).count();
+    if unknown > 0 {
+        let rows = counted(unknown as u64, "validation row");
+        let what = format!("{rows} of labels that no row to learn from has: they count as wrong");
+        messages::warn(&what, &[]);
+    }
 }
 
 /// What only --from needs goes where it is not wanted.
@@ -375,20 +385,8 @@ fn learn_online(
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();
     warn(&input.name(), &report);
-    Ok(Outcome {
-        fit,
-        dimensions: None,
-        nonzeros: None,
-        remarks: report.remarks,
-        guessed_label: report.guessed_label,
-        task: None,
-        read_seconds: 0.0,
-        train_seconds: started.elapsed().as_secs_f64(),
-        doublings,
-        test: None,
-        certificate: None,
-        closing: Closing::default(),
-    })
+    let train_seconds = started.elapsed().as_secs_f64();
+    Ok(Outcome { train_seconds, doublings, ..Outcome::new(fit, &report) })
 }
 
 fn doubling(rows: u64, errors: u64, mistakes: u64) -> String {

@@ -3,12 +3,11 @@
 use super::{train, warn};
 use crate::arguments::{PenaltyArgument, Train, Tune};
 use crate::messages::{self, warnings};
-use crate::outcome::{Closing, Outcome, Rows};
+use crate::outcome::{Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::report;
 use crate::settings::{learner_or, open, training_options, usual_recipe};
-use crate::summary::model::dimensions;
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use crate::summary::{json, tuning};
@@ -50,20 +49,7 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let data = rows.into_data();
     let total = data.total_weight();
     let Some(fit) = tuned.fit.clone() else { return interrupted(train, &tuned, total) };
-    let mut outcome = Outcome {
-        fit,
-        dimensions: Some(dimensions(&data)),
-        nonzeros: Some(data.rows.nonzeros() as u64),
-        remarks: data.report.remarks.clone(),
-        guessed_label: data.report.guessed_label.clone(),
-        task: inferred,
-        read_seconds,
-        train_seconds,
-        doublings: Vec::new(),
-        test: None,
-        certificate: None,
-        closing: Closing::default(),
-    };
+    let mut outcome = Outcome { read_seconds, train_seconds, ..Outcome::in_memory(fit, &data, inferred) };
     train::keep_model(&outcome.fit, train)?;
     interrupt::keep_only(table(train, &tuned, total), train::kept(train));
     write_files(train, &mut outcome, &data, &input)?;
@@ -83,9 +69,9 @@ fn check(train: &Train) -> Result<()> {
         return Err(Error::usage("tune starts every fit from the one before it, and from no model")
             .hint("leave out --from, or use train"));
     }
-    if train.online || !train.validation.is_empty() {
+    if train.online || !train.validation.is_empty() || train.patience.is_some() {
         return Err(Error::usage("tune holds rows out by itself, fold after fold")
-            .hint("leave out --online and --validation"));
+            .hint("leave out --online, --validation and --patience"));
     }
     if let Some(PenaltyArgument::None | PenaltyArgument::L1 | PenaltyArgument::ElasticNet) = train.penalty {
         let error = Error::usage("the penalty is λ/2·‖w‖², whose λ tune chooses, and what --l1 adds");

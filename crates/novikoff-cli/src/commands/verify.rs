@@ -6,15 +6,15 @@ use crate::files::rows_and_model;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::settings::{open, training_options};
+use crate::settings::{open, options_anew, training_options};
 use crate::text::line;
-use novikoff::certificate::Certificate;
+use novikoff::certificate::{Certificate, Checked};
 use novikoff::control::{Flow, Observer, Progress};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
 use novikoff::model::{self, Model};
 use novikoff::read::{Input, Purpose};
-use novikoff::{Error, Result};
+use novikoff::{Error, ErrorKind, Result};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,38 +33,80 @@ pub fn run(arguments: &Verify) -> Result<Ending> {
     };
     let (certificate, model, data) =
         all.map_err(|error| if model_file.is_none() { about_the_last(error, rows) } else { error })?;
+    let checked = certificate.check(&data);
+    let (checked, data) = match &model {
+        Some((model, _)) if !is_about_these(&checked) && rows.iter().all(|path| path.is_file()) => {
+            let by_recipe = read_by_recipe(arguments, model, &input, &purpose(&certificate), &mut watch);
+            let by_recipe = by_recipe.map(|data| (certificate.check(&data), data)).ok();
+            by_recipe.filter(|(checked, _)| is_about_these(checked)).unwrap_or((checked, data))
+        }
+        _ => (checked, data),
+    };
     watch.clear();
     warn(&input.name(), &data.report);
-    let mut checked = certificate.check(&data);
+    let checked = with_model(checked, &certificate, model.as_ref(), &data);
+    let holds = checked.iter().all(|claim| claim.holds);
+    let hint = (model.is_none() && !is_about_these(&checked)).then_some(OTHER_ROWS);
+    print(&match arguments.output_form.json {
+        true => as_json(&checked, hint),
+        false => as_text(&checked, hint, certificate.model.as_deref().filter(|_| model_file.is_none())),
+    })?;
+    Ok(if holds { Ending::Done } else { Ending::No })
+}
+
+/// What may help where the rows are not those of the certificate.
+const OTHER_ROWS: &str = "the same file read otherwise is other rows: give the options that it was read with \
+                          (--label, --row-weights, --missing, --categories, --drop, …), or the model, which \
+                          knows them";
+
+/// Whether the first claim holds: that the certificate is about these rows.
+fn is_about_these(checked: &[Checked]) -> bool {
+    checked.first().is_some_and(|claim| claim.holds)
+}
+
+/// The same with what is said of the model, after the rows.
+fn with_model(
+    mut checked: Vec<Checked>,
+    certificate: &Certificate,
+    model: Option<&Named>,
+    data: &Dataset,
+) -> Vec<Checked> {
     if let Some((model, checksum)) = model {
-        checked.insert(1, certificate.check_model(&model, &checksum, &data));
+        checked.insert(1, certificate.check_model(model, checksum, data));
+    }
+    checked
+}
+
+fn as_json(checked: &[Checked], hint: Option<&str>) -> String {
+    let claim =
+        |c: &Checked| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail, "question": c.question});
+    let claims: Vec<_> = checked.iter().map(claim).collect();
+    let holds = checked.iter().all(|claim| claim.holds);
+    let all = json!({
+        "command": "verify",
+        "holds": holds,
+        "claims": claims,
+        "hint": hint,
+        "warnings": warnings(),
+    });
+    format!("{all}\n")
+}
+
+fn as_text(checked: &[Checked], hint: Option<&str>, unchecked_model: Option<&str>) -> String {
+    let mut text = String::new();
+    for claim in checked {
+        let mark = if claim.holds { "holds" } else { "FAILS" };
+        text += &format!("{mark}  {}\n       {}\n", line(&claim.claim), line(&claim.detail));
+    }
+    if let Some(named) = unchecked_model {
+        let model = line(named);
+        text += &format!(
+            "not checked: whether the weights are those of the model {model}; give its file to see\n"
+        );
     }
     let holds = checked.iter().all(|claim| claim.holds);
-    let text = if arguments.output_form.json {
-        let claims: Vec<_> = checked
-            .iter()
-            .map(|c| json!({"claim": c.claim, "holds": c.holds, "detail": c.detail, "question": c.question}))
-            .collect();
-        format!(
-            "{}\n",
-            json!({"command": "verify", "holds": holds, "claims": claims, "warnings": warnings()})
-        )
-    } else {
-        let mut text = String::new();
-        for claim in &checked {
-            let mark = if claim.holds { "holds" } else { "FAILS" };
-            text += &format!("{mark}  {}\n       {}\n", line(&claim.claim), line(&claim.detail));
-        }
-        if let (Some(named), None) = (&certificate.model, model_file) {
-            text += &format!(
-                "not checked: whether the weights are those of the model {}; give its file to see\n",
-                line(named)
-            );
-        }
-        text + if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" }
-    };
-    print(&text)?;
-    Ok(if holds { Ending::Done } else { Ending::No })
+    text += if holds { "the certificate holds\n" } else { "the certificate does NOT hold\n" };
+    text + &hint.map_or(String::new(), |hint| format!("hint: {hint}\n"))
 }
 
 /// Who meant the last of several files as a model is told why it was read as rows.
@@ -107,6 +149,18 @@ fn read(
     open(input, &options, purpose, &arguments.documents)?.read(observer)
 }
 
+/// Reads the rows as those were that the model was learned from, where no option says otherwise.
+fn read_by_recipe(
+    arguments: &Verify,
+    model: &Model,
+    input: &Input,
+    purpose: &Purpose<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Dataset<'static>> {
+    let options = options_anew(&arguments.as_training()?, model)?;
+    open(input, &options, purpose, &arguments.documents)?.read(observer)
+}
+
 /// One after the other: rows on standard input may never come.
 fn load_then_read(
     arguments: &Verify,
@@ -115,7 +169,14 @@ fn load_then_read(
     watch: &mut dyn Observer,
 ) -> Result<(Certificate, Option<Named>, Dataset<'static>)> {
     let (certificate, model) = load(arguments, model)?;
-    let data = read(arguments, input, &purpose(&certificate), watch)?;
+    let purpose = purpose(&certificate);
+    // They come once: by which recipe, the hash that the model knows of its rows decides.
+    let data = match &model {
+        Some((model, _)) if certificate.is_about_rows_of(model) => {
+            read_by_recipe(arguments, model, input, &purpose, watch)?
+        }
+        _ => read(arguments, input, &purpose, watch)?,
+    };
     Ok((certificate, model, data))
 }
 
@@ -155,6 +216,12 @@ fn load_and_read(
     let purpose = purpose(&certificate);
     let again = matches!(purpose, Purpose::TrainingOnTargets)
         && data.as_ref().map_or(true, |data| data.targets().is_err());
-    let data = if again { read(arguments, input, &purpose, watch) } else { data }?;
+    let data = if again { read(arguments, input, &purpose, watch) } else { data };
+    let data = match (data, &model) {
+        (Err(error), Some((model, _))) if error.kind() != ErrorKind::Interrupted => {
+            read_by_recipe(arguments, model, input, &purpose, watch).map_err(|_| error)
+        }
+        (data, _) => data,
+    }?;
     Ok((certificate, model, data))
 }

@@ -34,6 +34,9 @@ const START: u64 = 2048;
 /// How lines of headings of traces start.
 const TRACES: [&str; 3] = ["epoch,mistakes,updates,", "output,step,objective,", "mistakes,epoch,row,"];
 
+/// How pictures start: SVG of others is not theirs to replace.
+const PICTURES: &str = "<svg class=\"novikoff\" ";
+
 /// What canonical rows of any version start with.
 const ROWS: &str = "novikoff rows ";
 
@@ -52,7 +55,7 @@ impl Kind {
             Kind::Model => "model",
             Kind::Certificate => "certificate",
             Kind::Trace => "trace of a training",
-            Kind::Picture => "SVG picture",
+            Kind::Picture => "picture of this program",
             Kind::Report => "report of this program",
             Kind::State => "state of a comparison",
             Kind::Rows => "file of rows",
@@ -83,7 +86,7 @@ impl Kind {
             Kind::Model => model::is_model(start),
             Kind::Certificate => is_json_of(text, CERTIFICATE),
             Kind::Trace => TRACES.iter().any(|head| text.starts_with(head)),
-            Kind::Picture => text.starts_with('<') && text.contains("<svg"),
+            Kind::Picture => text.starts_with(PICTURES),
             Kind::Report => text.starts_with("<!doctype html>") && text.contains("<title>novikoff: "),
             Kind::State => is_json_of(text, ComparisonState::FORMAT),
             Kind::Rows => text.starts_with(ROWS),
@@ -113,6 +116,7 @@ fn is_json_of(text: &str, format: &str) -> bool {
 mod tests {
     use super::*;
     use novikoff::data::canonical::MAGIC;
+    use novikoff::plot::Bars;
 
     const ALL: [Kind; 9] = [
         Kind::Model,
@@ -134,7 +138,7 @@ mod tests {
             Kind::Certificate => b"{\"format\":\"novikoff certificate\",\"version\":3}".to_vec(),
             Kind::Trace => b"output,step,objective,relative_gap,more\n".to_vec(),
             Kind::Picture => {
-                b"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>".to_vec()
+                Bars { title: "errors", description: "", groups: &[] }.draw().file().into_bytes()
             }
             Kind::Report => b"<!doctype html>\n<html><title>novikoff: averaged on iris</title>".to_vec(),
             Kind::State => ComparisonState::default().to_text().into_bytes(),
@@ -155,12 +159,15 @@ mod tests {
 
     #[test]
     fn what_users_have_is_of_no_kind() {
-        let theirs: [&[u8]; 8] = [
+        let theirs: [&[u8]; 11] = [
             b"+1 1:0.5 3:1\n",
             b"sepal_length,species\n5.1,setosa\n",
             b"epoch,loss\n1,0.5\n",
             b"{\"label\": \"spam\", \"text\": \"novikoff certificate\"}\n",
             b"<!doctype html>\n<title>my page</title>",
+            b"<!doctype html>\n<title>my page</title>\n<svg class=\"novikoff\" role=\"img\"></svg>",
+            b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"10\"></svg>",
+            b"<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>",
             b"\x20\x00\x00\x00\x00\x00\x00\x00{\"__metadata__\":{\"format\":\"pt\"}}",
             b"\n",
             &[0xff; 64],

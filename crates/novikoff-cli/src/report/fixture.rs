@@ -2,7 +2,7 @@
 
 use super::training::Evidence;
 use crate::arguments::Pictures;
-use crate::outcome::{Closing, Outcome, Rows};
+use crate::outcome::{Outcome, Rows};
 use novikoff::control::Unwatched;
 use novikoff::data::generate::Recipe;
 use novikoff::train::{Learner, train};
@@ -12,20 +12,7 @@ pub fn with_fit(learner: &Learner, look: impl FnOnce(&Evidence<'_>)) {
     let data = Recipe { rows: 120, features: 5, margin: 0.05, noise: 0.1, ..Recipe::default() }.generate();
     let fit = train(&data, None, learner, &mut Unwatched).unwrap();
     let wanted = Pictures { report: None, picture: Vec::new(), columns: Vec::new(), image: None };
-    let outcome = Outcome {
-        fit: fit.clone(),
-        dimensions: None,
-        nonzeros: None,
-        remarks: Vec::new(),
-        guessed_label: None,
-        task: None,
-        read_seconds: 0.0,
-        train_seconds: 0.0,
-        doublings: Vec::new(),
-        test: None,
-        certificate: None,
-        closing: Closing::default(),
-    };
+    let outcome = Outcome::new(fit.clone(), &data.report);
     let rows = Rows { data: Some(data), ..Rows::default() };
     look(&Evidence { fit: &fit, wanted: &wanted, outcome: &outcome, rows: &rows });
 }

@@ -86,11 +86,11 @@ impl<'a> Measured<'a> {
         Ok(Self { labels: shown.labels, rows: shown.rows.clone(), predictions, decided, seed: 0 })
     }
 
-    /// The rows that count, each with its class and its weight.
+    /// The rows that count and whose labels the model knows, each with its class and its weight.
     fn each(&self) -> impl Iterator<Item = (usize, usize, f64)> {
         let classes = self.predictions.classes().iter().enumerate();
         let each = classes.map(|(i, &class)| (i, class as usize, self.predictions.weight(i)));
-        each.filter(|(_, _, weight)| *weight > 0.0)
+        each.filter(|(_, class, weight)| *class < self.labels.len() && *weight > 0.0)
     }
 
     /// Which class is taken for which.

@@ -1,10 +1,11 @@
 //! Options that would have no effect on the learner: each is an error that says whom it is for.
 
 use crate::arguments::{TraceEach, Train, VariantName};
+use novikoff::data::{Dataset, Scale};
 use novikoff::online::Order;
 use novikoff::online::rule::Tie;
 use novikoff::penalty::Bias;
-use novikoff::train::{LearnerName, SolverName};
+use novikoff::train::{Learner, LearnerName, SolverName};
 use novikoff::{Error, Result};
 
 /// A learner, and who chose it.
@@ -41,6 +42,11 @@ impl Chosen {
         if self.name == LearnerName::Bayes {
             refuse_for_bayes(train)?;
         }
+        if self.name == LearnerName::MaxMargin {
+            refuse_for_max_margin(train)?;
+        }
+        refuse_for_streams(train)?;
+        refuse_scale_with_kernel(train)?;
         refuse_budget(train)?;
         refuse_contradicting_traces(train)?;
         for group in self.groups(train) {
@@ -48,7 +54,10 @@ impl Chosen {
                 return Err(self.refused(option, &group, train.online));
             }
         }
-        if self.name.loss().is_some() { self.refuse_for_solver(train) } else { Ok(()) }
+        if self.name.loss().is_some() {
+            self.refuse_for_solver(train)?;
+        }
+        refuse_without_what_it_is_about(train)
     }
 
     fn groups(self, train: &Train) -> [Group; 13] {
@@ -265,6 +274,89 @@ fn refuse_for_networks(train: &Train) -> Result<()> {
         .hint(format!("leave out {option}; --lambda, --step, --batch and --epochs are for networks")))
 }
 
+/// No row weighs against another: all of them are on their side of the largest margin.
+fn refuse_for_max_margin(train: &Train) -> Result<()> {
+    let options = [
+        ("--lambda", train.lambda.is_some()),
+        ("--cost", train.cost.is_some()),
+        ("--l1", train.l1 != 0.0),
+        ("--penalty", train.penalty.is_some()),
+        ("--solver", train.solver != SolverName::Auto),
+        ("--schedule", train.schedule.is_some()),
+        ("--class-weight", train.class_weight.is_some()),
+    ];
+    let Some(option) = given(&options) else { return Ok(()) };
+    let what =
+        format!("{option} is not for max-margin, which allows no mistake: nothing weighs against the margin");
+    Err(Error::usage(what).hint(format!("leave out {option}, or use --learner svm")))
+}
+
+/// A stream is passed once, and none of its rows is kept.
+fn refuse_for_streams(train: &Train) -> Result<()> {
+    let options = [
+        ("--scale", train.scale.is_some(), "the sizes of columns"),
+        ("--calibrate", train.calibrate.is_some(), "scores of held-out rows"),
+        ("--patience", train.patience.is_some(), "the errors of epochs"),
+    ];
+    let Some((option, _, needs)) = options.into_iter().find(|(_, given, _)| train.online && *given) else {
+        return Ok(());
+    };
+    let what = format!("{option} needs {needs}, and a stream is passed once and not stored");
+    Err(Error::usage(what).hint(format!("leave out {option}, or --online")))
+}
+
+fn refuse_scale_with_kernel(train: &Train) -> Result<()> {
+    if train.scale.is_none() || train.kernel == "linear" {
+        return Ok(());
+    }
+    let what = "--scale is for weights of features, and a kernel compares rows as they are";
+    Err(Error::usage(what).hint("leave out --scale, or --kernel"))
+}
+
+/// Options that say more of another, which is not given.
+fn refuse_without_what_it_is_about(train: &Train) -> Result<()> {
+    let validation = "says how long to wait for a better error on the rows of --validation";
+    let (option, what, lacking) = match () {
+        () if train.patience.is_some() && train.validation.is_empty() => {
+            ("--patience", validation, "--validation F")
+        }
+        () if train.trace.is_some() => return Ok(()),
+        () if train.trace_each.is_some() => ("--trace-each", "says what a row of --trace is", "--trace FILE"),
+        () if train.trace_weights => {
+            ("--trace-weights", "adds weights to the rows of --trace", "--trace FILE")
+        }
+        () => return Ok(()),
+    };
+    let error = Error::usage(format!("{option} {what}, which is not given"));
+    Err(error.hint(format!("add {lacking}, or leave out {option}")))
+}
+
+/// Refuses options about classes where numbers are predicted.
+pub fn refuse_for_numbers(train: &Train, learner: &Learner) -> Result<()> {
+    let options = [
+        ("--class-weight", train.class_weight.is_some()),
+        ("--positive", train.positive.is_some()),
+        ("--multiclass", train.multiclass.is_some()),
+        ("--calibrate", train.calibrate.is_some()),
+    ];
+    let Some(option) = given(&options).filter(|_| learner.predicts_numbers()) else { return Ok(()) };
+    let what = format!("{option} is about classes, and {} predicts numbers here", learner.name());
+    Err(Error::usage(what).hint(format!("leave out {option}, or use a learner that tells classes apart")))
+}
+
+/// Refuses a scale where a direct method finds the minimum, which is the same for columns of any size.
+pub fn refuse_scale_of_direct_methods(train: &Train, learner: &Learner, data: &Dataset) -> Result<()> {
+    let is_direct = matches!(learner, Learner::Risk(risk) if risk.is_direct(data.rows.columns()));
+    if !is_direct || train.scale.is_none_or(|scale| scale == Scale::None) {
+        return Ok(());
+    }
+    let what = format!(
+        "--scale changes nothing of {} without a penalty: the minimum is the same for columns of any size",
+        learner.name()
+    );
+    Err(Error::usage(what).hint("leave out --scale, or add --lambda"))
+}
+
 fn refuse_contradicting_traces(train: &Train) -> Result<()> {
     if train.trace_weights && train.trace_each == Some(TraceEach::Epoch) {
         let error = Error::usage(
@@ -293,3 +385,6 @@ fn refuse_budget(train: &Train) -> Result<()> {
                 need none";
     Err(Error::usage(what).hint("leave out --budget, or add --online and --kernel"))
 }
+
+#[cfg(test)]
+mod tests;

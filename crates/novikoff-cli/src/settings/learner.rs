@@ -1,14 +1,16 @@
 //! The learner that the arguments ask for. This is the one place where names and options become a learner
 //! with its settings.
 
-use super::idle::Chosen;
+use super::idle::{Chosen, refuse_for_numbers};
 use super::map;
 use crate::arguments::{PenaltyArgument, Train, VariantName};
 use novikoff::bayes::{Likelihood, Priors};
+use novikoff::data::Scale;
 use novikoff::kernel::Kernel;
 use novikoff::loss::{Huber, LossName, Quantile};
 use novikoff::model::{Model, Task};
 use novikoff::online::rule::{self, Aggressiveness, Length};
+use novikoff::penalty::Bias;
 use novikoff::read::Contents;
 use novikoff::train::{
     ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
@@ -39,7 +41,9 @@ pub fn learner_or(train: &Train, default: LearnerName, task: Task) -> Result<Lea
     let named = named(train)?;
     let name = named.unwrap_or(default);
     Chosen { name, is_named: named.is_some() }.refuse_idle_options(train)?;
-    with_options(train, name.learner(), task)
+    let learner = with_options(train, name.learner(), task)?;
+    refuse_for_numbers(train, &learner)?;
+    Ok(learner)
 }
 
 /// The learner that goes on from a model: the model's own if no other is named, with its settings where no
@@ -59,7 +63,9 @@ pub fn learner_from(train: &Train, model: &Model) -> Result<Learner> {
         let error = Error::usage("--scale: the columns stay as the model has learned to see them");
         return Err(error.hint("leave out --scale, or --from"));
     }
-    with_options(train, base, task)
+    let learner = with_options(train, base, task)?;
+    refuse_for_numbers(train, &learner)?;
+    Ok(learner)
 }
 
 /// Another learner for the same rows: it sees them as the model does.
@@ -69,14 +75,29 @@ fn heir(mut learner: Learner, own: Option<Learner>) -> Learner {
     let ours = learner.shared_mut();
     (ours.map, ours.positive, ours.seed, ours.class_weight) =
         (shared.map, shared.positive, shared.seed, shared.class_weight);
+    let scale = scale_of(&own);
+    let inherit = |bias: &mut Bias, its: &mut Scale| (*bias, *its) = (own.bias(), scale.unwrap_or(*its));
     match &mut learner {
-        Learner::Perceptron(heir) => heir.bias = own.bias(),
-        Learner::PassiveAggressive(heir) => heir.bias = own.bias(),
-        Learner::Risk(heir) => heir.bias = own.bias(),
-        Learner::Network(heir) => heir.bias = own.bias(),
+        Learner::Perceptron(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::PassiveAggressive(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::Risk(heir) if heir.criterion == Criterion::MaxMargin => heir.bias = own.bias(),
+        Learner::Risk(heir) => inherit(&mut heir.bias, &mut heir.scale),
+        Learner::Network(heir) => inherit(&mut heir.bias, &mut heir.scale),
         Learner::Bayes(_) => {}
     }
     learner
+}
+
+/// How a learner scales columns; `None` if it counts, or looks for the largest margin of the rows as they are.
+fn scale_of(learner: &Learner) -> Option<Scale> {
+    match learner {
+        Learner::Perceptron(learner) => Some(learner.scale),
+        Learner::PassiveAggressive(learner) => Some(learner.scale),
+        Learner::Risk(learner) if learner.criterion == Criterion::MaxMargin => None,
+        Learner::Risk(learner) => Some(learner.scale),
+        Learner::Network(learner) => Some(learner.scale),
+        Learner::Bayes(_) => None,
+    }
 }
 
 /// A learner with the options that are given.

@@ -3,11 +3,11 @@
 use super::{Use, options_for, training_options};
 use crate::arguments::Train;
 use novikoff::features::namespaces::{FeatureNumbering, NamespaceSchema};
-use novikoff::features::table::{Role, TableSchema};
+use novikoff::features::table::{Column, Role, TableSchema};
 use novikoff::features::text::{TextRecipe, Vocabulary};
 use novikoff::features::{Missing, Schema};
 use novikoff::model::Model;
-use novikoff::read::{Format, Header, Options};
+use novikoff::read::{Format, Header, Options, Was};
 use novikoff::{Error, Result};
 
 /// How to read rows by the model's own recipe, to which new features are added.
@@ -80,8 +80,14 @@ fn add_namespaces(options: &mut Options, schema: &NamespaceSchema) -> Result<()>
 
 /// The columns of a model's table as options.
 fn add_table(options: &mut Options, schema: &TableSchema) {
+    let given = &options.table;
+    let lists = [&given.drop, &given.text, &given.categories, &given.numbers];
+    let given: Vec<&String> =
+        lists.into_iter().flatten().chain(&given.label).chain(&given.row_weights).collect();
+    let others: Vec<&Column> =
+        schema.columns.iter().filter(|column| !given.contains(&&column.name)).collect();
     let named = |is: fn(&Role) -> bool| {
-        let columns = schema.columns.iter().filter(move |column| is(&column.role));
+        let columns = others.iter().filter(move |column| is(&column.role));
         columns.map(|column| column.name.clone())
     };
     if options.interactions.is_empty() {
@@ -106,4 +112,5 @@ fn add_table(options: &mut Options, schema: &TableSchema) {
         table.header = if schema.header { Header::Present } else { Header::Absent };
     }
     table.delimiter = table.delimiter.or(Some(schema.delimiter));
+    table.before = Was::of(schema);
 }

@@ -154,6 +154,10 @@ fn confusion_table(measured: &Classification, labels: &Labels) -> Vec<Vec<String
         row.push(error);
         rows.push(row);
     }
+    if !measured.unknown.is_empty() {
+        let counts = measured.unknown.iter().map(|c| weight(*c));
+        rows.push(std::iter::once("(never seen)".to_owned()).chain(counts).chain([percent(1.0)]).collect());
+    }
     rows
 }
 
@@ -191,6 +195,9 @@ pub fn as_json(evaluation: &Evaluation, labels: &Labels) -> Map<String, Value> {
         "max_error": numbers.map(|it| it.max_error),
     });
     let mut all = if let Value::Object(all) = all { all } else { Map::new() };
+    if let Some(measured) = classes.filter(|measured| !measured.unknown.is_empty()) {
+        all.insert("confusion_of_unknown".to_owned(), json!(unknown_json(measured)));
+    }
     if let Some((measured, it)) = numbers.and_then(|measured| Some((measured, measured.mean_loss?))) {
         all.insert(Metric::usual(Some(it.loss)).name().to_owned(), json!(it.mean));
         all.insert("coverage".to_owned(), json!(measured.coverage));
@@ -220,6 +227,11 @@ fn classes_json(measured: &Classification, labels: &Labels) -> Vec<Value> {
 fn retrieval_json(of: &Retrieval) -> Map<String, Value> {
     let figures = [("precision", of.precision), ("recall", of.recall), ("f1", of.f1)];
     figures.into_iter().map(|(name, figure)| (name.to_owned(), json!(figure))).collect()
+}
+
+/// What rows with labels that the model does not know are taken for.
+fn unknown_json(measured: &Classification) -> Vec<Value> {
+    measured.unknown.iter().map(|count| whole(*count)).collect()
 }
 
 fn confusion_json(measured: &Classification) -> Vec<Vec<Value>> {

@@ -174,7 +174,6 @@ fn errors(outcome: &Outcome) -> Value {
         let error = errors as f64 / rows.max(1) as f64;
         json!({"rows": rows, "error": error, "mistakes": mistakes})
     };
-    let regression = fit.risk().and_then(|risk| risk.regression.as_ref());
     let tested = match &outcome.test {
         Some(Evaluation::Numbers(measured)) => Some(measured),
         _ => None,
@@ -190,7 +189,7 @@ fn errors(outcome: &Outcome) -> Value {
         "validation_errors": curve.filter(|curve| !curve.is_empty()),
         "progressive_error": fit.stream().map(|stream| stream.progressive_error),
         "progressive": outcome.doublings.iter().map(doubling).collect::<Vec<_>>(),
-        "train_r2": regression.map(|measured| measured.r2),
+        "train_r2": outcome.train.map(|measured| measured.r2),
         "test_r2": tested.map(|measured| measured.r2),
         "test_mae": tested.map(|measured| measured.mae),
         "test_rmse": tested.map(|measured| measured.rmse),
@@ -206,7 +205,7 @@ fn of_loss(outcome: &Outcome) -> Value {
         Some(Evaluation::Numbers(measured)) => Some(measured),
         _ => None,
     };
-    let trained = fit.risk().and_then(|risk| risk.regression.as_ref());
+    let trained = outcome.train.as_ref();
     let validated = fit.validation.as_ref().and_then(Validation::regression);
     let mut all = Map::from_iter([(name.to_owned(), json!(parameter))]);
     for (rows, measured) in [("train", trained), ("validation", validated), ("test", tested)] {

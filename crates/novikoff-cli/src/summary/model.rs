@@ -2,17 +2,9 @@
 
 use crate::render::{Lines, counted, number};
 use crate::text::name;
-use novikoff::data::Dataset;
 use novikoff::features::map::Map;
 use novikoff::model::{Model, Weights};
 use serde_json::Value;
-
-/// `32,561 rows × 123 features, 451,592 nonzeros`.
-pub fn dimensions(data: &Dataset) -> String {
-    let rows = counted(data.len() as u64, "row");
-    let features = counted(data.rows.columns() as u64, "feature");
-    format!("{rows} × {features}, {}", counted(data.rows.nonzeros() as u64, "nonzero"))
-}
 
 /// Which column is the label, if it was found by its name alone: that is said first.
 pub fn add_guessed_label(lines: &mut Lines, column: Option<&str>) {

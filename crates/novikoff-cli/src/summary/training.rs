@@ -441,7 +441,13 @@ fn add_errors(lines: &mut Lines, arguments: &Train, outcome: &Outcome) {
             lines.add("train error", format!("{share} (the last weights make none; {name} ones may)"));
         }
         Some(error) => lines.add("train error", percent(error)),
-        None if fit.model.task() == Task::Regression || fit.stream().is_some() => {}
+        None if fit.stream().is_some() => {}
+        None if fit.model.task() == Task::Regression => {
+            // That of a minimised loss stands with its objective.
+            if let (Some(measured), None) = (outcome.train, fit.risk()) {
+                lines.add("train", error_text(&Evaluation::Numbers(measured)));
+            }
+        }
         None => {
             lines.add("train error", "not computed: that would take longer than the training; see evaluate")
         }

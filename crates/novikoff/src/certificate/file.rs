@@ -346,6 +346,11 @@ impl Certificate {
         }
     }
 
+    /// Whether a model says that it was learned from the rows that this certificate is about.
+    pub fn is_about_rows_of(&self, model: &Model) -> bool {
+        model.about.data_hash == self.data.hash
+    }
+
     /// Derives every claim anew: in doubles, with bounds on their rounding errors, and what these do not
     /// prove in exact arithmetic.
     pub fn check(&self, data: &Dataset) -> Vec<Checked> {

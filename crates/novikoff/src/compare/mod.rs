@@ -178,7 +178,7 @@ impl<'a> Problem<'a> {
         }
         let perceptron = &comparison.perceptron;
         let shared = &perceptron.shared;
-        train::refuse_targets(data, Some(test), shared)?;
+        train::refuse_targets(data, Some(test), shared).map_err(with_what_predicts_numbers)?;
         train::check_memory(data, &perceptron.clone().into())?;
         let classes = Classes::new(&data.names, &data.schema, shared)?;
         let ranked = classes.rank_all(&data.labels);
@@ -365,4 +365,14 @@ fn error_of(errors: &Errors, form: Form, normalised: bool, scheme: Scheme) -> Op
         (Form::Averaged, true) => errors.averaged_normalised,
         (Form::Voted, false) => errors.voted,
     })
+}
+/// Nothing that is compared predicts numbers.
+fn with_what_predicts_numbers(error: Error) -> Error {
+    match error.advice().is_some_and(|hint| hint.starts_with("predicting numbers needs")) {
+        true => error.hint(
+            "what is compared tells classes apart, and `novikoff train` predicts numbers; \
+             `task = classification` takes these for classes",
+        ),
+        false => error,
+    }
 }

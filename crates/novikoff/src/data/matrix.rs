@@ -5,6 +5,7 @@ mod transform;
 
 pub(crate) use builder::CompressedRows;
 pub use builder::{Builder, Layout};
+pub(crate) use transform::for_each_moved;
 
 use super::{Float, Row, fits_f32};
 use rayon::prelude::*;

@@ -26,6 +26,7 @@ pub use float::Float;
 pub(crate) use float::{fits_f32, wide};
 pub use labels::{Labels, as_number};
 pub use matrix::Matrix;
+pub(crate) use matrix::for_each_moved;
 pub(crate) use refit::Filled;
 pub use refit::{Parts, Refit, Refittable};
 #[cfg(test)]

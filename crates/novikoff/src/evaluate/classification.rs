@@ -14,6 +14,10 @@ pub struct Classification {
     pub weighted: bool,
     /// `counts[true][predicted]`, in the order of the model's labels: rows, or their weights.
     pub confusion: Vec<Vec<f64>>,
+    /// The same of rows with labels that the model does not know, all of which are predicted wrongly; empty if
+    /// there are none. AUC, average precision, log loss, the Brier score and the figures of classes leave such rows
+    /// out, but for the precision of what they are taken for.
+    pub unknown: Vec<f64>,
     /// Area under the ROC curve, for two classes that both occur.
     pub auc: Option<f64>,
     /// Average precision, for two classes of which the positive one occurs: the mean of the precisions at all
@@ -48,14 +52,16 @@ pub struct Retrieval {
 impl Classification {
     /// Weight of all rows.
     pub fn weight(&self) -> f64 {
-        self.confusion.iter().flatten().sum()
+        self.confusion.iter().flatten().chain(&self.unknown).sum()
     }
 
     /// Share of rows predicted wrongly.
     pub fn error(&self) -> f64 {
         let wrong = |(class, row): (usize, &Vec<f64>)| row.iter().sum::<f64>() - row[class];
         let total = self.weight();
-        if total == 0.0 { 0.0 } else { self.confusion.iter().enumerate().map(wrong).sum::<f64>() / total }
+        let unknown: f64 = self.unknown.iter().sum();
+        let known: f64 = self.confusion.iter().enumerate().map(wrong).sum();
+        if total == 0.0 { 0.0 } else { (known + unknown) / total }
     }
 
     /// The exact (Clopper–Pearson) interval of the error at this confidence; `None` if rows count
@@ -78,7 +84,9 @@ impl Classification {
     /// # Ok::<(), novikoff::Error>(())
     /// ```
     pub fn classes(&self) -> Vec<Retrieval> {
-        let predicted = |class: usize| self.confusion.iter().map(|row| row[class]).sum::<f64>();
+        let unknown = |class: usize| self.unknown.get(class).copied().unwrap_or(0.0);
+        let predicted =
+            |class: usize| self.confusion.iter().map(|row| row[class]).sum::<f64>() + unknown(class);
         let of =
             |(class, row): (usize, &Vec<f64>)| Retrieval::of(row[class], predicted(class), row.iter().sum());
         self.confusion.iter().enumerate().map(of).collect()
@@ -96,9 +104,14 @@ impl Classification {
         average(&self.classes(), |class| class.support)
     }
 
-    /// The mean of the classes' recalls, over classes that occur.
+    /// The mean of the classes' recalls, over classes that occur; labels that the model does not know are one more
+    /// class, of which no row is recalled.
     pub fn balanced_accuracy(&self) -> Option<f64> {
-        self.macro_average().recall
+        let known = self.classes().iter().filter(|class| class.recall.is_some()).count() as f64;
+        match self.unknown.iter().sum::<f64>() > 0.0 {
+            false => self.macro_average().recall,
+            true => Some(self.macro_average().recall.unwrap_or(0.0) * known / (known + 1.0)),
+        }
     }
 
     /// F1 as a single figure: of two classes that of the positive one, of more the mean over classes.
@@ -145,6 +158,7 @@ mod tests {
             wrong: 0,
             weighted: false,
             confusion: confusion.iter().map(|row| row.to_vec()).collect(),
+            unknown: Vec::new(),
             auc: None,
             average_precision: None,
             log_loss: None,
@@ -160,6 +174,17 @@ mod tests {
         assert_eq!((positive.precision, positive.recall, positive.f1), (None, Some(0.0), Some(0.0)));
         assert_eq!(measured.macro_average().precision, Some(0.8), "undefined ones are left out");
         assert_eq!(measured.balanced_accuracy(), Some(0.5));
+    }
+
+    #[test]
+    fn rows_of_labels_that_the_model_does_not_know_are_wrong() {
+        let known = of(&[&[3.0, 1.0], &[0.0, 4.0]]);
+        let measured = Classification { unknown: vec![0.0, 2.0], ..known.clone() };
+        assert_eq!((known.weight(), known.error()), (8.0, 0.125));
+        assert_eq!((measured.weight(), measured.error()), (10.0, 0.3));
+        assert_eq!(measured.classes()[1].precision, Some(4.0 / 7.0));
+        assert_eq!(measured.classes()[1].recall, known.classes()[1].recall);
+        assert_eq!(measured.balanced_accuracy(), Some((0.75 + 1.0) / 2.0 * 2.0 / 3.0));
     }
 
     #[test]

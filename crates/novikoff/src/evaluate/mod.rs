@@ -53,6 +53,9 @@ impl Evaluation {
     }
 }
 
+/// The class of a row whose label the model does not know: no prediction is right.
+pub const UNKNOWN: u32 = u32::MAX;
+
 /// Scores all rows, in parallel: `outputs` scores a row.
 pub fn score_all(scorer: &Scorer, data: &Dataset) -> Vec<f64> {
     model::score_all(scorer, data)

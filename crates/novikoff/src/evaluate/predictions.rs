@@ -2,7 +2,7 @@
 
 use super::classification::LEAST_PROBABILITY;
 use super::ranking::{Ranked, Ranking};
-use super::{Cheapest, Classification, Evaluation, Regression, score_all};
+use super::{Cheapest, Classification, Evaluation, Regression, UNKNOWN, score_all};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::loss::LossName;
@@ -155,7 +155,7 @@ impl Predictions {
         self.probabilities.get(i * count..(i + 1) * count)
     }
 
-    /// The true classes, or none for numbers.
+    /// The true classes, or none for numbers. A label that the model does not know is [`UNKNOWN`].
     pub fn classes(&self) -> &[u32] {
         if let Truth::Classes(_, classes) = &self.truth { classes } else { &[] }
     }
@@ -275,14 +275,19 @@ impl Predictions {
             positive: class == 1,
             weight: self.weight(i),
         };
-        Ranking::new(values.zip(classes).enumerate().map(ranked).collect())
+        let known = values.zip(classes).enumerate().filter(|(_, (_, class))| **class != UNKNOWN);
+        Ranking::new(known.map(ranked).collect())
     }
 
     fn classification(&self, count: usize, classes: &[u32], decided: &[usize]) -> Classification {
-        let mut confusion = vec![vec![0.0; count]; count];
+        let (mut confusion, mut unknown) = (vec![vec![0.0; count]; count], Vec::new());
         let mut wrong = 0;
         for (i, (&class, &decided)) in classes.iter().zip(decided).enumerate() {
-            confusion[class as usize][decided] += self.weight(i);
+            if class == UNKNOWN {
+                unknown.resize(count, 0.0);
+            }
+            let row = confusion.get_mut(class as usize).unwrap_or(&mut unknown);
+            row[decided] += self.weight(i);
             wrong += u64::from(class as usize != decided);
         }
         let ranking = (count == 2).then(|| self.ranking(self.positive_scores()));
@@ -291,6 +296,7 @@ impl Predictions {
             wrong,
             weighted: self.weights.iter().any(|weight| *weight != 1.0),
             confusion,
+            unknown,
             auc: ranking.as_ref().and_then(Ranking::area_under_curve),
             average_precision: ranking.as_ref().and_then(Ranking::average_precision),
             log_loss: self.mean_of_rows(count, classes, log_loss),
@@ -300,13 +306,15 @@ impl Predictions {
 
     /// The mean over rows of a figure of the probabilities and the class.
     fn mean_of_rows(&self, count: usize, classes: &[u32], of: fn(&[f64], usize) -> f64) -> Option<f64> {
-        if self.probabilities.is_empty() || classes.is_empty() {
+        let is_known = |i: &usize| classes[*i] != UNKNOWN;
+        if self.probabilities.is_empty() || !(0..classes.len()).any(|i| is_known(&i)) {
             return None;
         }
         let each = self.probabilities.chunks_exact(count).zip(classes);
-        let sum: f64 = each.enumerate().map(|(i, (p, &c))| self.weight(i) * of(p, c as usize)).sum();
+        let known = each.enumerate().filter(|(i, _)| is_known(i));
+        let sum: f64 = known.map(|(i, (p, &c))| self.weight(i) * of(p, c as usize)).sum();
         // Plus zero: −ln 1 is a negative zero.
-        Some(sum / (0..classes.len()).map(|i| self.weight(i)).sum::<f64>() + 0.0)
+        Some(sum / (0..classes.len()).filter(is_known).map(|i| self.weight(i)).sum::<f64>() + 0.0)
     }
 }
 
@@ -334,10 +342,18 @@ fn classes_of(model: &Model, data: &Dataset) -> Result<Vec<u32>> {
         );
     }
     let numbers: Vec<Option<u32>> = data.names.names().iter().map(|name| model.labels.find(name)).collect();
-    let unknown = |label: u32| {
-        Error::input(format!("the model does not know the label {:?}", data.names.names()[label as usize]))
-    };
-    data.labels.iter().map(|&label| numbers[label as usize].ok_or_else(|| unknown(label))).collect()
+    let class = |label: &u32| numbers[*label as usize].unwrap_or(UNKNOWN);
+    let classes: Vec<u32> = data.labels.iter().map(class).collect();
+    match data.labels.first().filter(|_| classes.iter().all(|class| *class == UNKNOWN)) {
+        None => Ok(classes),
+        Some(&label) => {
+            let name = &data.names.names()[label as usize];
+            let known: Vec<&str> = model.labels.names().iter().take(20).map(String::as_str).collect();
+            let more = if model.labels.len() > known.len() { ", …" } else { "" };
+            let what = format!("no row has a label that the model knows: the first is {name:?}");
+            Err(Error::input(what).hint(format!("the model knows {}{more}", known.join(", "))))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -81,13 +81,14 @@ impl Ranking {
         if total == 0.0 {
             return None;
         }
-        // Below the first value everything is taken for positive.
-        let mut cost = costs[0] * self.negative;
+        let false_positives = self.negatives_from();
+        let mut false_negatives = 0.0;
         let mut best: Option<Cheapest> = None;
-        for at in 0..=self.tied.len() {
+        for (at, false_positives) in false_positives.into_iter().enumerate() {
             let from = at.checked_sub(1).map(|before| self.tied[before].value);
             let to = self.tied.get(at).map(|tied| tied.value);
-            let candidate = Cheapest { threshold: Threshold::between(from, to, usual), cost: cost / total };
+            let cost = (costs[0] * false_positives + costs[1] * false_negatives) / total;
+            let candidate = Cheapest { threshold: Threshold::between(from, to, usual), cost };
             let distance = |it: &Cheapest| it.threshold.number().map_or(f64::INFINITY, |t| (t - usual).abs());
             let is_better = |best: &Cheapest| {
                 candidate.cost < best.cost
@@ -96,11 +97,19 @@ impl Ranking {
             if best.as_ref().is_none_or(is_better) {
                 best = Some(candidate);
             }
-            if let Some(tied) = self.tied.get(at) {
-                cost += costs[1] * tied.positive - costs[0] * tied.negative;
-            }
+            false_negatives += self.tied.get(at).map_or(0.0, |tied| tied.positive);
         }
         best
+    }
+
+    /// The weight of negative rows from each value on, then 0: what a threshold there takes for positive.
+    /// Summed from the end, not subtracted from the whole, which would leave rounding, even below zero.
+    fn negatives_from(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.tied.len() + 1];
+        for (at, tied) in self.tied.iter().enumerate().rev() {
+            sums[at] = sums[at + 1] + tied.negative;
+        }
+        sums
     }
 }
 
@@ -233,6 +242,24 @@ mod tests {
             for other in thresholds.chain([f64::INFINITY, f64::NEG_INFINITY]) {
                 prop_assert!(found.cost <= cost(other) + 1e-12, "{other} {found:?}");
             }
+        }
+
+        /// Weights that binary fractions only come near to, so that sums of them are rounded.
+        #[test]
+        fn the_least_cost_is_not_negative_and_nothing_where_no_row_is_wrong(
+            rows in rows(),
+            costs in prop::array::uniform2(prop::sample::select(vec![0.0, 0.1, 0.2, 0.7, 3.0])),
+        ) {
+            let weigh = |mut row: Ranked| {
+                row.weight = [0.0, 0.1, 0.2, 0.7][row.weight as usize];
+                row
+            };
+            let mut rows: Vec<Ranked> = rows.into_iter().map(weigh).collect();
+            let Some(found) = Ranking::new(rows.clone()).cheapest(costs, 0.0) else { return Ok(()) };
+            prop_assert!(found.cost >= 0.0, "{found:?}");
+            rows.iter_mut().for_each(|row| row.value = f64::from(u8::from(row.positive)));
+            let found = Ranking::new(rows).cheapest(costs, 0.5).unwrap();
+            prop_assert_eq!((found.threshold, found.cost), (Threshold::At(0.5), 0.0));
         }
 
         #[test]

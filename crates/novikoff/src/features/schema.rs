@@ -355,8 +355,24 @@ pub enum Missing {
     Zero,
     /// The mean of the column in the training rows; of a categorical column, no category.
     Mean,
-    /// Zero, and a feature of its own says that the value was missing.
+    /// The mean, and a feature of its own says that the value was missing.
+    #[serde(rename = "mean-indicator")]
     Indicator,
+    /// Zero, and a feature of its own says that the value was missing (models of before call it indicator).
+    #[serde(rename = "indicator")]
+    ZeroIndicator,
+}
+
+impl Missing {
+    /// Whether missing numbers are the mean of their column.
+    pub(crate) fn fills_in_means(self) -> bool {
+        matches!(self, Missing::Mean | Missing::Indicator)
+    }
+
+    /// Whether a feature of its own says that a value was missing.
+    pub(crate) fn has_indicators(self) -> bool {
+        matches!(self, Missing::Indicator | Missing::ZeroIndicator)
+    }
 }
 
 #[cfg(test)]

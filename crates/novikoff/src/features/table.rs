@@ -53,8 +53,10 @@ pub enum Role {
     Numeric {
         /// That feature.
         feature: u32,
-        /// Mean of the values in the training rows.
-        mean: f64,
+        /// Mean of the values in the training rows; `None` where the rows of a stream were not looked at for
+        /// it, as no missing value was to count as the mean.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mean: Option<f64>,
         /// Whether the next feature says that the value was missing.
         indicator: bool,
     },
@@ -97,9 +99,11 @@ impl Column {
     fn check(&self, policy: Missing) -> Result<(), String> {
         let fail = |what: &str| Err(format!("column {:?} {what}", self.name));
         match &self.role {
-            Role::Numeric { mean, .. } if !mean.is_finite() => fail("has a mean that is not finite"),
+            Role::Numeric { mean: Some(mean), .. } if !mean.is_finite() => {
+                fail("has a mean that is not finite")
+            }
             Role::Numeric { indicator: true, .. } | Role::Categorical { indicator: true, .. }
-                if policy != Missing::Indicator =>
+                if !policy.has_indicators() =>
             {
                 fail("has a feature for missing values, which the policy has no use for")
             }
@@ -229,7 +233,7 @@ mod tests {
             missing: Missing::Indicator,
             columns: vec![
                 column("id", Role::Dropped),
-                column("age", Role::Numeric { feature: 0, mean: 29.7, indicator: true }),
+                column("age", Role::Numeric { feature: 0, mean: Some(29.7), indicator: true }),
                 column("y", Role::Label),
                 column("sex", Role::Categorical { feature: 2, categories, indicator: false }),
                 column(
@@ -255,7 +259,7 @@ mod tests {
     #[test]
     fn a_schema_survives_json_to_the_bit_and_unknown_keys_are_refused() {
         let mut schema = schema();
-        schema.columns[1].role = Role::Numeric { feature: 0, mean: 0.1 + 0.2, indicator: true };
+        schema.columns[1].role = Role::Numeric { feature: 0, mean: Some(0.1 + 0.2), indicator: true };
         let text = serde_json::to_string(&schema).unwrap();
         assert_eq!(serde_json::from_str::<TableSchema>(&text).unwrap(), schema);
         for (known, unknown) in
@@ -271,8 +275,8 @@ mod tests {
         let mut spoiled: Vec<TableSchema> = vec![schema(); 9];
         spoiled[0].columns[0].role = Role::Label;
         spoiled[1].columns[0].role = Role::RowWeight;
-        spoiled[2].columns[1].role = Role::Numeric { feature: 1, mean: 0.0, indicator: true };
-        spoiled[3].columns[1].role = Role::Numeric { feature: 0, mean: f64::NAN, indicator: true };
+        spoiled[2].columns[1].role = Role::Numeric { feature: 1, mean: Some(0.0), indicator: true };
+        spoiled[3].columns[1].role = Role::Numeric { feature: 0, mean: Some(f64::NAN), indicator: true };
         spoiled[4].columns[3].role =
             Role::Categorical { feature: 2, categories: vec!["a".into(), "a".into()], indicator: false };
         spoiled[5].columns[0].name = "age".into();

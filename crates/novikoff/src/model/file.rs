@@ -7,6 +7,7 @@
 
 mod buffer;
 mod calibration;
+mod centres;
 mod check;
 mod metadata;
 mod network;

@@ -1,6 +1,6 @@
 //! A network with one hidden layer.
 
-use crate::data::Row;
+use crate::data::{Row, for_each_moved};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Activation {
     }
 }
 
-/// `s = V·f(W·Dx + b) + c`, with D the scales of the features and f the activation.
+/// `s = V·f(W·D(x − m) + b) + c`, with m the centres and D the scales of the features, and f the activation.
 ///
 /// The hidden layer is in single precision, as it was learned; the scores are summed in double precision,
 /// because numbers to be predicted may be large and close together.
@@ -67,6 +67,9 @@ pub struct Network {
     outputs: usize,
     /// The activation function.
     pub activation: Activation,
+    /// What is subtracted from features, in ascending order, before all else: single precision has no digits
+    /// left for small differences of large numbers.
+    pub centres: Vec<(u32, f64)>,
     /// The factor of each feature.
     pub scales: Vec<f64>,
     /// The weights of every feature, hidden units side by side, and at the end the biases of the hidden
@@ -86,6 +89,7 @@ impl Network {
             hidden,
             outputs,
             activation,
+            centres: Vec::new(),
             scales: vec![1.0; features],
             first: vec![[0.0; LANES]; (features + 1) * panels(hidden)],
             second: vec![0.0; outputs * hidden],
@@ -123,14 +127,24 @@ impl Network {
     /// All numbers of the network.
     pub fn numbers(&self) -> impl Iterator<Item = f64> + '_ {
         let first = self.first.as_flattened().iter().map(|&w| f64::from(w));
-        first.chain(self.scales.iter().chain(&self.second).chain(&self.bias).copied())
+        let centres = self.centres.iter().map(|(_, centre)| *centre);
+        first.chain(centres).chain(self.scales.iter().chain(&self.second).chain(&self.bias).copied())
     }
 
     /// The scores of a row.
     pub fn score(&self, row: Row<'_>, scratch: &mut Units, scores: &mut [f64]) {
         let Units { entries, units } = scratch;
         entries.clear();
-        entries_of(row, &self.scales, |j, x| entries.push((j, x)));
+        if self.centres.is_empty() {
+            entries_of(row, &self.scales, |j, x| entries.push((j, x)));
+        } else {
+            let mut add = entry(&self.scales, |j, x| entries.push((j, x)));
+            for_each_moved(row, &self.centres, |j, x| {
+                if x != 0.0 {
+                    add(j, x)
+                }
+            });
+        }
         entries.push((self.features as u32, 1.0));
         units.resize(panels(self.hidden), [0.0; LANES]);
         Arch::new().dispatch(Sums { weights: &self.first, entries, units });
@@ -174,12 +188,18 @@ pub(crate) fn panels(hidden: usize) -> usize {
 /// Calls `visit` with every entry of a row that is not zero, times its feature's scale. Features without a
 /// scale are unknown and ignored.
 #[inline]
-pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], mut visit: impl FnMut(u32, f32)) {
-    row.for_each_nonzero(|j, x| {
+pub(crate) fn entries_of(row: Row<'_>, scales: &[f64], visit: impl FnMut(u32, f32)) {
+    row.for_each_nonzero(entry(scales, visit));
+}
+
+/// Calls `visit` with an entry times its feature's scale.
+#[inline(always)]
+fn entry(scales: &[f64], mut visit: impl FnMut(u32, f32)) -> impl FnMut(u32, f64) {
+    move |j, x| {
         if let Some(scale) = scales.get(j as usize) {
             visit(j, (x * scale).clamp(-MOST, MOST) as f32);
         }
-    });
+    }
 }
 
 /// The sums `Σ x·w` of all hidden units, for weights stored by features. Every unit's sum is in the order of

@@ -54,7 +54,8 @@ impl Run<'_> {
     pub fn voted(&self, scheme: Scheme, classes: usize) -> Voted {
         let (kept, mistakes) = self.support();
         let Run { kernel, precision, bias, rows, rounds, .. } = *self;
-        Voted { scheme, classes, kernel, precision, bias, rows: rows.select(kept), mistakes, rounds }
+        let (centres, rows) = (Vec::new(), rows.select(kept));
+        Voted { scheme, classes, kernel, precision, bias, centres, rows, mistakes, rounds }
     }
 
     /// A weight vector of the run, for each output. Rows whose steps have cancelled are left out.

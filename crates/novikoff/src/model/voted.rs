@@ -48,6 +48,9 @@ pub struct Voted {
     pub precision: Precision,
     /// The value of the bias's coordinate: 1 or 0.
     pub bias: f64,
+    /// What is subtracted from columns of a row before it is compared, in ascending order: the rows of the
+    /// mistakes are differences from it. Every vector has a bias, but one bias cannot make up for it in all.
+    pub centres: Vec<(u32, f64)>,
     /// The rows of the mistakes, each once.
     pub rows: Matrix<'static>,
     /// The mistakes in order; `row` is an index into `rows`.
@@ -90,6 +93,16 @@ impl Voted {
         scores: &mut [f64],
         goes_on: &dyn Fn() -> bool,
     ) {
+        if !self.centres.is_empty() {
+            let moved = Matrix::of_moved(rows, &self.centres);
+            let moved: Vec<Row<'_>> = (0..rows.len()).map(|i| moved.row(i)).collect();
+            return self.score_moved(&moved, tile, scores, goes_on);
+        }
+        self.score_moved(rows, tile, scores, goes_on);
+    }
+
+    /// The same for rows from which the centres have been subtracted.
+    fn score_moved(&self, rows: &[Row<'_>], tile: &mut Tile, scores: &mut [f64], goes_on: &dyn Fn() -> bool) {
         /// Mistakes between two questions: some milliseconds.
         const BETWEEN: usize = 4096;
         let mut sweep = Sweep::new(self.scheme, self.outputs(), rows.len());
@@ -263,6 +276,7 @@ mod tests {
                 kernel: Kernel::Linear,
                 precision: Precision::Double,
                 bias: f64::from(bias),
+                centres: Vec::new(),
                 rows: rows.select(0..12),
                 mistakes,
                 rounds: round + 1.0,
@@ -273,6 +287,15 @@ mod tests {
             for (row, scores) in scored.iter().zip(scores.chunks(voted.outputs())) {
                 prop_assert_eq!(scores, one_vector_after_the_other(&voted, *row));
             }
+            // With centres, rows that are as far from zero have the same votes.
+            let centres = vec![(1, 64.0), (3, -8.0)];
+            let back: Vec<(u32, f64)> = centres.iter().map(|(j, centre)| (*j, -centre)).collect();
+            let moved = Matrix::of_moved(&scored, &back);
+            let moved: Vec<Row<'_>> = (0..15).map(|i| moved.row(i)).collect();
+            let centred = Voted { centres, ..voted };
+            let mut again = vec![0.0; scores.len()];
+            centred.score(&moved, &mut Tile::new(Kernel::Linear, Precision::Double), &mut again);
+            prop_assert_eq!(scores, again);
         }
     }
 }

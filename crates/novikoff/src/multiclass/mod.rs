@@ -36,10 +36,12 @@ impl Scheme {
     }
 }
 
-/// The final order of labels: sorted, and of two the positive one (the larger, or the one named) last.
+/// The final order of labels: sorted, and of two the positive one (the larger, or the one named) last. Of `+` and
+/// `-`, the plus is.
 pub fn class_order(labels: &Labels, positive: Option<u32>) -> Vec<u32> {
     let mut order = labels.sorted();
-    if let Some(positive) = positive {
+    let plus = || labels.find("+").filter(|_| labels.len() == 2 && labels.find("-").is_some());
+    if let Some(positive) = positive.or_else(plus) {
         order.retain(|&label| label != positive);
         order.push(positive);
     }

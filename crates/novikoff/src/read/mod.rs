@@ -21,10 +21,11 @@ mod text;
 mod vw;
 
 pub use detect::Format;
+pub use folder::documents_in;
 pub use idx::labels_beside;
 pub use parsed_rows::ParsedRows;
 pub(crate) use reader::{Chunk, Summary};
 pub use reader::{Contents, Options, Purpose, Reader};
 pub use source::Input;
 pub(crate) use source::read_text;
-pub use table::{Header, TableOptions};
+pub use table::{Header, TableOptions, Was};

@@ -4,7 +4,6 @@ use crate::data::matrix::CompressedRows;
 use crate::data::{Filled, Labels, Row, as_number, fits_f32};
 use crate::features::Dictionary;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// What the reader does about labels.
 #[derive(Clone, Debug)]
@@ -13,8 +12,6 @@ pub(crate) enum Labelling {
     Open,
     /// Every row has one, and it is a number; new ones are added.
     Numbers,
-    /// Every row has one of these.
-    Fixed(Arc<Labels>),
     /// Rows may have one, which is ignored.
     Ignored,
 }
@@ -236,15 +233,6 @@ impl ParsedRows {
             ));
         }
         let id = match labelling {
-            Labelling::Fixed(known) => known.find(name).ok_or_else(|| {
-                let listed: Vec<&str> = known.names().iter().take(20).map(String::as_str).collect();
-                let hint = format!(
-                    "the model knows {}{}",
-                    listed.join(", "),
-                    if known.len() > 20 { ", …" } else { "" }
-                );
-                (format!("the label {name:?} was never seen in training"), Some(hint))
-            })?,
             Labelling::Numbers if as_number(name).is_none() => {
                 let hint = "is this the right label column? `skip_bad_rows` leaves such rows out";
                 return Err((format!("the target {name:?} is not a number"), Some(hint.into())));

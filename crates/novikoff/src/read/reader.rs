@@ -124,7 +124,8 @@ pub enum Purpose<'a> {
         /// How many there are.
         features: usize,
     },
-    /// Measuring a model: labels and features are the model's, and every row has a label.
+    /// Measuring a model: features are the model's, and every row has a label; those that the model does not know
+    /// are numbered behind its own.
     Evaluation {
         /// The model's labels.
         labels: &'a Labels,
@@ -147,11 +148,13 @@ pub enum Purpose<'a> {
 impl Purpose<'_> {
     fn labelling(&self) -> Labelling {
         match self {
-            Purpose::Training | Purpose::Continuing { labels: Some(_), .. } => Labelling::Open,
+            // The labels that a model knows come first.
+            Purpose::Training | Purpose::Continuing { labels: Some(_), .. } | Purpose::Evaluation { .. } => {
+                Labelling::Open
+            }
             Purpose::TrainingOnTargets
             | Purpose::Continuing { labels: None, .. }
             | Purpose::EvaluationOnTargets { .. } => Labelling::Numbers,
-            Purpose::Evaluation { labels, .. } => Labelling::Fixed(Arc::new((*labels).clone())),
             Purpose::Prediction { .. } => Labelling::Ignored,
         }
     }
@@ -204,6 +207,8 @@ pub struct Reader {
     kept: Vec<String>,
     /// Most bytes that the rows may take.
     memory: Option<u64>,
+    /// How many labels the model knows that is to be measured.
+    known_labels: Option<usize>,
 }
 
 /// Names of features that are being collected for the schema.
@@ -294,6 +299,7 @@ impl Reader {
         if let Purpose::Evaluation { labels, .. } | Purpose::Continuing { labels: Some(labels), .. } = purpose
         {
             reader.numbering.labels = (*labels).clone();
+            reader.known_labels = matches!(purpose, Purpose::Evaluation { .. }).then(|| labels.len());
         }
         match format {
             Format::Svmlight => reader.set_svmlight(options, purpose),
@@ -359,6 +365,7 @@ impl Reader {
             interactions: Arc::default(),
             kept: Vec::new(),
             memory: options.memory,
+            known_labels: None,
         }
     }
 
@@ -570,6 +577,10 @@ impl Reader {
         if options.format == Some(Format::Csv) && known.delimiter == b'\t' && given.delimiter.is_none() {
             given.delimiter = Some(given.delimiter_for(self.input.source.peek()?)?);
         }
+        if let Some(other) = table::other_delimiter(known, &given, self.input.source.peek()?) {
+            self.input.report.remarks.push(format!("delimiter {:?}", char::from(other).to_string()));
+            given.delimiter = Some(other);
+        }
         let schema = table::applied(known, &given)?;
         self.join_known_tables(&schema)?;
         let bag =
@@ -729,6 +740,7 @@ impl Reader {
             let start = self.input.source.look_ahead(Cut::Record { delimiter }, BLOCK)?;
             let origin = self.input.source.origin();
             let inferred = table::infer_start(&origin, &start, &options, labelling, self.input.setup)?;
+            let inferred = table::without_unused_means(inferred);
             table::with_products_at_start(inferred, interactions, labelling, origin.name(), &start)?
         } else {
             let held;
@@ -853,6 +865,7 @@ impl Reader {
     /// Reads the whole data set; documents for training as counts. With it come the entries that stand in
     /// place of missing numbers.
     fn read_rows(mut self, observer: &mut dyn Observer) -> Result<(Dataset<'static>, Vec<Filled>)> {
+        let known_labels = self.known_labels;
         // The size of a compressed file does not tell the size of its contents.
         let total = self.input.source.total().filter(|_| !self.input.source.is_compressed());
         let mut numbering = std::mem::take(&mut self.numbering);
@@ -878,7 +891,8 @@ impl Reader {
         let mut rows = store.finish(assembled);
         rows.widen(summary.features.unwrap_or(0));
         labels.shrink_to_fit();
-        let Summary { labels: names, schema, report, .. } = summary;
+        let Summary { labels: names, schema, mut report, .. } = summary;
+        report.warnings.extend(known_labels.and_then(|known| labels_never_seen(&labels, &names, known)));
         Ok((Dataset { rows, labels, names, row_weights: weights, schema, report }, filled))
     }
 }
@@ -1218,6 +1232,20 @@ fn check_terms(format: Format, has_terms: bool, options: &Options) -> Result<()>
             .hint("leave it out, or give `hash_bits`"));
     }
     Ok(())
+}
+
+/// A warning of labels that the model does not know.
+fn labels_never_seen(labels: &[u32], names: &Labels, known: usize) -> Option<String> {
+    let rows = labels.iter().filter(|label| **label as usize >= known).count();
+    let shown: Vec<String> =
+        names.names().iter().skip(known).take(3).map(|name| format!("{name:?}")).collect();
+    let more = if names.len() > known + shown.len() { ", …" } else { "" };
+    let (them, verb) =
+        if rows == 1 { ("1 row has a label", "it counts") } else { ("rows have labels", "they count") };
+    let count = if rows == 1 { String::new() } else { format!("{rows} ") };
+    (rows > 0).then(|| {
+        format!("{count}{them} that the model has never seen ({}{more}): {verb} as wrong", shown.join(", "))
+    })
 }
 
 fn no_rows(origin: &Origin, report: &Report) -> Error {

@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide;
 
-use super::number::{Number, POWERS, count_digits, digits, first_digits, has_digits, number};
+use super::number::{Number, POWERS, count_digits, digits, first_digits, has_digits, number, whole};
 use super::parsed_rows::{Labelling, ParsedRows, RowError};
 use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
@@ -169,11 +169,14 @@ impl Svmlight {
             end += 1;
         }
         let token = &block[at..end];
-        if memchr::memchr(b':', token).is_none() {
+        if memchr::memchr2(b':', b',', token).is_none() {
             return Ok((token, end));
         }
+        let is_entry = memchr::memchr(b':', token).is_some();
         match self.labelling {
-            Labelling::Ignored => Ok((token, at)),
+            Labelling::Ignored => Ok((token, if is_entry { at } else { end })),
+            _ if !is_entry && are_several_labels(token) => Err(several_labels(at, token)),
+            _ if !is_entry => Ok((token, end)),
             _ => Err((
                 at,
                 "the row has no label".into(),
@@ -243,6 +246,20 @@ impl Svmlight {
         };
         (at, what, Some("entries are index:value, separated by spaces; is this the right `format`?".into()))
     }
+}
+
+/// Whether these are numbers between commas, as the labels of a row that has several are.
+pub(super) fn are_several_labels(token: &[u8]) -> bool {
+    let is_number = |part: &[u8]| matches!(whole(part), Number::Finite(..));
+    memchr::memchr(b',', token).is_some() && token.split(|b| *b == b',').all(is_number)
+}
+
+#[cold]
+pub(super) fn several_labels(at: usize, token: &[u8]) -> Fault {
+    let shown = String::from_utf8_lossy(&token[..token.len().min(40)]).into_owned();
+    let hint = "a row has one label; to learn several, write a file for each, with the label 1 for the rows that \
+                have it and 0 for the others";
+    (at, format!("several labels, {shown:?}"), Some(hint.into()))
 }
 
 #[cold]
@@ -635,17 +652,27 @@ mod tests {
 
     #[test]
     fn a_model_s_labels_are_the_only_ones_for_evaluation_and_none_are_needed_for_prediction() {
-        let known = Labelling::Fixed(std::sync::Arc::new(crate::data::Labels::new(["a", "1"])));
         let run = |labelling, text: &[u8]| {
             let mut rows = ParsedRows::new(false);
             rows.clear();
             parser(labelling).parse(text, 0, &mut rows, &mut Scratch::default());
             rows
         };
-        let rows = run(known, b"+1.0 1:1\na 1:1\nb 1:1\n");
-        assert_eq!((rows.labels.as_slice(), rows.bad_rows), (&[1, 0][..], 1));
-        assert!(rows.bad[0].what.contains("never seen"), "{}", rows.bad[0].what);
+        let rows = run(Labelling::Numbers, b"+1.0 1:1\na 1:1\n1 1:1\n");
+        assert_eq!((rows.labels.as_slice(), rows.bad_rows), (&[0, 0][..], 1));
+        assert!(rows.bad[0].what.contains("not a number"), "{}", rows.bad[0].what);
         let rows = run(Labelling::Ignored, b"x 1:1\n1:1 2:1\n\n3:1");
         assert_eq!((rows.len(), rows.indices.as_slice(), rows.bad_rows), (3, &[0, 0, 1, 2][..], 0));
+    }
+
+    #[test]
+    fn several_labels_in_one_row_are_an_error() {
+        for label in ["1,2", "0.5,1.5,2", "-1,+1"] {
+            for text in [format!("{label} 1:0.5\n"), format!("1 1:1\n{label}    3:1\n1 2:1\n")] {
+                let rows = parse(text.as_bytes(), false);
+                assert!(rows.bad[0].what.starts_with("several labels"), "{text}");
+            }
+        }
+        assert!(parse(b"a,b 1:1\n1,x 1:1\n", false).bad.is_empty());
     }
 }

@@ -9,14 +9,15 @@
 mod applied;
 mod choose;
 mod column;
+mod header;
 mod infer;
 mod interaction;
 mod left_out;
 mod rows;
 mod spelling;
 
-pub(super) use applied::{Columns, Keeping, applied};
-pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header};
+pub(super) use applied::{Columns, Keeping, applied, other_delimiter};
+pub(super) use infer::{HEADER_FOUND, infer, infer_start, repeatable_header, without_unused_means};
 pub(super) use interaction::{with_products, with_products_at_start};
 pub(super) use rows::Table;
 pub(super) use spelling::Spelling;
@@ -25,7 +26,7 @@ use super::number::{Number, whole};
 use super::records::{Fault, Field, Records, place};
 use crate::error::{Error, Result};
 use crate::features::Missing;
-use crate::features::table::{first_repeated, is_delimiter};
+use crate::features::table::{Column, Role, TableSchema, first_repeated, is_delimiter};
 
 /// Whether the first record names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,36 @@ pub struct TableOptions {
     pub categories: Vec<String>,
     /// The columns whose values are numbers that mean something, even if they look like numbers of rows.
     pub numbers: Vec<String>,
+    /// What columns were in other rows, by their names: they are the same again, where there are such columns
+    /// and nothing else is said of them, here or by the records. Needs a `header` that is not detected.
+    pub before: Vec<(String, Was)>,
+}
+
+/// What a column was in other rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Was {
+    /// Numbers.
+    Numbers,
+    /// Categories.
+    Categories,
+    /// Categories, also `-`, `.` and `None`, which are missing values unless columns are said to be categories.
+    AllCategories,
+}
+
+impl Was {
+    /// What the columns of a table were that became features.
+    pub fn of(schema: &TableSchema) -> Vec<(String, Was)> {
+        let was = |column: &Column| match &column.role {
+            Role::Numeric { .. } => Some(Was::Numbers),
+            Role::Categorical { categories, .. } => {
+                let is_odd =
+                    |text: &String| is_missing(text.as_bytes()) && !is_surely_missing(text.as_bytes());
+                Some(if categories.iter().any(is_odd) { Was::AllCategories } else { Was::Categories })
+            }
+            Role::Label | Role::Dropped | Role::RowWeight | Role::Text => None,
+        };
+        schema.columns.iter().filter_map(|column| Some((column.name.clone(), was(column)?))).collect()
+    }
 }
 
 impl TableOptions {

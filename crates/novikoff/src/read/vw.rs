@@ -8,7 +8,7 @@ use super::number::{Number, number, whole};
 use super::parsed_rows::{Labelling, ParsedRows, RowError};
 use super::pipeline::{Parser, Scratch};
 use super::source::Cut;
-use super::svmlight::{Fault, bad_value};
+use super::svmlight::{Fault, are_several_labels, bad_value, several_labels};
 use super::svmlight::{Shape, common_entry};
 use crate::error::Error;
 use crate::features::namespaces::{
@@ -177,6 +177,9 @@ impl Vw {
         if label.is_none() && !matches!(self.labelling, Labelling::Ignored) {
             return Err(no_label(line, bar));
         }
+        if let Some((at, label)) = label.filter(|_| !matches!(self.labelling, Labelling::Ignored)) {
+            refuse_other_labels(at, label)?;
+        }
         let (importance_at, importance_end) = word(words, label_end);
         let (initial_at, initial_end) = word(words, importance_end);
         let (extra_at, extra_end) = word(words, initial_end);
@@ -195,6 +198,32 @@ impl Vw {
         head_number(&words[..initial_end], initial_at, "initial prediction")?;
         Ok(Head { label, importance: importance.map(|value| value + 0.0) })
     }
+}
+
+/// Refuses labels that are no single class or number: `shared`, `action:cost:probability`, `class:cost`, `1,2`.
+#[inline]
+fn refuse_other_labels(at: usize, label: &[u8]) -> Result<(), Fault> {
+    match memchr::memchr2(b':', b',', label) {
+        None if label != b"shared" => Ok(()),
+        _ => other_labels(at, label),
+    }
+}
+
+#[cold]
+fn other_labels(at: usize, label: &[u8]) -> Result<(), Fault> {
+    let is_number = |part: &[u8]| matches!(whole(part), Number::Finite(..));
+    let has_costs = label.contains(&b':') && label.split(|b| *b == b':').all(is_number);
+    if are_several_labels(label) {
+        return Err(several_labels(at, label));
+    }
+    if !has_costs && label != b"shared" {
+        return Ok(());
+    }
+    let what = format!(
+        "{:?} before the bar is no label, but part of an example with costs or of a contextual bandit",
+        String::from_utf8_lossy(&label[..label.len().min(40)])
+    );
+    Err((at, what, Some("novikoff learns one label or number a row".into())))
 }
 
 /// Where the tag starts, if there is one: the last word before the bar, if it touches the bar or starts with
@@ -616,7 +645,7 @@ fn too_many_words(line: &[u8], at: usize) -> Fault {
 mod tests {
     use super::*;
     use crate::control::{Flow, Observer, Unwatched};
-    use crate::data::{Labels, Report};
+    use crate::data::Report;
     use crate::features::hash_feature;
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Input, Source};
@@ -748,9 +777,15 @@ mod tests {
         }
         let rows = parse(&grow(Labelling::Open), b"1 | a \xffb");
         assert_eq!((rows.bad[0].column, rows.bad[0].what.as_str()), (7, "the row is not UTF-8"));
-        let known = Labelling::Fixed(Arc::new(Labels::new(["ham", "spam"])));
-        let rows = parse(&grow(known), b"spam | a\n eggs | b");
-        assert_eq!((rows.labels.as_slice(), rows.bad[0].line, rows.bad[0].column), (&[1][..], 1, 2));
+        let rows = parse(&grow(Labelling::Numbers), b"5 | a\n eggs | b");
+        assert_eq!((rows.labels.as_slice(), rows.bad[0].line, rows.bad[0].column), (&[0][..], 1, 2));
+        let others = ["shared | b", "0:1:0.5 | b", "1:0 | b", "1,0 | a"];
+        for line in others {
+            let rows = parse(&grow(Labelling::Open), line.as_bytes());
+            assert_eq!((rows.len(), rows.bad[0].column), (0, 1), "{line}");
+        }
+        let names = b"a,b | b\nbuy:now | b\n";
+        assert!(parse(&grow(Labelling::Open), names).bad.is_empty());
     }
 
     #[test]

@@ -38,8 +38,10 @@ use terms::{ConjugatePenalty, Terms, dual_sizes, rounds, sum_off};
 pub const REACH: f64 = 1000.0;
 /// Numbers that are met up to this part of their deviations from a constant are met.
 const MET: f64 = 1e-10;
-/// And up to this part of themselves.
+/// And up to this part of themselves, which is rounding, but no more than a small part of their deviations: of large
+/// numbers that lie close together, rounding may be all that there is to be predicted.
 const MET_ROUNDING: f64 = 1e-14;
+const MOST_ROUNDING: f64 = 1e-4;
 /// A gap that is so many times the tolerance may be less with better digits or better duals.
 const NEAR: f64 = 100.0;
 /// More than what a sum of products loses that are too small to be stored with all their digits.
@@ -245,8 +247,13 @@ pub(crate) fn negligible_objective<L: Loss>(problem: &Problem<'_, L, L2>) -> f64
     };
     let loss_of =
         |constant: f64| problem.sum(|i| problem.share(i) * problem.loss.value(problem.targets[i], constant));
+    let counted = || (0..problem.len()).filter(|i| problem.share(*i) > 0.0).map(|i| problem.targets[i]);
+    let (rounding, spread) = (of_deviation(MET_ROUNDING) * loss_of(0.0), loss_of(mean));
     // Where all targets are one number, they are met up to the rounding of that.
-    of_deviation(MET) * loss_of(mean) + of_deviation(MET_ROUNDING) * loss_of(0.0)
+    match counted().next().is_none_or(|first| counted().all(|target| target == first)) {
+        true => of_deviation(MET) * spread + rounding,
+        false => of_deviation(MET) * spread + rounding.min(of_deviation(MOST_ROUNDING) * spread),
+    }
 }
 
 /// Whether an objective is what it seems. One that is next to zero may be a sum of numbers that were rounded

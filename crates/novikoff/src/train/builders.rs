@@ -483,9 +483,10 @@ macro_rules! minimising {
                 self
             }
 
-            /// How columns are brought to one size first; by default [`Scale::Standard`], but for the largest
-            /// margin. The model applies to rows as they are. [`Scale::None`] minimises the objective of the
-            /// rows as they are, which is that of LIBLINEAR and scikit-learn.
+            /// How columns are brought to one size first; by default [`Scale::Standard`]. The model applies to
+            /// rows as they are. [`Scale::None`] minimises the objective of the rows as they are, which is
+            /// that of LIBLINEAR and scikit-learn. The largest margin is always one of the rows as they are:
+            /// there any other scale is an error.
             #[must_use]
             pub fn scale(mut self, scale: Scale) -> Self {
                 self.0.scale = scale;

@@ -3,6 +3,7 @@
 use super::learner::{ClassWeight, Shared};
 use crate::data::{Dataset, Labels};
 use crate::error::{Error, Result};
+use crate::evaluate::UNKNOWN;
 use crate::features::Schema;
 use crate::multiclass::{Scheme, class_order};
 
@@ -61,23 +62,24 @@ impl Classes {
 
 impl Classes {
     /// The final numbers of the labels of other rows than those learned from, which may number labels
-    /// otherwise.
+    /// otherwise. A label that none of those has is [`UNKNOWN`]; it is an error if all are.
     pub(crate) fn of_others(&self, data: &Dataset) -> Result<Vec<u32>> {
         if data.labels.len() != data.len() {
             return Err(Error::input("the validation rows have no labels").hint("give them by `with_labels`"));
         }
         let numbers: Vec<Option<u32>> =
             data.names.names().iter().map(|name| self.labels.find(name)).collect();
-        let class = |label: &u32| {
-            numbers[*label as usize].ok_or_else(|| {
-                let name = &data.names.names()[*label as usize];
-                Error::input(format!(
-                    "a validation row has the label {name:?}, which no row to learn from has"
-                ))
-                .hint(format!("the labels are {}", listed(&self.labels)))
-            })
-        };
-        data.labels.iter().map(class).collect()
+        let class = |label: &u32| numbers[*label as usize].unwrap_or(UNKNOWN);
+        let classes: Vec<u32> = data.labels.iter().map(class).collect();
+        match data.labels.first().filter(|_| classes.iter().all(|class| *class == UNKNOWN)) {
+            None => Ok(classes),
+            Some(&label) => {
+                let name = &data.names.names()[label as usize];
+                let what =
+                    format!("no validation row has a label of the rows to learn from: the first is {name:?}");
+                Err(Error::input(what).hint(format!("the labels are {}", listed(&self.labels))))
+            }
+        }
     }
 
     /// The final numbers of these labels.

@@ -3,6 +3,7 @@
 use super::run::Corrections;
 use crate::certificate::range::{LARGE, SMALL};
 use crate::control::{Watch, rows_between_questions};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::Weights;
 use crate::multiclass::{Scheme, best_except};
@@ -104,6 +105,23 @@ impl RowMargins {
 
 fn over(score: f64, norm: f64) -> f64 {
     if norm > 0.0 { score / norm } else { 0.0 }
+}
+
+/// What is wrong with rows for which there are no finite weights: values whose squares overflow, or columns
+/// that are next to nothing, whose weights do.
+pub(super) fn overflow_of(data: &Dataset) -> Error {
+    /// The squares of larger values overflow; a column that is smaller than one over this is next to nothing.
+    const LARGEST: f64 = 1e150;
+    let mut largest = vec![0.0f64; data.rows.columns()];
+    for i in 0..data.len() {
+        data.rows.row(i).for_each_nonzero(|j, x| largest[j as usize] = largest[j as usize].max(x.abs()));
+    }
+    let is_tiny = |x: &f64| *x > 0.0 && *x < 1.0 / LARGEST;
+    if largest.iter().any(|x| *x > LARGEST) || !largest.iter().any(is_tiny) {
+        return overflow();
+    }
+    Error::input("the values of a column are so small that its weight is no finite number")
+        .hint("scale such columns up first, or leave them out")
 }
 
 pub(super) fn overflow() -> Error {

@@ -74,7 +74,7 @@ pub enum LearnerName {
 
 impl LearnerName {
     /// All of them.
-    pub(super) const ALL: [LearnerName; 15] = [
+    pub(super) const ALL: [LearnerName; 17] = [
         LearnerName::Perceptron,
         LearnerName::Averaged,
         LearnerName::Voted,
@@ -84,6 +84,8 @@ impl LearnerName {
         LearnerName::Logistic,
         LearnerName::LeastSquares,
         LearnerName::LeastAbsolute,
+        LearnerName::Huber,
+        LearnerName::Quantile,
         LearnerName::Exponential,
         LearnerName::Boosting,
         LearnerName::MaxMargin,
@@ -577,6 +579,15 @@ impl Risk {
         Self::new(Criterion::Loss(loss))
     }
 
+    /// Whether, for rows of so many columns, a direct method minimises the loss alone: the minimum is the same
+    /// whatever the columns' sizes, so that a scale makes no difference.
+    pub fn is_direct(&self, columns: usize) -> bool {
+        // How many columns a map makes is not known here.
+        let columns = if self.shared.map.is_some() { usize::MAX } else { columns };
+        let Criterion::Loss(loss) = self.criterion else { return false };
+        super::risk::is_direct(loss, columns, self)
+    }
+
     pub(super) fn gradient(&self) -> GradientDescent {
         let usual = GradientDescent::default();
         GradientDescent {
@@ -642,4 +653,21 @@ pub struct MultilayerPerceptron {
     pub epochs: Epochs,
     /// The settings that every learner has.
     pub shared: Shared,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_learner_is_found_by_its_name() {
+        let of_a_kind = [&LearnerName::ONLINE[..], &LearnerName::BATCH, &LearnerName::REGRESSION].concat();
+        let all = [of_a_kind, vec![LearnerName::Bayes, LearnerName::Network]].concat();
+        assert_eq!(all.len(), LearnerName::ALL.len());
+        for name in all {
+            let found: Vec<_> = LearnerName::ALL.into_iter().filter(|it| it.name() == name.name()).collect();
+            assert_eq!(found, [name]);
+            assert_eq!((name.learner().named(), name.learner().name()), (Some(name), name.name()));
+        }
+    }
 }

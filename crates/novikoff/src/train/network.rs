@@ -10,7 +10,7 @@ use super::resume::{
     Continued, EpochsPrior, Sources, Training, known_labels, origin, other_scorer, put_history,
 };
 use super::run::results;
-use super::standardised::{Centring, Standardised};
+use super::standardised::{Centring, Columns, Standardised};
 use super::validation::HeldOut;
 use crate::control::{Observer, Watch};
 use crate::data::{Dataset, Labels};
@@ -60,17 +60,11 @@ pub(super) fn train_network(
     };
     let mut prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
-    let centring = if settings.bias == Bias::None { Centring::AsGiven } else { Centring::Centred };
-    let standardised = match from.zip(prior.as_mut()) {
-        Some((model, prior)) => prior.standardised(model, data)?,
-        None => Standardised::of(data, settings.scale, centring),
+    let (standardised, known) = match (from.zip(known), prior.as_mut()) {
+        (Some(from), Some(prior)) => known_beginning(from, prior, settings, data)?,
+        _ => (anew(settings, data), None),
     };
-    let standardised = standardised.as_ref();
-    let known = match (known, prior.as_mut().and_then(|prior| prior.state.as_mut()), standardised) {
-        (Some(network), Some(state), Some(_)) => Some(Cow::Owned(unfolded(network, state)?)),
-        (known, ..) => known.map(Cow::Borrowed),
-    };
-    let known = known.as_deref();
+    let (standardised, known) = (standardised.as_ref(), known.as_deref());
     let rows = standardised.map_or(&data.rows, Standardised::rows);
     let held_out = HeldOut::new(validation, classes.as_ref(), Some(settings.loss))?;
     let error = |scorer: &Scorer, watch: &Watch<'_>| match (held_out.as_ref()?, standardised) {
@@ -129,18 +123,54 @@ fn scales(columns: usize, known: Option<&Network>) -> Vec<f64> {
     scales
 }
 
-/// The biases of hidden units, as they are for rows whose columns were scaled and centred, in a state.
-const RETURNED_BIAS: &str = "returned_bias";
-
-/// The network for rows whose columns were scaled and centred.
-fn unfolded(network: &Network, state: &mut State) -> Result<Network> {
-    let mut network = network.clone();
-    network.scales.fill(1.0);
-    let bias = state.take::<f32>(RETURNED_BIAS, network.hidden())?;
-    let features = network.features();
-    network.weights_of_mut(features).copy_from_slice(&bias);
-    Ok(network)
+/// The rows to learn from, if not those of the data set.
+fn anew(settings: &MultilayerPerceptron, data: &Dataset) -> Option<Standardised> {
+    let centring = if settings.bias == Bias::None { Centring::AsGiven } else { Centring::Centred };
+    Standardised::of(data, settings.scale, centring)
 }
+
+/// The rows to learn from, if not those of the data set, and the network of a model for these rows.
+fn known_beginning<'a>(
+    (model, network): (&Model, &'a Network),
+    prior: &mut EpochsPrior,
+    settings: &MultilayerPerceptron,
+    data: &Dataset,
+) -> Result<(Option<Standardised>, Option<Cow<'a, Network>>)> {
+    let mut known = network.clone();
+    if let Some(standardised) = prior.standardised(model, data, settings.scale)? {
+        forget_columns(&mut known);
+        // Files from before networks had centres have biases of columns as they are.
+        if let Some(state) = prior.state.as_mut().filter(|state| state.has(RETURNED_BIAS)) {
+            let (bias, features) = (state.take::<f32>(RETURNED_BIAS, known.hidden())?, known.features());
+            known.weights_of_mut(features).copy_from_slice(&bias);
+        }
+        return Ok((Some(standardised), Some(Cow::Owned(known))));
+    }
+    if prior.continued == Continued::Exactly {
+        return Ok((None, Some(Cow::Borrowed(network))));
+    }
+    let own = Columns::of_network(network);
+    let is_same = model.about.settings.get("scale") == Some(&json!(settings.scale));
+    // Without centres it may be from a file that had folded them into its biases.
+    if let Some(own) = own.as_ref().filter(|own| is_same && own.is_moving()) {
+        forget_columns(&mut known);
+        return Ok((Some(Standardised::by(data, own.clone())), Some(Cow::Owned(known))));
+    }
+    own.into_iter().for_each(|own| own.fold_into_network(&mut known));
+    let standardised = anew(settings, data);
+    standardised.iter().for_each(|it| it.columns().unfold_network(&mut known));
+    Ok((standardised, Some(Cow::Owned(known))))
+}
+
+/// Makes a network one of rows that are scaled and centred already.
+fn forget_columns(network: &mut Network) {
+    network.scales.fill(1.0);
+    network.centres.clear();
+}
+
+/// The biases of hidden units, as they are for rows whose columns were scaled and centred, in the states of
+/// files from before networks had centres.
+const RETURNED_BIAS: &str = "returned_bias";
 
 /// The network that these settings can go on from.
 fn network_of<'a>(model: &'a Model, settings: &MultilayerPerceptron) -> Result<&'a Network> {
@@ -206,9 +236,8 @@ fn state(trained: &Trained, training: &Training<'_>, standardised: Option<&Stand
         state.put_count("partial_updates", updates);
         state.put("partial_missed", vec![missed]);
     }
-    if let (Some(standardised), Scorer::Network(network)) = (standardised, &trained.scorer) {
+    if let Some(standardised) = standardised {
         standardised.columns().put(&mut state);
-        state.put(RETURNED_BIAS, network.weights_of(network.features()).to_vec());
     }
     let TrainingState { weights, means, squares, steps } = &trained.state;
     let is_finite = [weights, means, squares].into_iter().flatten().flatten().all(|x| x.is_finite());

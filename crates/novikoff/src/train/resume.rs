@@ -8,7 +8,7 @@ pub(super) use epochs::{
     EpochsPrior, Training, put_history, put_journal, put_partial, refuse_other_numbering, take_journal,
 };
 pub(super) use linear::{Sources, feature_numbers, put_linear, put_returned, take_linear, take_returned};
-pub(super) use recall::recall;
+pub(super) use recall::{SCALE_WITH_PENALTY, recall};
 
 use super::learner::Learner;
 use super::standardised::Columns;

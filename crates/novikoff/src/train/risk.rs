@@ -15,19 +15,21 @@ use super::certify::{length, objectives};
 use super::fit::{Details, Fit};
 use super::learner::{Criterion, Risk, SolverName};
 use super::resume::{Continued, Resumed, Sources, feature_numbers, origin, other_scorer};
+use super::standardised::{Centring, Columns, Standardised};
 use super::tune::Place;
 use super::validation::{HeldOut, Validation};
 use crate::certificate::proof::Direction;
 use crate::control::{Flow, Observer, Termination, Watch};
 use crate::data::{Dataset, Labels, Matrix, Parts, Scale, spreads};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluate::{self, Evaluation, Predictions};
 use crate::loss::{LossName, with_loss};
 use crate::model::{About, Calibration, Model, Scorer, Task as Predicts, Weights};
 use crate::multiclass::Scheme;
-use crate::penalty::{ElasticNet, L2};
+use crate::penalty::{Bias, ElasticNet, L2};
 use crate::risk::Gap;
 use crate::solver::{REACH, WarmStart};
+pub(super) use choice::is_direct;
 use choice::{Choice, Named, choose, columns, lambda, most_steps};
 use goal::Goal;
 use report::{Minimised, describe, report};
@@ -54,39 +56,44 @@ fn train_named<L: Named>(
     observer: &mut dyn Observer,
 ) -> Result<Fit> {
     loss.check()?;
+    if settings.criterion == Criterion::MaxMargin {
+        refuse_for_max_margin(settings)?;
+    }
     let goal = Goal::new(data, settings)?;
     let held_out = HeldOut::new(validation, goal.classes.as_ref(), loss.library_loss())?;
     let lambda = lambda(settings, &goal, data.rows.columns())?;
     let Choice { solver, why } = choose(loss, &goal, data.rows.columns(), lambda, settings)?;
+    let asked = data.effective(settings.scale);
     let settings = &Risk { scale: effective_scale(settings, data, lambda, solver), ..settings.clone() };
     let scaling = Scaling::new(data, settings);
     let watch = Watch::new(observer);
     let steps = settings.steps.unwrap_or_else(|| most_steps(solver));
-    let task = Task { rows: scaling.rows(data), goal: &goal, settings, steps, watch: &watch };
+    let stretched = Risk { tolerance: settings.tolerance / scaling.columns.stretch(), ..settings.clone() };
+    let task = Task { rows: scaling.rows(data), goal: &goal, settings: &stretched, steps, watch: &watch };
     let library_loss = loss.library_loss();
     let minimised =
         Minimised { loss: loss.name(), library_loss, lambda, l1: settings.l1, solver: solver.name(), why };
     // Some solvers leave a core idle.
     let starts = match from {
-        Some(model) => starts_from(model, &goal, (data, &scaling.factors), settings)?,
+        Some(model) => starts_from(model, &goal, (data, &scaling.columns), settings)?,
         None => Vec::new(),
     };
     let solve = || solve_named(loss, (lambda, solver), task, &starts);
     let (mut solved, data_hash) = rayon::join(solve, || data.fingerprint());
-    refuse_overflow(&solved, &watch)?;
+    refuse_overflow(&solved, data, &watch)?;
     let exact = scaling.fold_back(&mut solved.weights);
     // Weights of columns that are next to nothing may be too large for numbers.
-    refuse_overflow(&solved, &watch)?;
+    refuse_overflow(&solved, data, &watch)?;
     if let (false, Some(known)) = (exact, library_loss)
         && settings.criterion != Criterion::MaxMargin
     {
         let objective = (known, lambda);
-        gaps_of_model(&mut solved, &goal, objective, (data, &scaling.factors), settings, &watch)?;
+        gaps_of_model(&mut solved, &goal, objective, (data, scaling.columns.factors()), settings, &watch)?;
     }
     // The scores that the gap was computed from are the model's own if its weights are.
     let scores = exact.then(|| scores_by_row(&solved.results, goal.outputs, data.len())).flatten();
     let termination = if watch.stopped() { Some(Termination::Interrupted) } else { None };
-    let training = Training { minimised, solved, goal, held_out, scores, termination, data_hash };
+    let training = Training { minimised, solved, goal, held_out, scores, termination, data_hash, asked };
     let mut fit = finish(training, data, settings, &watch)?;
     if let Some(model) = from {
         fit.model.about.results.extend(origin(model, Continued::FromWeights)?);
@@ -96,12 +103,22 @@ fn train_named<L: Named>(
     Ok(fit)
 }
 
+/// The largest margin is a distance between rows as they are.
+fn refuse_for_max_margin(settings: &Risk) -> Result<()> {
+    if settings.scale != Scale::None {
+        let what =
+            "`scale`: the largest margin is one of the rows as they are, and of scaled rows it is another";
+        return Err(Error::usage(what).hint("leave out `scale`, or use `learner = svm`"));
+    }
+    Ok(())
+}
+
 /// A model's weights, feature by feature and class by class, as what every weight vector starts from. The
 /// model may have been read with other numbers for features.
 fn starts_from(
     model: &Model,
     goal: &Goal,
-    (data, factors): (&Dataset, &[f64]),
+    (data, columns): (&Dataset, &Columns),
     settings: &Risk,
 ) -> Result<Vec<WarmStart>> {
     let Scorer::Linear(weights) = model.scorer.behind_map() else {
@@ -115,7 +132,7 @@ fn starts_from(
     };
     let mut own = sources.apply(weights, 0);
     own = own.features_from(&feature_numbers(model, data));
-    own.unfold(factors);
+    columns.unfold(&mut own);
     Ok(apart(&own))
 }
 
@@ -168,11 +185,13 @@ struct Training<'a> {
     /// Why training ended, if not by the solver.
     termination: Option<Termination>,
     data_hash: String,
+    /// The scale that was asked for, which is not the one of the settings where that makes no difference.
+    asked: Scale,
 }
 
 /// Measures the model and describes it.
 fn finish(training: Training<'_>, data: &Dataset, settings: &Risk, watch: &Watch<'_>) -> Result<Fit> {
-    let Training { minimised, solved, goal, held_out, scores, termination, data_hash } = training;
+    let Training { minimised, solved, goal, held_out, scores, termination, data_hash, asked } = training;
     let Solved { mut weights, results, starts } = solved;
     weights.spreads = spreads(&data.rows, &data.row_weights);
     let scorer = Scorer::Linear(weights);
@@ -191,7 +210,7 @@ fn finish(training: Training<'_>, data: &Dataset, settings: &Risk, watch: &Watch
     };
     let about = About {
         learner: settings.criterion.name().to_owned(),
-        settings: describe(settings, &goal, &risk, data),
+        settings: describe((settings, asked), &goal, &risk, data),
         seed: settings.shared.seed,
         features: data.rows.columns() as u64,
         rows: data.len() as u64,
@@ -244,10 +263,10 @@ fn about_results(
 }
 
 /// The objective is not known where the observer asked to stop.
-fn refuse_overflow(solved: &Solved, watch: &Watch<'_>) -> Result<()> {
+fn refuse_overflow(solved: &Solved, data: &Dataset, watch: &Watch<'_>) -> Result<()> {
     let known = |result: &OutputResult| result.gap.objective.is_finite() || watch.stopped();
     let finite = solved.results.iter().all(known) && solved.weights.values.iter().all(|w| w.is_finite());
-    if finite { Ok(()) } else { Err(super::geometry::overflow()) }
+    if finite { Ok(()) } else { Err(super::geometry::overflow_of(data)) }
 }
 
 /// The scores of each row side by side, where every output's are at hand.
@@ -311,7 +330,7 @@ fn directions_of(weights: &Weights, at: usize, scheme: Scheme) -> Vec<Direction>
 
 /// Rows with their columns brought to one size, if that was asked for.
 struct Scaling {
-    factors: Vec<f64>,
+    columns: Columns,
     scaled: Option<Matrix<'static>>,
     /// Whether that rounded nothing: then scores and gaps are the same.
     exact: bool,
@@ -319,6 +338,14 @@ struct Scaling {
 
 impl Scaling {
     fn new(data: &Dataset, settings: &Risk) -> Self {
+        // The minimum is the same with moved columns, but where one weight after the other is changed, columns
+        // far from zero keep each other from getting there.
+        let is_moved = settings.criterion == Criterion::Boosting && settings.bias == Bias::Free;
+        let moved = is_moved.then(|| Standardised::of(data, settings.scale, Centring::Centred)).flatten();
+        if let Some(moved) = moved.filter(|moved| moved.columns().is_moving()) {
+            let (rows, columns) = moved.into_parts();
+            return Self { columns, scaled: Some(rows), exact: false };
+        }
         let factors = match data.effective(settings.scale) {
             Scale::None => Vec::new(),
             scale => data.factors(scale),
@@ -328,16 +355,16 @@ impl Scaling {
         let scaled = (!factors.is_empty()).then(|| data.rows.scaled(&factors));
         let exact =
             factors.is_empty() || settings.scale == Scale::Standard && data.rows.scales_exactly(&factors);
-        Self { factors, scaled, exact }
+        Self { columns: Columns::scaled(factors), scaled, exact }
     }
 
     /// Makes weights of the scaled rows those of the rows as they are, and says whether nothing was rounded,
     /// of rows and weights.
     fn fold_back(&self, weights: &mut Weights) -> bool {
-        let of = weights.values.chunks_exact(weights.outputs().max(1)).zip(&self.factors);
+        let of = weights.values.chunks_exact(weights.outputs().max(1)).zip(self.columns.factors());
         let exact = self.exact
             && of.into_iter().all(|(own, factor)| own.iter().all(|w| w * factor * factor.recip() == *w));
-        weights.fold_back(&self.factors);
+        self.columns.fold_back(weights);
         exact
     }
 

@@ -98,14 +98,25 @@ impl Corrections {
     }
 
     /// The rows that weights are learned from, if not those of the data set. Kernels compare rows as they
-    /// are; and all weight vectors that vote have one bias.
+    /// are.
     fn standardised(&self, data: &Dataset) -> Option<Standardised> {
-        let centring = match (self.bias, self.returned) {
-            (Bias::None, _) | (_, Hypothesis::Votes) => Centring::AsGiven,
-            _ => Centring::Centred,
-        };
+        let centring = if self.bias == Bias::None { Centring::AsGiven } else { Centring::Centred };
         let is_linear = self.kernel == Kernel::Linear;
         is_linear.then(|| Standardised::of(data, self.scale, centring)).flatten()
+    }
+
+    /// The same where learning may go on from a model, and which rows its weights are of.
+    fn rows_to_learn_from(
+        &self,
+        data: &Dataset,
+        from: Option<(&Model, &mut EpochsPrior)>,
+    ) -> Result<(Option<Standardised>, Given)> {
+        let Some((model, prior)) = from else { return Ok((self.standardised(data), Given::AsTheyAre)) };
+        Ok(match (prior.standardised(model, data, self.scale)?, prior.continued) {
+            (Some(known), _) => (Some(known), Given::Standardised),
+            (None, Continued::Exactly) => (None, Given::AsTheyAre),
+            (None, Continued::FromWeights) => (self.standardised(data), Given::AsTheyAre),
+        })
     }
 }
 
@@ -186,14 +197,12 @@ pub(super) fn train_run<R: Rule>(
     let mut prior = from.map(|model| EpochsPrior::new(model, &training)).transpose()?;
     let start = prior.as_ref().map_or(Start::Zero, |prior| prior.start);
     let resumed = prior.as_ref().map(EpochsPrior::resumed);
-    let standardised = match from.zip(prior.as_mut()) {
-        Some((model, prior)) => prior.standardised(model, data)?,
-        None => corrections.standardised(data),
-    };
+    let (standardised, given) = corrections.rows_to_learn_from(data, from.zip(prior.as_mut()))?;
     let standardised = standardised.as_ref();
     let rows = standardised.map_or(&data.rows, Standardised::rows);
     let batch = TrainingRows { rows, classes: ranked, weights };
-    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), (batch, standardised))?;
+    let seen = (batch, standardised, given);
+    let begin = begin(&plan, corrections, (learner, &training), from.zip(prior), seen)?;
     let error = |scorer: &Scorer, watch: &Watch<'_>| match (held_out.as_ref()?, standardised) {
         (held_out, None) => held_out.error(scorer, watch),
         (held_out, Some(standardised)) => held_out.error(&standardised.folded_back(scorer), watch),
@@ -324,12 +333,21 @@ enum Beginning {
     Kernel(KernelBegin),
 }
 
+/// Which rows the weights of a model, and its state, are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Given {
+    /// Rows in the numbers that are learned from.
+    Standardised,
+    /// Rows as they are.
+    AsTheyAre,
+}
+
 fn begin<R: Rule>(
     plan: &Plan<R>,
     corrections: &Corrections,
     (learner, training): (&Learner, &Training<'_>),
     from: Option<(&Model, EpochsPrior)>,
-    (batch, standardised): (TrainingRows<'_>, Option<&Standardised>),
+    (batch, standardised, given): (TrainingRows<'_>, Option<&Standardised>, Given),
 ) -> Result<Beginning> {
     let is_linear = corrections.kernel == Kernel::Linear;
     let Some((model, mut prior)) = from else {
@@ -340,10 +358,10 @@ fn begin<R: Rule>(
     };
     if !is_linear || corrections.returned == Hypothesis::Votes {
         let rows = batch.rows.rows();
-        return begin_with_journal(plan, is_linear, (model, prior), learner, (rows, standardised));
+        return begin_with_journal(plan, is_linear, (model, prior), learner, rows);
     }
     let Scorer::Linear(weights) = model.scorer.behind_map() else { return Err(other_scorer(model, learner)) };
-    let returned = match prior.state.as_mut().filter(|_| standardised.is_some()) {
+    let returned = match prior.state.as_mut().filter(|_| given == Given::Standardised) {
         Some(state) => take_returned(state, weights)?,
         None => weights.clone(),
     };
@@ -357,7 +375,12 @@ fn begin<R: Rule>(
                 weights_to_start_from((model, &returned), &mut prior, corrections, learner)?;
             let from = (&model.labels, weights.outputs());
             let sources = Sources::new(from, (training.labels, plan.scheme), R::JOINT_SHARE);
-            let apply = |weights: Weights| sources.apply(&weights, batch.rows.columns());
+            let unfold = standardised.filter(|_| given == Given::AsTheyAre);
+            let apply = |weights: Weights| {
+                let mut weights = sources.apply(&weights, batch.rows.columns());
+                unfold.into_iter().for_each(|standardised| standardised.columns().unfold(&mut weights));
+                weights
+            };
             let linear = LinearState { delayed: linear.delayed.map(apply), last: None, own: None, ..linear };
             LinearStart::Weights(apply(weights), Box::new(linear))
         }
@@ -409,7 +432,7 @@ fn begin_with_journal<R: Rule>(
     is_linear: bool,
     (model, mut prior): (&Model, EpochsPrior),
     learner: &Learner,
-    (rows, standardised): (usize, Option<&Standardised>),
+    rows: usize,
 ) -> Result<Beginning> {
     let Some(state) = prior.state.as_mut().filter(|_| prior.continued == Continued::Exactly) else {
         let what = format!(
@@ -426,13 +449,8 @@ fn begin_with_journal<R: Rule>(
     }
     let scorer = model.scorer.behind_map();
     if is_linear {
-        let mut best = scorer.clone();
-        if let (Scorer::Voted(voted), Some(standardised), true) =
-            (&mut best, standardised, prior.begin.best.is_some())
-        {
-            standardised.unfold_votes(voted)?;
-        }
-        let epochs = prior.begin.map(|()| best);
+        // Of the best epoch, only how many of these mistakes vote is needed.
+        let epochs = prior.begin.map(|()| scorer.clone());
         let learner = Some(LinearStart::Journal(mistakes, rounds));
         return Ok(Beginning::Linear(Box::new(LinearBegin { epochs, learner })));
     }

@@ -4,9 +4,9 @@
 //! rows `x` as they are: models know nothing of it.
 
 use crate::data::{Dataset, Matrix, Scale, Standard};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exact::Dyadic;
-use crate::model::{Network, Scorer, State, Voted, Weights, damaged};
+use crate::model::{Network, Scorer, State, Weights, damaged};
 
 /// The names of factors and centres in a state.
 const FACTORS: &str = "factors";
@@ -51,14 +51,12 @@ impl Standardised {
         let columns = data.scaled_columns().map_or(usize::MAX, |columns| columns as usize);
         factors.truncate(columns);
         centres.truncate(columns);
-        if factors.iter().all(|factor| *factor == 1.0) && centres.iter().all(|centre| *centre == 0.0) {
-            return None;
-        }
-        Some(Self::by(data, Columns { factors, centres }))
+        let columns = Columns { factors, centres };
+        columns.changes_something().then(|| Self::by(data, columns))
     }
 
     /// The rows of a data set, by factors and centres that are known. Columns beyond them stay as they are.
-    fn by(data: &Dataset, columns: Columns) -> Self {
+    pub(super) fn by(data: &Dataset, columns: Columns) -> Self {
         Self { rows: data.rows.standardised(&columns.factors, &columns.centres), columns }
     }
 
@@ -78,13 +76,25 @@ impl Standardised {
         &self.columns
     }
 
+    /// The rows, and how the columns became what they are.
+    pub(super) fn into_parts(self) -> (Matrix<'static>, Columns) {
+        (self.rows, self.columns)
+    }
+
     /// Makes what scores these rows score the rows as they are.
     pub(super) fn fold_back(&self, scorer: &mut Scorer) {
         match scorer {
             Scorer::Linear(weights) => self.columns.fold_back(weights),
-            // Votes are by products with rows. They are not of centred ones, which would have no common bias.
-            Scorer::Voted(voted) => voted.rows = voted.rows.scaled(&self.columns.factors),
-            Scorer::Network(network) => self.columns.fold_back_network(network),
+            // Votes are by products with rows, of which each weight vector would have another bias.
+            Scorer::Voted(voted) => {
+                voted.rows = voted.rows.scaled(&self.columns.factors);
+                voted.centres = self.columns.moved_columns();
+            }
+            // The scales of a network belong to its weights already, once they are known to it.
+            Scorer::Network(network) => {
+                network.scales.iter_mut().zip(&self.columns.factors).for_each(|(scale, f)| *scale *= f);
+                network.centres = self.columns.moved_columns();
+            }
             Scorer::Presence(_) | Scorer::Kernel(_) | Scorer::Clipped(_) | Scorer::Mapped(_) => {}
         }
     }
@@ -94,18 +104,6 @@ impl Standardised {
         let mut scorer = scorer.clone();
         self.fold_back(&mut scorer);
         scorer
-    }
-
-    /// Makes votes of the rows as they are votes of these rows, as long as that rounds nothing.
-    pub(super) fn unfold_votes(&self, voted: &mut Voted) -> Result<()> {
-        let is_exact = |factor: &f64| factor.to_bits() & ((1 << 52) - 1) == 0 && factor.recip().is_normal();
-        if !self.columns.factors.iter().all(is_exact) {
-            let what = "votes on columns of such a scale cannot go on where validation rows chose the epoch";
-            return Err(Error::usage(what).hint("use `scale = standard` or none"));
-        }
-        let inverses: Vec<f64> = self.columns.factors.iter().map(|factor| factor.recip()).collect();
-        voted.rows = voted.rows.scaled(&inverses);
-        Ok(())
     }
 }
 
@@ -146,17 +144,83 @@ impl Columns {
         }
     }
 
-    /// The scales of a network belong to its weights already, once they are known to it.
-    fn fold_back_network(&self, network: &mut Network) {
-        for (scale, factor) in network.scales.iter_mut().zip(&self.factors) {
-            *scale *= factor;
+    /// Makes weights of the columns as they are those of scaled and centred ones.
+    pub(super) fn unfold(&self, weights: &mut Weights) {
+        for output in 0..weights.outputs() {
+            let of = |j: usize| -weights.weight(j, output);
+            weights.bias[output] = self.moved(weights.bias[output], of);
         }
+        weights.unfold(&self.factors);
+    }
+
+    /// The same of a network whose scales are 1.
+    pub(super) fn unfold_network(&self, network: &mut Network) {
+        self.move_biases(network, -1.0);
+        for (j, factor) in self.factors.iter().enumerate().take(network.features()) {
+            scale_weights(network.weights_of_mut(j), factor.recip());
+        }
+    }
+
+    /// Makes a network that sees columns in this way one of the columns as they are.
+    pub(super) fn fold_into_network(&self, network: &mut Network) {
+        network.scales.fill(1.0);
+        network.centres.clear();
+        for (j, factor) in self.factors.iter().enumerate().take(network.features()) {
+            scale_weights(network.weights_of_mut(j), *factor);
+        }
+        self.move_biases(network, 1.0);
+    }
+
+    /// Adds `−sign·<w, c>` to the biases of hidden units.
+    fn move_biases(&self, network: &mut Network, sign: f64) {
         let features = network.features();
         for unit in 0..network.hidden() {
-            let of = |j: usize| f64::from(network.weights_of(j)[unit]) * network.scales[j];
+            let of =
+                |j: usize| if j < features { sign * f64::from(network.weights_of(j)[unit]) } else { 0.0 };
             let bias = self.moved(network.weights_of(features)[unit].into(), of) as f32;
             network.weights_of_mut(features)[unit] = bias;
         }
+    }
+
+    /// How a network sees columns, if not as they are.
+    pub(super) fn of_network(network: &Network) -> Option<Self> {
+        let mut centres = vec![0.0; network.features()];
+        network.centres.iter().for_each(|(j, centre)| centres[*j as usize] = *centre);
+        let columns = Self { factors: network.scales.clone(), centres };
+        columns.changes_something().then_some(columns)
+    }
+
+    /// Columns that are scaled and not moved.
+    pub(super) fn scaled(factors: Vec<f64>) -> Self {
+        Self { factors, centres: Vec::new() }
+    }
+
+    /// The factors of the first columns; others have a factor of 1.
+    pub(super) fn factors(&self) -> &[f64] {
+        &self.factors
+    }
+
+    /// Whether some columns are moved.
+    pub(super) fn is_moving(&self) -> bool {
+        self.centres.iter().any(|centre| *centre != 0.0)
+    }
+
+    /// How many times as large a gap may be of the columns as they are: what is left of the slope along the
+    /// bias counts by as much as the centres are from zero.
+    pub(super) fn stretch(&self) -> f64 {
+        /// Solvers are not asked for more: there is an end to what doubles can do.
+        const MOST: f64 = 1e4;
+        let far = self.centres.iter().zip(&self.factors).map(|(centre, factor)| (centre * factor).abs());
+        (1.0 + far.fold(0.0, f64::max)).min(MOST)
+    }
+
+    fn changes_something(&self) -> bool {
+        self.factors.iter().any(|factor| *factor != 1.0) || self.is_moving()
+    }
+
+    /// The columns that are moved, and by how much.
+    fn moved_columns(&self) -> Vec<(u32, f64)> {
+        (0..).zip(self.centres.iter().copied()).filter(|(_, centre)| *centre != 0.0).collect()
     }
 
     /// `bias − <w, c>`, rounded once.
@@ -176,5 +240,13 @@ impl Columns {
         // file.
         let (low, high) = sum.between();
         (if low < 0.0 { high } else { low }) + 0.0
+    }
+}
+
+/// Weights that become too large for single precision are of columns that are scaled to nothing.
+fn scale_weights(weights: &mut [f32], by: f64) {
+    for weight in weights {
+        let scaled = (f64::from(*weight) * by) as f32;
+        *weight = if scaled.is_finite() { scaled } else { 0.0 };
     }
 }

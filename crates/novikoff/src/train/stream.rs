@@ -327,6 +327,9 @@ impl<'a, S: Streaming> Pass<'a, S> {
 
     /// The model of all rows, and what is known of it.
     fn finish(self, end: Summary, learner: &Learner) -> Result<Fit> {
+        if let [only] = end.labels.names() {
+            return Err(one_label(only, self.streaming.counts().rows));
+        }
         let classes = Classes::new(&end.labels, &end.schema, learner.shared())?;
         let counts = self.streaming.counts();
         let StreamCounts { rows, wrong, mistakes, updates } = counts;
@@ -361,6 +364,16 @@ impl<'a, S: Streaming> Pass<'a, S> {
             resumed: self.resumed,
         })
     }
+}
+
+/// A model tells labels apart, and no file can say of one that it knows a single label.
+fn one_label(only: &str, rows: u64) -> Error {
+    let rows = if rows == 1 { "its only row".to_owned() } else { format!("all of its {rows} rows") };
+    let what = format!("the stream had the label {only:?} in {rows}; learning to tell apart needs two");
+    Error::input(what).hint(
+        "nothing was learned that a model could keep: once there are rows with another label, give these first \
+         and those after them, as one stream",
+    )
 }
 
 /// What a model says of its stream.

@@ -3,6 +3,9 @@
 //! Labels of which some are no numbers are classes. Of numbers, these rules decide, the first that applies:
 //!
 //! 1. Fewer than five different numbers are classes.
+//!    Of more than ten, the column's [name](names) decides where it tells: what is called after a quantity (`age`,
+//!    `house_price`) are targets, and whole numbers called after codes or groups (`zip`, `age_group`), with four rows
+//!    each, are classes. What is called after something counted (`visits`) are targets if there are more than five.
 //! 2. If every row has a number of its own, they are targets.
 //! 3. Numbers of which some are not whole are targets if there are more than ten, or fewer than four rows for each.
 //! 4. Up to ten whole numbers are classes, unless they have fewer than two rows each and lie far apart.
@@ -10,11 +13,14 @@
 //!    largest occur, and either there are up to twenty, or they have four rows each and are [not a
 //!    histogram](is_histogram). All others are targets: prices, years, counts.
 
+mod names;
+
 use super::learner::Shared;
 use crate::data::{Dataset, Labels, as_number};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::model::Task;
+use names::Named;
 
 /// What the labels of a data set are, and what there is to say about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +31,16 @@ pub struct InferredTask {
     pub column: Option<String>,
     /// How many different labels there are.
     pub different: usize,
-    /// Whether all labels are numbers, and so many that either task could be meant.
+    /// Whether all labels are numbers, and more than two, so that either task could be meant.
     pub are_many_numbers: bool,
 }
 
 /// Up to so many different numbers are no more than ratings or digits.
 const MANY: usize = 10;
+/// Up to so many different counts are no more than classes.
+const FEW_COUNTS: usize = 5;
+/// A row with a word for a label, to so many with numbers, is there by accident.
+const STRAY: u64 = 200;
 
 impl InferredTask {
     /// What the labels of these rows are. It is an error if they can be neither: if there are numbers to be
@@ -57,15 +67,18 @@ impl InferredTask {
     pub fn of_parts(data: &Dataset, held_out: Option<&Dataset>) -> Result<Self> {
         let counts = Counts::of(data, held_out);
         // The labels of images are bytes that number classes.
-        let are_targets = data.report.image.is_none() && are_targets(&counts.numbers);
+        let is_image = data.report.image.is_some();
+        let are_targets = !is_image && counts.are_targets(data.schema.label_column());
         let inferred = Self {
             task: if are_targets && counts.words.is_empty() { Task::Regression } else { Task::Classes },
             column: data.schema.label_column().map(str::to_owned),
             different: counts.numbers.len() + counts.words.len(),
-            are_many_numbers: counts.words.is_empty() && counts.numbers.len() > MANY,
+            are_many_numbers: !is_image && counts.words.is_empty() && counts.numbers.len() > 2,
         };
         if are_targets {
             inferred.refuse_words_among_numbers(data, &counts)?;
+        } else {
+            inferred.refuse_stray_words(data, &counts)?;
         }
         inferred.refuse_names_of_rows(rows_of(data, held_out), &counts)?;
         Ok(inferred)
@@ -91,6 +104,31 @@ impl InferredTask {
         let hint = "`task = regression` shows where they stand, and with `skip_bad_rows` leaves such rows out; \
                     `task = classification` takes all labels for classes";
         Err(Error::input(what).hint(hint))
+    }
+
+    /// Of labels that are numbers in all rows but a few, those few are no classes but lines that have come in
+    /// by accident.
+    fn refuse_stray_words(&self, data: &Dataset, counts: &Counts) -> Result<()> {
+        let in_numbers: u64 = counts.numbers.iter().map(|(_, rows)| rows).sum();
+        let in_words: u64 = counts.words.iter().map(|(_, rows)| rows).sum();
+        if in_words == 0 || in_numbers < STRAY * in_words {
+            return Ok(());
+        }
+        let is_stray = |label: &u32| counts.words.iter().any(|(word, _)| word == label);
+        let found = data.labels.iter().zip(1u64..).filter(|(label, _)| is_stray(label)).take(3);
+        let mut found: Vec<String> = found
+            .map(|(label, row)| format!("{:?} in row {row}", data.names.names()[*label as usize]))
+            .collect();
+        if in_words > found.len() as u64 {
+            found.push("…".to_owned());
+        }
+        let what = format!(
+            "{} numbers in {in_numbers} rows, and in {in_words} something else: {}",
+            self.subject(),
+            found.join(", ")
+        );
+        Err(Error::input(what)
+            .hint("correct or delete such rows; `task = classification` takes all labels for classes"))
     }
 
     fn refuse_names_of_rows(&self, rows: usize, counts: &Counts) -> Result<()> {
@@ -206,6 +244,20 @@ impl Counts {
         counts.numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
         counts
     }
+
+    /// Whether the numbers are to be predicted as such, by the name of their column or by themselves.
+    fn are_targets(&self, column: Option<&str>) -> bool {
+        let rows: u64 = self.numbers.iter().map(|(_, rows)| rows).sum();
+        let have_rows = rows >= 4 * self.numbers.len() as u64;
+        let are_whole = || self.numbers.iter().all(|(value, _)| value.fract() == 0.0);
+        let are_many = self.numbers.len() > MANY;
+        match column.and_then(names::named) {
+            Some(Named::Count) if self.numbers.len() > FEW_COUNTS => true,
+            Some(Named::Quantity) if are_many => true,
+            Some(Named::Code) if are_many && have_rows && are_whole() => false,
+            _ => are_targets(&self.numbers),
+        }
+    }
 }
 
 /// Whether these different numbers, by size and with the rows that have them, are to be predicted as such:
@@ -223,9 +275,11 @@ fn are_targets(numbers: &[(f64, u64)]) -> bool {
         _ if different <= MANY as u64 => rows < 2 * different && span > 4.0 * different as f64,
         _ => {
             let number_classes = (*least == 0.0 || *least == 1.0) && span < 2.0 * different as f64;
-            let may_be_counts =
-                different > 2 * MANY as u64 && (rows < 4 * different || is_histogram(numbers, *least, span));
-            !number_classes || may_be_counts
+            let may_be_counts = || {
+                different > 2 * MANY as u64 && (rows < 4 * different || is_histogram(numbers, *least, span))
+            };
+            // Only numbers that lie closely are looked at as a histogram: it has a bar for each of its span.
+            !number_classes || may_be_counts()
         }
     }
 }
@@ -249,6 +303,7 @@ fn is_histogram(numbers: &[(f64, u64)], least: f64, span: f64) -> bool {
 mod tests {
     use super::*;
     use crate::random::Random;
+    use crate::read::{Input, Options, Purpose, Reader, TableOptions};
 
     /// Labels of rows without features.
     fn labelled(labels: &[String]) -> Dataset<'static> {
@@ -351,6 +406,56 @@ mod tests {
         let ratings: Vec<String> =
             (0..50).map(|i| if i == 7 { "none".into() } else { (i % 5).to_string() }).collect();
         assert_eq!(InferredTask::of(&labelled(&ratings)).unwrap().task, Task::Classes);
+    }
+
+    #[test]
+    fn whole_numbers_of_any_span_are_looked_at_without_storing_the_span() {
+        for largest in [1e9, 1e15, 1e300] {
+            let prices = (0..240).map(|i| (f64::from(i % 30) / 29.0 * largest).floor());
+            assert_eq!(task_of(prices), Task::Regression, "up to {largest}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_column_decides_where_it_tells() {
+        let ages = random(1, 20_000, |r| (91.0 * r.unit()).floor());
+        let visits = random(1, 500, |r| (-3.0 * (1.0 - r.unit()).ln()).floor().min(14.0));
+        let zips = random(1, 5000, |r| 10_000.0 + 300.0 * (r.unit() * 40.0).floor());
+        let ratings = random(1, 500, |r| (1.0 + 5.0 * r.unit()).floor());
+        for (column, labels, task) in [
+            ("target", &ages, Task::Classes),
+            ("age", &ages, Task::Regression),
+            ("age_group", &ages, Task::Classes),
+            ("label", &visits, Task::Classes),
+            ("visits", &visits, Task::Regression),
+            ("cost", &zips, Task::Regression),
+            ("zip", &zips, Task::Classes),
+            ("score", &ratings, Task::Classes),
+        ] {
+            let mut table = format!("x,{column}\n");
+            labels.iter().enumerate().for_each(|(i, label)| table += &format!("{}.5,{label}\n", i % 7));
+            let input = Input::Bytes { name: "t.csv".into(), bytes: table.as_bytes().into() };
+            let given = TableOptions { label: Some(column.into()), ..TableOptions::default() };
+            let options = Options { table: given, ..Options::default() };
+            let reader = Reader::open(&input, &options, &Purpose::Training).unwrap();
+            let data = reader.read(&mut crate::control::Unwatched).unwrap();
+            assert_eq!(InferredTask::of(&data).unwrap().task, task, "{column}");
+        }
+    }
+
+    #[test]
+    fn a_few_words_among_the_numbers_of_many_rows_are_no_classes() {
+        let mut labels: Vec<String> = (0..2000).map(|i| (i % 2).to_string()).collect();
+        labels[1000] = "<html>".into();
+        labels[1500] = "+l".into();
+        let error = InferredTask::of(&labelled(&labels)).unwrap_err();
+        let what = "the labels have numbers in 1998 rows, and in 2 something else: \"<html>\" in row 1001, \"+l\" in \
+                    row 1501";
+        assert_eq!(error.what(), what);
+        let given = Shared { task: Some(Task::Classes), ..Shared::default() };
+        assert_eq!(refuse_targets(&labelled(&labels), None, &given), Ok(()));
+        (0..30).for_each(|i| labels[i] = "unknown".into());
+        assert_eq!(InferredTask::of(&labelled(&labels)).unwrap().task, Task::Classes);
     }
 
     #[test]

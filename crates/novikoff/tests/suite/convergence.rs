@@ -545,6 +545,23 @@ fn an_objective_that_underflows_is_no_minimum() {
     assert_eq!(met.termination, Termination::Converged);
 }
 
+/// Large targets that lie close together are met if what is left of them is small beside their spread.
+#[test]
+fn large_targets_are_met_only_where_their_deviations_are() {
+    let rows: Vec<Vec<f64>> = (0..200).map(|i| vec![f64::from(i * 37 % 101) / 10.0]).collect();
+    for (centre, spread) in [(1e18, 1e2), (1.7e12, 50.0), (9_007_199_254_740_992.0, 60.0), (1e9, 1.0)] {
+        // Nothing to do with the rows.
+        let targets: Vec<f64> =
+            (0..200).map(|i| centre + spread * (f64::from(i * 59 % 97) / 48.0 - 1.0)).collect();
+        let fit = fit(LearnerName::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &targets);
+        assert!(!fit.risk().unwrap().met, "{centre} {spread} {:?}", risk(&fit));
+    }
+    let exact: Vec<f64> = rows.iter().map(|row| 1e6 + 3.0 * row[0]).collect();
+    let met = fit(LearnerName::LeastSquares, 0.0, SolverName::Auto, Bias::Free, &rows, &exact);
+    assert_eq!(met.termination, Termination::Converged);
+    assert!(met.risk().unwrap().met);
+}
+
 /// Rows on a line, far from zero: the largest margin is half of the distance of the classes.
 #[test]
 fn margins_are_bounded_in_spite_of_rounding() {

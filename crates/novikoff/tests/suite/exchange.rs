@@ -99,6 +99,8 @@ fn models_of_vowpal_wabbit_predict_as_vowpal_wabbit_does() {
         ("vw-numbers", "vw-numbers.vw", None),
         ("vw-classes", "vw-three.vw", None),
         ("vw-five", "vw-three.vw", None),
+        ("vw-penalties", "vw-two.vw", None),
+        ("vw-penalties-five", "vw-three.vw", None),
     ] {
         let model = Model::import(foreign(&format!("{name}.txt")), task).unwrap();
         // What is written can be read again, and is the same.
@@ -117,7 +119,9 @@ fn models_of_vowpal_wabbit_predict_as_vowpal_wabbit_does() {
             assert_near(scores, &raw, OF_VOWPAL_WABBIT, name);
             let label = numbers(&model.predict(&data).unwrap())[i];
             match name {
-                "vw-binary" | "vw-classes" | "vw-five" => assert_eq!(label, *predicted, "{name}"),
+                "vw-binary" | "vw-classes" | "vw-five" | "vw-penalties-five" => {
+                    assert_eq!(label, *predicted, "{name}")
+                }
                 "vw-logistic" => {
                     let probable = model.probabilities(&data).unwrap()[i][1];
                     assert_near(&[probable], &[*predicted], OF_VOWPAL_WABBIT, name);

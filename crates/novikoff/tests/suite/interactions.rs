@@ -270,10 +270,10 @@ fn faults_of_interactions_are_told_with_a_hint() {
     }
 }
 
-/// A stream's combinations are those of its first part, here all of them.
+/// A stream's combinations and means are those of its first part, here all of them.
 #[test]
 fn a_stream_has_the_products_of_a_file() {
-    let table = TableOptions { missing: Missing::Zero, ..labelled() };
+    let table = TableOptions { missing: Missing::Mean, ..labelled() };
     let options = Options {
         table,
         interactions: vec!["sex*class".into()],

@@ -2,6 +2,7 @@
 
 use novikoff::control::Unwatched;
 use novikoff::data::Row;
+use novikoff::evaluate::CalibrationMethod;
 use novikoff::online::rule::Aggressiveness;
 use novikoff::read::{Format, Input, Options, Purpose, Reader};
 use novikoff::train::{ClassWeight, train_online};
@@ -81,6 +82,9 @@ proptest! {
         let options = Options { format: Some(Format::Svmlight), ..Options::default() };
         let input = Input::Bytes { name: "rows".into(), bytes: text.into_bytes().into() };
         let reader = || Reader::open_stream(&input, &options, &Purpose::Training).unwrap();
+        let calibrated = Perceptron::averaged().calibrate(CalibrationMethod::Platt);
+        let refused = train_online(reader(), &calibrated.into(), &mut Unwatched).unwrap_err();
+        prop_assert!(refused.what().contains("a stream keeps no rows"), "{}", refused);
         let mut online = Perceptron::averaged().online().unwrap();
         learn(&mut online, &rows);
         let streamed = train_online(reader(), &Perceptron::averaged().into(), &mut Unwatched);

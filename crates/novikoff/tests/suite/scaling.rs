@@ -2,14 +2,15 @@
 
 use crate::differential::canonical;
 use crate::with::With;
+use novikoff::MaxMargin;
 use novikoff::control::{Termination, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::{Dataset, Scale};
 use novikoff::loss::LossName;
-use novikoff::model::{Scorer, load, save, to_bytes};
+use novikoff::model::{Scorer, from_bytes, load, save, to_bytes};
 use novikoff::penalty::Bias;
 use novikoff::random::Random;
-use novikoff::train::{Fit, Learner, LearnerName, Risk, Strength, train};
+use novikoff::train::{Continued, Fit, Learner, LearnerName, Risk, Strength, train, train_from};
 use novikoff_checker::Rows;
 use proptest::prelude::*;
 
@@ -22,13 +23,15 @@ fn labelled(rows: &[Vec<f64>], positive: impl Fn(usize) -> bool) -> Dataset<'sta
     Dataset::from_dense(rows.concat(), rows[0].len()).unwrap().with_labels(&labels).unwrap()
 }
 
-const LINEAR: [LearnerName; 8] = [
+const LINEAR: [LearnerName; 10] = [
     LearnerName::Logistic,
     LearnerName::Svm,
     LearnerName::SquaredSvm,
     LearnerName::Exponential,
     LearnerName::Perceptron,
     LearnerName::Averaged,
+    LearnerName::Voted,
+    LearnerName::Boosting,
     LearnerName::PassiveAggressive,
     LearnerName::Network,
 ];
@@ -59,9 +62,113 @@ fn a_time_stamp_with_noise_is_learned_as_well_as_a_small_number() {
         labelled(&rows, |i| hours[i] + 0.3 * noise[i] > 0.0)
     };
     let (near, far) = (of(0.0, 1.0), of(1.7e9, 86_400.0));
-    for name in [LearnerName::Logistic, LearnerName::Averaged, LearnerName::Network] {
+    for name in [LearnerName::Logistic, LearnerName::Averaged, LearnerName::Voted, LearnerName::Network] {
         let [near, far] = [&near, &far].map(|data| fitted(data, &name.learner()).train_error.unwrap());
         assert!((near - far).abs() < 0.02 && far < 0.15, "{name:?}: {near} {far}");
+    }
+}
+
+/// Two columns with the same large offset, of which the differences tell the labels apart.
+fn far_away(offset: f64) -> Dataset<'static> {
+    let mut random = Random::new(5);
+    let near: Vec<[f64; 2]> = (0..600).map(|_| [random.normal(), random.normal()]).collect();
+    let near: Vec<[f64; 2]> = near.into_iter().filter(|[a, b]| (a + b).abs() > 0.2).collect();
+    let rows: Vec<Vec<f64>> =
+        near.iter().map(|row| row.map(|x| offset + (x * 256.0).round() / 256.0).to_vec()).collect();
+    labelled(&rows, |i| near[i][0] + near[i][1] > 0.0)
+}
+
+#[test]
+fn columns_far_from_zero_are_as_separable_as_others() {
+    for offset in [0.0, 1e5, 1e7, 1e9] {
+        let data = far_away(offset);
+        for name in [LearnerName::Averaged, LearnerName::Voted, LearnerName::Network] {
+            let fit = fitted(&data, &name.learner().with_epochs(60));
+            assert_eq!(fit.train_error, Some(0.0), "{name:?} at {offset}");
+            let again = from_bytes(&to_bytes(&fit.model).unwrap(), "model").unwrap();
+            assert_eq!(again, fit.model);
+            assert_eq!(again.scores(&data).unwrap(), fit.model.scores(&data).unwrap());
+        }
+    }
+}
+
+#[test]
+fn going_on_far_from_zero_is_going_on_anywhere() {
+    let data = far_away(1e9);
+    let held_out = far_away(1e9);
+    for name in [LearnerName::Averaged, LearnerName::Voted, LearnerName::Network] {
+        for validation in [None, Some(&held_out)] {
+            let (short, long) = (name.learner().with_epochs(2), name.learner().with_epochs(6));
+            let begun = train(&data, validation, &short, &mut Unwatched).unwrap().model;
+            let begun = from_bytes(&to_bytes(&begun).unwrap(), "model").unwrap();
+            let parts = train_from(&data, validation, &long, &begun, &mut Unwatched).unwrap();
+            assert_eq!(parts.resumed.unwrap().continued, Continued::Exactly);
+            let whole = train(&data, validation, &long, &mut Unwatched).unwrap();
+            assert!(to_bytes(&parts.model).unwrap() == to_bytes(&whole.model).unwrap(), "{name:?}");
+        }
+    }
+}
+
+/// Weights that were learned without a scale, or have lost what says of it, are those of the rows as they
+/// are: what goes on from them learns in the numbers of its settings all the same.
+#[test]
+fn what_goes_on_from_weights_learns_from_scaled_rows() {
+    let mut random = Random::new(8);
+    let rows: Vec<Vec<f64>> = (0..500)
+        .map(|_| {
+            vec![(1e4 * random.normal()).round(), 2000.0 + (4.0 * random.normal()).round(), random.normal()]
+        })
+        .collect();
+    let data = labelled(&rows, |i| rows[i][0] / 1e4 + (rows[i][1] - 2000.0) / 4.0 + rows[i][2] > 0.05);
+    let logistic = fitted(&data, &LearnerName::Logistic.learner()).model;
+    let unscaled =
+        |name: LearnerName| fitted(&data, &name.learner().with_scale(Scale::None).with_epochs(1)).model;
+    for (name, from) in [
+        (LearnerName::Averaged, logistic.clone()),
+        (LearnerName::PassiveAggressive, logistic.clone()),
+        (LearnerName::Perceptron, unscaled(LearnerName::PassiveAggressive)),
+        (LearnerName::Averaged, unscaled(LearnerName::Averaged)),
+        (LearnerName::Network, unscaled(LearnerName::Network)),
+    ] {
+        let learner = name.learner().with_epochs(20);
+        let more = train_from(&data, None, &learner, &from, &mut Unwatched).unwrap();
+        let anew = fitted(&data, &learner);
+        // Weights of rows as they are may be very long in the new numbers: those of a minimum are not.
+        let own = more.train_error.unwrap();
+        let allowed = if from == logistic { anew.train_error.unwrap() + 0.01 } else { 0.5 };
+        assert!(own <= allowed, "{name:?}: {own} {:?}", anew.train_error);
+        assert_eq!(more.resumed.unwrap().continued, Continued::FromWeights);
+        assert_eq!(more.model.about.settings["scale"], "standard");
+    }
+}
+
+#[test]
+fn weights_of_rows_as_they_are_become_weights_of_scaled_ones() {
+    let data = far_away(1000.0);
+    let free = Risk { strength: Some(Strength::Lambda(1e-6)), ..Risk::of(LossName::Logistic) };
+    let separating = fitted(&data, &free.into()).model;
+    for name in [LearnerName::Perceptron, LearnerName::Averaged] {
+        let more = train_from(&data, None, &name.learner(), &separating, &mut Unwatched).unwrap();
+        assert_eq!(more.history().unwrap().mistakes, 0, "{name:?}");
+    }
+}
+
+#[test]
+fn a_penalty_that_comes_later_is_one_of_scaled_columns() {
+    let data = table(200, 3);
+    let targets: Vec<f64> = (0..data.len()).map(|i| data.rows.row(i).norm_sq().sqrt()).collect();
+    let data = data.with_targets(&targets).unwrap();
+    for name in [LearnerName::LeastSquares, LearnerName::LeastAbsolute] {
+        let plain = fitted(&data, &name.learner());
+        assert!(!plain.model.about.settings.contains_key("scale"));
+        let Learner::Risk(known) = Learner::of(&plain.model).unwrap() else { panic!() };
+        assert_eq!(known.scale, Scale::Standard, "{name:?}");
+        let learner = Learner::from(Risk { strength: Some(Strength::Lambda(0.1)), ..known });
+        let more = train_from(&data, None, &learner, &plain.model, &mut Unwatched).unwrap();
+        let anew = fitted(&data, &learner);
+        assert_eq!(more.model.about.settings["scale"], "standard");
+        let (more, anew) = (more.risk().unwrap().objective, anew.risk().unwrap().objective);
+        assert!((more - anew).abs() <= 1e-3 * anew, "{name:?}: {more} {anew}");
     }
 }
 
@@ -127,8 +234,7 @@ fn a_model_of_raw_rows_says_what_a_run_on_standardised_ones_says() {
             LearnerName::PassiveAggressive,
             LearnerName::Network,
         ] {
-            let centred = bias == Bias::Free && name != LearnerName::Voted;
-            let rows = standardised(&data, centred);
+            let rows = standardised(&data, bias == Bias::Free);
             let learner = name.learner().with_bias(bias).with_epochs(5);
             let (own, by_hand) =
                 (fitted(&data, &learner), fitted(&rows, &learner.clone().with_scale(Scale::None)));
@@ -277,6 +383,37 @@ fn least_squares_without_a_penalty_and_the_largest_margin_are_of_the_rows_as_the
 }
 
 #[test]
+fn the_largest_margin_of_scaled_rows_is_refused() {
+    let data = Recipe { rows: 50, features: 3, margin: 0.2, ..Recipe::default() }.generate();
+    for scale in [Scale::Standard, Scale::MaxAbs, Scale::UnitVariance] {
+        let error = MaxMargin::new().scale(scale).fit(&data).unwrap_err();
+        assert!(error.what().contains("the largest margin is one of the rows as they are"), "{error}");
+    }
+    assert!(MaxMargin::new().scale(Scale::None).fit(&data).is_ok());
+}
+
+/// A hint that is followed must help: no scale makes a difference to these learners.
+#[test]
+fn direct_methods_do_not_hint_at_a_scale() {
+    let rows = [[1e160, 1.0], [-1e160, 2.0], [3e159, 0.5], [1.0, -1.0], [2e159, -2.0]];
+    let targets = [1.0, -0.5, 2.0, 0.25, 3.0];
+    let data = Dataset::from_dense(rows.concat(), 2).unwrap().with_targets(&targets).unwrap();
+    let fit = fitted(&data, &LearnerName::LeastSquares.learner());
+    assert_eq!(fit.termination, Termination::NotConverged);
+    let obstacle = fit.risk().unwrap().obstacle.as_deref().unwrap();
+    assert!(obstacle.starts_with("the largest column is") && !obstacle.contains("scale"), "{obstacle}");
+}
+
+#[test]
+fn columns_that_are_next_to_nothing_are_not_said_to_be_large() {
+    let rows: Vec<f64> = (0..20).flat_map(|i| [f64::from(i % 3) * 5e-324, f64::from(i % 7)]).collect();
+    let targets: Vec<f64> = (0..20).map(|i| f64::from((i * 5) % 11)).collect();
+    let data = Dataset::from_dense(&rows, 2).unwrap().with_targets(&targets).unwrap();
+    let error = train(&data, None, &LearnerName::Huber.learner(), &mut Unwatched).unwrap_err();
+    assert!(error.what().contains("so small"), "{error}");
+}
+
+#[test]
 fn a_model_knows_the_spread_of_its_columns() {
     let data = table(500, 2);
     for name in [LearnerName::Logistic, LearnerName::Averaged] {
@@ -291,5 +428,18 @@ fn a_model_knows_the_spread_of_its_columns() {
         let path = folder.path().join("model");
         save(&model, &path).unwrap();
         assert_eq!(load(&path).unwrap(), model);
+    }
+}
+
+#[test]
+fn both_checkers_find_the_scale_of_rows_with_any_weights() {
+    let mut random = Random::new(1);
+    let rows: Vec<Vec<f64>> = (0..10_000).map(|_| vec![1.7e9 + random.normal()]).collect();
+    for weight in [0.1, 0.3, 0.7] {
+        let data =
+            labelled(&rows, |i| rows[i][0] > 1.7e9).with_row_weights(&vec![weight; rows.len()]).unwrap();
+        let fit = fitted(&data, &LearnerName::Logistic.learner());
+        assert!(fit.train_error.unwrap() < 0.01, "{weight}");
+        assert_eq!(verdicts(&fit.certificate(&data).unwrap(), &data), [true; 2], "{weight}");
     }
 }

@@ -7,10 +7,10 @@ use crate::files::is_model;
 use crate::interrupt;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
-use crate::render::Lines;
+use crate::render::{Lines, dimensions};
 use crate::report::evaluation::{Shown, write};
-use crate::settings::{learner, open, training_options, usual_recipe};
-use crate::summary::model::{add_guessed_label, dimensions};
+use crate::settings::{learner, open, refuse_scale_of_direct_methods, training_options, usual_recipe};
+use crate::summary::model::add_guessed_label;
 use crate::summary::{evaluation, written};
 use novikoff::data::Refit;
 use novikoff::evaluate::Evaluation;
@@ -37,6 +37,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     let inferred = train::infer_task(train, data, None).map_err(|error| train::place(error, &input))?;
     let task = inferred.as_ref().map(|inferred| inferred.task).or(train.task);
     let learner = learner(train, contents, task.unwrap_or(Task::Classes))?;
+    refuse_scale_of_direct_methods(train, &learner, data)?;
     let started = Instant::now();
     let validated = cross_validate(&rows, &learner, folds, &mut watch);
     watch.clear();
@@ -105,8 +106,11 @@ fn check(train: &Train) -> Result<()> {
         ("--from", train.from.is_some()),
         ("--online", train.online),
         ("--validation", !train.validation.is_empty()),
+        ("--patience", train.patience.is_some()),
         ("--certificate", train.certificate.is_some()),
         ("--trace", train.trace.is_some()),
+        ("--trace-each", train.trace_each.is_some()),
+        ("--trace-weights", train.trace_weights),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => {

@@ -185,6 +185,22 @@ impl<'a> Matrix<'a> {
         standardised
     }
 
+    /// These rows after some columns, in ascending order, were moved by so much.
+    pub(crate) fn of_moved(rows: &[Row<'_>], moved: &[(u32, f64)]) -> Matrix<'static> {
+        let mut builder = Builder::new(Layout::Sparse);
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for row in rows {
+            indices.clear();
+            values.clear();
+            for_each_moved(*row, moved, |j, x| {
+                indices.push(j);
+                values.push(x);
+            });
+            builder.push(&indices, &values);
+        }
+        builder.finish()
+    }
+
     /// The value of every stored entry times its column's factor, row after row.
     fn products<V: Copy + Into<f64>>(&self, values: &[V], factors: &[f64]) -> Vec<f64> {
         let product = |j: usize, x: V| x.into() * factor_of(factors, j);
@@ -203,7 +219,8 @@ impl<'a> Matrix<'a> {
 
 /// Calls `visit` with the entries of a row after some columns, in ascending order, were moved by so much.
 /// Their zeros are moved, too.
-fn for_each_moved(row: Row<'_>, moved: &[(u32, f64)], mut visit: impl FnMut(u32, f64)) {
+#[inline]
+pub(crate) fn for_each_moved(row: Row<'_>, moved: &[(u32, f64)], mut visit: impl FnMut(u32, f64)) {
     let mut rest = moved.iter().copied().peekable();
     row.for_each_nonzero(|j, x| {
         while let Some((zero, by)) = rest.next_if(|(column, _)| *column < j) {

@@ -37,11 +37,12 @@ impl Standard {
     /// Of rows, and how much each counts.
     pub(crate) fn of(rows: &Matrix, row_weights: &[f64]) -> Self {
         let (total, counted) = counted(rows, row_weights);
+        let all = Total { weight: total, counted, is_exact: sum_without_rounding(row_weights) };
         let columns = moments(rows, row_weights);
         let mut exponents = Vec::with_capacity(columns.len());
         let mut unsettled = Vec::new();
         for (column, j) in columns.iter().zip(0u32..) {
-            let exponent = column.exponent(total);
+            let exponent = column.exponent(&all);
             unsettled.extend(exponent.is_none().then_some(j));
             exponents.push(exponent.unwrap_or(0));
         }
@@ -66,6 +67,20 @@ impl Standard {
         };
         self.columns.iter().zip(&self.exponents).map(centre).collect()
     }
+}
+
+/// The rows that count.
+struct Total {
+    /// The sum of their weights.
+    weight: f64,
+    counted: u64,
+    /// Whether sums of their weights are not rounded.
+    is_exact: bool,
+}
+
+/// Whether no sum of such weights is rounded: they are whole numbers, and few enough.
+fn sum_without_rounding(row_weights: &[f64]) -> bool {
+    row_weights.iter().all(|weight| weight.fract() == 0.0) && row_weights.iter().sum::<f64>() < 2f64.powi(53)
 }
 
 /// What is known of the entries of a column that are not zero and count: sums of their differences from one
@@ -162,8 +177,21 @@ impl Moments {
         if spread.is_finite() { spread } else { self.least.abs().max(self.most.abs()) }
     }
 
+    /// The weight of the zeros among these rows, as far as it counts, and how far that may be off beyond a
+    /// few roundings of itself. A difference of sums says nothing where they are nearly the same, but where
+    /// there are no zeros their number says it.
+    fn zeros(&self, all: &Total) -> (f64, f64) {
+        if self.count == all.counted {
+            return (0.0, 0.0);
+        }
+        let zeros = (all.weight - self.weight).max(0.0);
+        let off = if all.is_exact { 0.0 } else { (all.counted as f64 + 64.0) * f64::EPSILON * all.weight };
+        let most = ZEROS * self.weight;
+        if zeros - off > most { (most, 0.0) } else { (zeros.min(most), off) }
+    }
+
     /// The exponent of the size; `None` where doubles are too close to the middle between two, or may be.
-    fn exponent(&self, total: f64) -> Option<i32> {
+    fn exponent(&self, all: &Total) -> Option<i32> {
         if self.count == 0 {
             return Some(0);
         }
@@ -171,14 +199,16 @@ impl Moments {
             return Some(nearest_exponent(self.least.abs()));
         }
         let weight = self.weight;
-        let zeros = (total - weight).max(0.0).min(ZEROS * weight);
+        let (zeros, zeros_off) = self.zeros(all);
         let squares = self.squares_with(zeros);
         let variance = squares / (weight + zeros);
         // Every sum is off by so many roundings of its parts, of which the squares about the pivot are the
-        // largest; the mean, in units of the spread, by as many of itself.
-        let size = self.squares + self.mean() * self.mean() * zeros;
-        let condition = 1.0 + size / squares;
-        let off = 16.0 * (self.count as f64 + 64.0) * f64::EPSILON * condition;
+        // largest; the mean, in units of the spread, by as many of itself. Each unit of weight that the zeros
+        // are off adds the square of the mean.
+        let square_of_mean = self.mean() * self.mean();
+        let condition = 1.0 + (self.squares + square_of_mean * zeros) / squares;
+        let rounding = 16.0 * (self.count as f64 + 64.0) * f64::EPSILON * condition;
+        let off = rounding + zeros_off * (square_of_mean / squares + 1.0 / (weight + zeros));
         let is_ordinary = |x: f64| (1e-290..1e290).contains(&x);
         if !(off < UNSURE && is_ordinary(variance) && is_ordinary(squares)) {
             return None;
@@ -327,7 +357,7 @@ mod tests {
                 values.iter().map(|value| vec![of(value), f64::from(value.0)]).collect();
             prop_assume!(rows.iter().flatten().all(|x| x.is_finite()));
             let weights: Vec<f64> = match weighted {
-                true => values.iter().map(|value| f64::from(value.2) / 3.0).collect(),
+                true => values.iter().map(|value| [0.0, 0.1, 0.7][usize::from(value.2)]).collect(),
                 false => Vec::new(),
             };
             for layout in [Layout::Sparse, Layout::Dense { columns: 2 }] {
@@ -365,6 +395,29 @@ mod tests {
             let variance = scaled.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
             prop_assert!((0.5 - 1e-9..2.0 + 1e-9).contains(&variance), "{variance}");
             prop_assert!(rows.iter().zip(&scaled).all(|(row, x)| x / factor == row[0]), "nothing is rounded");
+        }
+    }
+
+    /// The sums of such weights are rounded, by less than a millionth of the least of them: as a weight of
+    /// zeros, which are far from the others, that would be nearly all of the spread.
+    #[test]
+    fn rounded_sums_of_weights_are_not_taken_for_zeros() {
+        let mut random = crate::random::Random::new(1);
+        let times: Vec<f64> = (0..10_000).map(|_| 1.7e9 + random.normal()).collect();
+        let mut some_zeros = times.clone();
+        some_zeros[77] = 0.0;
+        let rows: Vec<Vec<f64>> = times.iter().zip(&some_zeros).map(|(a, b)| vec![*a, *b]).collect();
+        for of_row in [|_| 0.1, |_| 0.3, |_| 0.7, |i: usize| [0.1, 0.3, 0.7][i % 3]] {
+            let mut weights: Vec<f64> = (0..rows.len()).map(of_row).collect();
+            for light in [weights[77], 1e-15] {
+                weights[77] = light;
+                for layout in [Layout::Sparse, Layout::Dense { columns: 2 }] {
+                    let found = factors(&rows, &weights, layout);
+                    let expected = [0, 1].map(|j| 2f64.powi(-naive(&rows, &weights, j)));
+                    assert_eq!(found, expected, "weights such as {}", weights[0]);
+                    assert_eq!(found[0], 1.0);
+                }
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The header has the range of the labels, the bits of the hash and the options that a prediction depends on.
 //! A line `:0`, or `:1` and counts of the training, ends it. Then come weights, each with its number and, by
-//! `invert_hash`, the name of a feature before it.
+//! `invert_hash`, the name of a feature before it. Among the counts is what a regularization by `l1` or `l2`
+//! still owes the weights.
 
 use super::imported::{Imported, weights};
 use super::lines::{Line, Lines, shown};
@@ -36,6 +37,13 @@ struct Options {
     classes: Option<u32>,
     no_constant: bool,
 }
+
+/// Options that say how weights were learned: predictions depend on the weights alone.
+const TRAINING_SWITCHES: [&str; 9] =
+    ["adaptive", "invariant", "normalized", "sgd", "coin", "ftrl", "pistol", "freegrad", "save_resume"];
+/// Those that have a value.
+const TRAINING_NUMBERS: [&str; 6] =
+    ["l", "learning_rate", "power_t", "initial_t", "decay_learning_rate", "random_seed"];
 
 /// The range of scores of the logistic and the hinge loss.
 const SCORES: [Option<f64>; 2] = [Some(-50.0), Some(50.0)];
@@ -90,7 +98,8 @@ impl Options {
                 let value = joined.take().or_else(|| words.next());
                 value.ok_or_else(|| line.error(word, format!("the option {} has no value", shown(option))))
             };
-            match option.trim_start_matches('-') {
+            let option_name = option.trim_start_matches('-');
+            match option_name {
                 "hash_seed" => self.seed = line.count(value()?)?,
                 "hash" => self.numbers = numbers(line, value()?)?,
                 "quadratic" | "cubic" | "interactions" => self.interactions.push(value()?.to_owned()),
@@ -98,6 +107,10 @@ impl Options {
                 "oaa" => self.classes = Some(line.count(value()?)?),
                 "binary" => self.binary = true,
                 "noconstant" => self.no_constant = true,
+                _ if TRAINING_SWITCHES.contains(&option_name) => {}
+                _ if TRAINING_NUMBERS.contains(&option_name) => {
+                    value()?;
+                }
                 _ => {
                     let what = format!("models with the option {} cannot be imported", shown(option));
                     let hint = "models can be imported that are linear in features and their products, for \
@@ -171,6 +184,36 @@ impl<'a> Entry<'a> {
     }
 }
 
+/// What `--l1` and `--l2` do to all weights at once: Vowpal Wabbit stores how much, and does it whenever it
+/// predicts.
+#[derive(Clone, Copy)]
+struct Regularization {
+    /// How far every weight moves towards zero (`l1_state`).
+    gravity: f64,
+    /// What it is multiplied by then (`l2_state`).
+    contraction: f64,
+}
+
+impl Regularization {
+    /// Takes a line of the counts if it is about this.
+    fn entry(&mut self, line: Line<'_>) -> Result<()> {
+        let (state, value) = match line.text.split_once(' ') {
+            Some(("l1_state", value)) => (&mut self.gravity, value),
+            Some(("l2_state", value)) => (&mut self.contraction, value),
+            _ => return Ok(()),
+        };
+        *state = line.number(value)?;
+        if *state < 0.0 {
+            return Err(line.error(value, "what a regularization does to weights is not negative"));
+        }
+        Ok(())
+    }
+
+    fn of(self, weight: f64) -> f64 {
+        (weight.abs() - self.gravity).max(0.0).copysign(weight) * self.contraction
+    }
+}
+
 /// The weights of a text, with the names of features.
 struct Entries {
     weights: Vec<(u32, f64)>,
@@ -181,10 +224,12 @@ impl Entries {
     fn read(lines: &mut Lines<'_>, bits: u8) -> Result<Self> {
         let (mut weights, mut names) = (Vec::new(), Vec::new());
         let mut known = FxHashSet::default();
+        let mut regularization = Regularization { gravity: 0.0, contraction: 1.0 };
         for line in lines.by_ref().filter(|line| !line.text.trim().is_empty()) {
             let Some(entry) = Entry::of(line) else {
                 // Before the weights stand counts of the training.
                 if weights.is_empty() {
+                    regularization.entry(line)?;
                     continue;
                 }
                 return Err(line.error(line.text, "this is no weight: NUMBER:WEIGHT or NAME:NUMBER:WEIGHT"));
@@ -194,7 +239,7 @@ impl Entries {
                 let what = format!("the number {number} is beyond the {} of {bits} bits", 1u64 << bits);
                 return Err(line.error(entry.number, what));
             }
-            weights.push((number, line.number(entry.weight)?));
+            weights.push((number, regularization.of(line.number(entry.weight)?)));
             if let Some(name) = entry.name.filter(|name| !name.is_empty()) {
                 if !known.insert(name) {
                     return Err(line.error(name, format!("the feature {} is there twice", shown(name))));

@@ -218,12 +218,26 @@ fn network(network: &Network, features: u64, model: &Model) -> Check {
         return Err("its layers do not fit together".to_owned());
     }
     let filling = |column: &[Lanes]| column.as_flattened()[hidden..].iter().any(|w| *w != 0.0);
+    centres(&network.centres, features)?;
     if network.first.chunks_exact(units).any(filling) {
         return Err("a hidden unit that is not there has weights".to_owned());
     }
     match network.numbers().position(|x| !x.is_finite()) {
         Some(at) => Err(format!("number {at} of its layers is not finite")),
         None => Ok(()),
+    }
+}
+
+/// What is subtracted from columns is a number, and each column is there once.
+fn centres(centres: &[(u32, f64)], features: usize) -> Check {
+    if !centres.is_sorted_by(|a, b| a.0 < b.0)
+        || centres.last().is_some_and(|last| last.0 as usize >= features)
+    {
+        return Err("the columns of its centres are not in order, or not there".to_owned());
+    }
+    match centres.iter().all(|(_, centre)| centre.is_finite()) {
+        true => Ok(()),
+        false => Err("a centre of a column is not finite".to_owned()),
     }
 }
 
@@ -250,6 +264,7 @@ fn voted(voted: &Voted, features: u64, model: &Model) -> Check {
         ));
     }
     compared(&voted.rows, voted.kernel, voted.bias, features)?;
+    centres(&voted.centres, voted.rows.columns())?;
     mistakes(voted)
 }
 

@@ -1,9 +1,9 @@
 //! Networks as tensors.
 
 use super::super::{Activation, LANES, Network, panels};
-use super::check;
 use super::metadata::Metadata;
 use super::tensors::{Numbers, Tensor, Tensors};
+use super::{centres, check};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -14,13 +14,15 @@ fn weights(network: &Network) -> Vec<f32> {
 }
 
 pub(super) fn tensors(network: &Network) -> Vec<Tensor<'_>> {
-    vec![
+    let mut tensors = vec![
         Tensor::list("input_scales", Numbers::F64(Cow::Borrowed(&network.scales))),
         Tensor::grid("hidden_weights", network.hidden(), Numbers::F32(weights(network))),
         Tensor::list("hidden_bias", Numbers::F32(network.weights_of(network.features()).to_vec())),
         Tensor::grid("output_weights", network.hidden(), Numbers::F64(Cow::Borrowed(&network.second))),
         Tensor::list("output_bias", Numbers::F64(Cow::Borrowed(&network.bias))),
-    ]
+    ];
+    tensors.extend(centres::tensors(&network.centres));
+    tensors
 }
 
 /// The network of a file of `file_bytes` bytes. In memory units come in full lanes, so few of them may take
@@ -52,5 +54,6 @@ pub(super) fn read(
         network.weights_of_mut(feature).copy_from_slice(weights);
     }
     (network.scales, network.second, network.bias) = (scales, second, bias);
+    network.centres = centres::read(tensors)?;
     Ok(network)
 }

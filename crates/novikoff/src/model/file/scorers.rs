@@ -1,10 +1,10 @@
 //! Scorers as tensors.
 
 use super::super::{About, Clipped, Expansion, Mapped, Mistake, Scorer, Voted, Weights};
-use super::check;
 use super::metadata::{Layout, Metadata};
 use super::network;
 use super::tensors::{Numbers, Tensor, Tensors};
+use super::{centres, check};
 use crate::data::Matrix;
 use crate::data::matrix::Values;
 use crate::error::{Error, Result};
@@ -219,6 +219,7 @@ fn voted_tensors(voted: &Voted) -> Vec<Tensor<'_>> {
         real("mistake_round", |mistake| mistake.round),
         Tensor::list("rounds", Numbers::F64(Cow::Owned(vec![voted.rounds]))),
     ]);
+    tensors.extend(centres::tensors(&voted.centres));
     tensors
 }
 
@@ -258,7 +259,8 @@ fn read_voted(
     let rows = read_rows(metadata.take_word("row_layout")?, tensors, features, file_bytes)?;
     let mistakes = read_mistakes(tensors)?;
     let rounds = tensors.shaped::<f64>("rounds", &[1])?[0];
-    Ok(Voted { scheme, classes, kernel, precision, bias, rows, mistakes, rounds })
+    let centres = centres::read(tensors)?;
+    Ok(Voted { scheme, classes, kernel, precision, bias, centres, rows, mistakes, rounds })
 }
 
 fn read_kernel(

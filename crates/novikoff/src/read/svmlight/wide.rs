@@ -464,7 +464,8 @@ impl Marks {
                 && self.pairs[entries.clone()].first().is_none_or(|first| *first as u32 >= parser.base)
                 && (all_rise || self.pairs[entries.clone()].is_sorted_by(|a, b| (*a as u32) < *b as u32))
                 && (self.bad.is_empty() || !self.bad.iter().any(|bad| entries.contains(bad)));
-            if is_good && rows.set_label(&parser.labelling, label).is_ok() {
+            // A label with a comma may be several: the general path knows.
+            if is_good && !label.contains(&b',') && rows.set_label(&parser.labelling, label).is_ok() {
                 run.end = entries.end;
                 rows.starts.push(rows.indices.len() + run.len());
             } else {

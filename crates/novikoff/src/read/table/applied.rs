@@ -1,10 +1,13 @@
 //! A table that a model is applied to: what options may still say of it, and columns that are kept beside its
 //! rows.
 
-use super::{FirstRecord, Header, TableOptions, find_column, listed, numbers};
+use super::{
+    FirstRecord, Header, TableOptions, find_column, is_missing, listed, most_frequent_delimiter, numbers,
+};
 use crate::error::{Error, Result};
 use crate::features::Missing;
 use crate::features::table::{Column, Role, TableSchema};
+use crate::read::number::{Number, whole};
 use crate::read::parsed_rows::{Labelling, ParsedRows};
 use crate::read::pipeline::{Parser, Scratch};
 use crate::read::records::Records;
@@ -28,6 +31,13 @@ pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Resu
     }
     match (schema.missing, options.missing) {
         (own, given) if own == given || given == Missing::Error => {}
+        (Missing::Error, Missing::Mean) if !knows_means(schema) => {
+            let what = "the model does not know the means of its columns: it has learned from a stream, without \
+                        `missing = mean`";
+            return Err(Error::usage(what).hint("`missing = zero` will do"));
+        }
+        // What the model calls so.
+        (Missing::ZeroIndicator, Missing::Indicator) => {}
         (Missing::Error, Missing::Zero | Missing::Mean) => applied.missing = options.missing,
         (Missing::Error, _) => {
             let what =
@@ -46,6 +56,57 @@ pub(crate) fn applied(schema: &Arc<TableSchema>, options: &TableOptions) -> Resu
         weigh_by(&mut applied, meant)?;
     }
     Ok(Arc::new(applied))
+}
+
+fn knows_means(schema: &TableSchema) -> bool {
+    !schema.columns.iter().any(|column| matches!(column.role, Role::Numeric { mean: None, .. }))
+}
+
+/// What separates the fields of a table that starts like this, if the model's delimiter does not, and none is
+/// given.
+pub(crate) fn other_delimiter(schema: &TableSchema, given: &TableOptions, start: &[u8]) -> Option<u8> {
+    let width = |delimiter: u8| FirstRecord::find(start, delimiter).map_or(0, |first| first.width());
+    let other = most_frequent_delimiter(start);
+    let is_needed = given.delimiter.is_none() && schema.columns.len() > 1 && other != schema.delimiter;
+    (is_needed && width(schema.delimiter) == 1 && width(other) > 1).then_some(other)
+}
+
+/// Whether the numbers of the model's columns, by their places, are numbers in the first record, or words.
+/// `None` if its fields do not fit, or if the model knows no numbers.
+pub(super) fn numbers_of_first(schema: &TableSchema, first: &FirstRecord) -> Option<FirstNumbers> {
+    let label = schema.columns.iter().position(|column| column.role == Role::Label);
+    let texts: Vec<_> = first.texts().collect();
+    let place = |j: usize| match label {
+        Some(label) if texts.len() + 1 == schema.columns.len() => j - usize::from(j > label),
+        _ => j,
+    };
+    let is_number = |j: usize| match texts.get(place(j)).map(|text| whole(text)) {
+        Some(Number::None) if texts.get(place(j)).is_some_and(|text| is_missing(text)) => None,
+        Some(found) => Some(found != Number::None),
+        None => None,
+    };
+    let fits =
+        texts.len() == schema.columns.len() || label.is_some() && texts.len() + 1 == schema.columns.len();
+    let columns = schema.columns.iter().zip(0..).filter(|_| fits);
+    let found: Vec<bool> = columns
+        .filter(|(column, _)| matches!(column.role, Role::Numeric { .. }))
+        .filter_map(|(_, j)| is_number(j))
+        .collect();
+    match () {
+        _ if found.is_empty() => None,
+        _ if found.iter().all(|is_number| *is_number) => Some(FirstNumbers::Numbers),
+        _ if found.iter().all(|is_number| !*is_number) => Some(FirstNumbers::Words),
+        _ => None,
+    }
+}
+
+/// What stands in the first record where the model has numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FirstNumbers {
+    /// Numbers, as in a row.
+    Numbers,
+    /// Words, as in a header.
+    Words,
 }
 
 /// Makes this column, by name or number, the one that says how much a row counts.
@@ -73,7 +134,7 @@ fn name(missing: Missing) -> &'static str {
         Missing::Error => "error",
         Missing::Zero => "zero",
         Missing::Mean => "mean",
-        Missing::Indicator => "indicator",
+        Missing::Indicator | Missing::ZeroIndicator => "indicator",
     }
 }
 
@@ -230,6 +291,7 @@ mod tests {
         assert_eq!(changed.columns, strict.columns);
         let with = |missing| TableOptions { missing, ..TableOptions::default() };
         assert!(applied(&strict, &with(Missing::Indicator)).is_err());
+        assert!(applied(&schema(Missing::ZeroIndicator), &with(Missing::Indicator)).is_ok());
         for own in [Missing::Zero, Missing::Mean, Missing::Indicator] {
             for given in [Missing::Zero, Missing::Mean, Missing::Indicator] {
                 assert_eq!(applied(&schema(own), &with(given)).is_ok(), own == given);

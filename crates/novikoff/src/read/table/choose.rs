@@ -1,7 +1,7 @@
 //! Which column is the label, and what the user says of the others.
 
 use super::column::Wish;
-use super::{TableOptions, find_column, is_label_name};
+use super::{Header, TableOptions, Was, find_column, is_label_name};
 use crate::error::{Error, Result};
 use crate::read::parsed_rows::Labelling;
 
@@ -22,12 +22,14 @@ pub(super) enum Use {
     Text,
     Categories,
     Numbers,
+    /// What it was in other rows.
+    As(Was),
 }
 
 impl Use {
     fn name(self) -> &'static str {
         match self {
-            Use::Inferred => "inferred",
+            Use::Inferred | Use::As(_) => "inferred",
             Use::Dropped => "dropped",
             Use::Text => "a text",
             Use::Categories => "categories",
@@ -42,8 +44,9 @@ impl Choice {
         match self.uses[j] {
             _ if self.label == Some(j) || self.row_weights == Some(j) => Wish::Ignored,
             Use::Dropped | Use::Text => Wish::Ignored,
-            Use::Categories => Wish::Categories,
+            Use::Categories | Use::As(Was::AllCategories) => Wish::Categories,
             Use::Numbers => Wish::Numbers,
+            Use::As(was) => Wish::As(was),
             Use::Inferred => Wish::Inferred,
         }
     }
@@ -57,7 +60,7 @@ pub(super) fn choose(
     columns: &str,
 ) -> Result<Choice> {
     let find = |meant: &String| find_column(names, meant).ok_or_else(|| no_column(names, meant, columns));
-    let uses = uses(names, options, find)?;
+    let mut uses = uses(names, options, find)?;
     let row_weights = options.row_weights.as_ref().map(find).transpose()?;
     let asked = options.label.as_ref().map(find).transpose()?;
     for (column, what) in [(asked, "the label"), (row_weights, "the row weights")] {
@@ -75,6 +78,12 @@ pub(super) fn choose(
             label_by_name(names, is_taken, labelling, columns)?
         }
     };
+    if options.header != Header::Detect {
+        for (name, was) in &options.before {
+            let j = names.iter().position(|own| own == name).filter(|j| uses[*j] == Use::Inferred);
+            j.into_iter().for_each(|j| uses[j] = Use::As(*was));
+        }
+    }
     let is_sure = |j: usize| names[j].eq_ignore_ascii_case("label");
     let is_label_guessed = asked.is_none() && label.is_some_and(|j| !is_sure(j));
     Ok(Choice { label, is_label_guessed, row_weights, uses })

@@ -1,8 +1,8 @@
 //! What a column is, by all its values: the rules of `docs/guide/tables.md`.
 
 use super::left_out::Reason;
-use super::spelling::{Spelling, is_number_spelled_otherwise};
-use super::{is_missing, is_surely_missing, shown};
+use super::spelling::{Misspelling, Spelling, is_compact_date, is_date};
+use super::{Was, is_missing, is_surely_missing, shown};
 use crate::features::Dictionary;
 use crate::read::number::{Number, whole};
 use rustc_hash::FxHashSet;
@@ -20,6 +20,8 @@ pub(super) enum Wish {
     Numbers,
     /// It holds categories.
     Categories,
+    /// It holds what it held in other rows.
+    As(Was),
     /// Its values are no features, or documents.
     Ignored,
 }
@@ -51,10 +53,14 @@ const FEW_VALUES: u64 = 20;
 pub(super) const MAX_CATEGORIES: usize = 1 << 20;
 /// Nor more bytes of categories that are mostly different.
 const MAX_BYTES: usize = 1 << 26;
+/// Of fewer numbers, all may be dates by chance: one in thirty of eight digits is.
+const FEW_DATES: u64 = 5;
 /// Values whose spelling is looked at.
 const MAX_SPELLINGS: u64 = 100_000;
 /// Sums are kept this much smaller, so that they cannot overflow. A power of two: the digits stay the same.
 const SCALE: f64 = 1.0 / (1u64 << 60) as f64;
+/// Up to here, every whole number is a double: 2⁵³.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 /// Texts of which the place is kept.
 const EXAMPLES: usize = 3;
 
@@ -93,8 +99,23 @@ pub(super) fn is_identifier_name(name: &str) -> bool {
         || ["Id", "ID"]
             .iter()
             .any(|id| name.strip_suffix(id).is_some_and(|start| start.ends_with(|c: char| c.is_lowercase())));
-    let of_pandas = name.strip_prefix("Unnamed: ").is_some_and(|number| number.parse::<u32>().is_ok());
-    IDENTIFIER_NAMES.contains(&plain.as_str()) || ends_in_id || of_pandas
+    // What pandas and R's readr call a column without a name.
+    let mut nameless = ["Unnamed: ", "..."].iter().filter_map(|start| name.strip_prefix(start));
+    let is_nameless = nameless.any(|number| number.parse::<u32>().is_ok());
+    IDENTIFIER_NAMES.contains(&plain.as_str()) || ends_in_id || is_nameless
+}
+
+/// Whether the first column of these is called as R calls one without a name, and none beside it makes it a
+/// coordinate.
+pub(super) fn starts_as_in_r(names: &[String]) -> bool {
+    let is_coordinate = |name: &String| matches!(name.as_str(), "x" | "y" | "z" | "Y" | "Z");
+    names.first().is_some_and(|name| name == "X") && !names.iter().any(is_coordinate)
+}
+
+/// Whether a column is called as those of dates are: `date`, `created_at`, `birthday`.
+fn is_named_as_date(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("date") || name.ends_with("day") || name.ends_with("_at")
 }
 
 fn is_one_of(names: &[&str], name: &str) -> bool {
@@ -119,6 +140,8 @@ pub(super) struct Statistics {
     /// Numbers that are not by one larger than the one before, the first among them.
     jumps: u64,
     next: f64,
+    /// Numbers that are no days as `20240131`.
+    other_numbers: u64,
     not_finite: u64,
     first_not_finite: Option<Spot>,
     texts: u64,
@@ -139,6 +162,12 @@ struct Example {
     /// Its line in words.
     line: String,
     text: Vec<u8>,
+}
+
+impl Example {
+    fn misspelling(&self) -> Option<Misspelling> {
+        Misspelling::of(&String::from_utf8_lossy(&self.text))
+    }
 }
 
 /// What different values look like.
@@ -182,7 +211,7 @@ impl Statistics {
     pub(super) fn new(wish: Wish, listing: bool, name: &str) -> Self {
         let tells_apart = wish == Wish::Inferred && is_identifier_name(name);
         let different_numbers = tells_apart.then(FxHashSet::default);
-        let listing = listing || wish == Wish::Categories;
+        let listing = listing || matches!(wish, Wish::Categories | Wish::As(Was::Categories));
         Self { wish, listing, different_numbers, next: f64::NAN, ..Self::default() }
     }
 
@@ -220,6 +249,7 @@ impl Statistics {
         self.sum += value * SCALE;
         self.jumps += u64::from(value != self.next);
         self.next = value + 1.0;
+        self.other_numbers += u64::from(!is_compact_date(value));
         if self.different_numbers.is_some() {
             self.number_of_an_identifier(value);
         }
@@ -341,14 +371,22 @@ impl Statistics {
         match self.wish {
             Wish::Numbers => return self.numbers_at_most(name, lenient).map(Some),
             Wish::Categories => return Ok(Some(Meaning::Categories)),
-            Wish::Inferred | Wish::Ignored => {}
+            Wish::Inferred | Wish::Ignored | Wish::As(_) => {}
         }
         if self.values() == 0 {
             return Ok(Some(Meaning::LeftOut(Reason::Empty)));
         }
+        match self.wish {
+            Wish::As(Was::Numbers) => return self.numbers_at_most(name, lenient).map(Some),
+            Wish::As(_) if self.overflowed.is_none() => return Ok(Some(Meaning::Categories)),
+            _ => {}
+        }
         if self.texts == 0 {
-            let reason =
-                if self.identifies_rows() { Some(Reason::Identifier) } else { self.row_numbers(name) };
+            let reason = match self.identifies_rows() {
+                true => Some(Reason::Identifier),
+                false if self.are_compact_dates(is_named_as_date(name)) => Some(Reason::CompactDates),
+                false => self.row_numbers(name),
+            };
             return Ok(Some(reason.map_or(Meaning::Numbers, Meaning::LeftOut)));
         }
         if lenient && self.is_numeric() {
@@ -387,9 +425,20 @@ impl Statistics {
     }
 
     fn row_numbers(&self, name: &str) -> Option<Reason> {
-        let rises = self.jumps == 1 && self.next.fract() == 0.0 && self.missing + self.not_finite == 0;
         let means_something = is_one_of(&POSITION_NAMES, name);
-        (rises && self.numbers >= FEW_VALUES && !means_something).then_some(Reason::RowNumbers)
+        (self.rises_by_one() && !means_something).then_some(Reason::RowNumbers)
+    }
+
+    fn rises_by_one(&self) -> bool {
+        let is_complete = self.texts + self.missing + self.not_finite == 0 && self.numbers >= FEW_VALUES;
+        // Beyond 2⁵³, one more is the same double.
+        let is_exact = self.next.abs() < EXACT && self.next.fract() == 0.0;
+        is_complete && is_exact && self.jumps == 1
+    }
+
+    /// Whether these are the numbers of the rows from 1 on.
+    pub(super) fn counts_rows(&self) -> bool {
+        self.wish == Wish::Inferred && self.rises_by_one() && self.next == self.numbers as f64 + 1.0
     }
 
     /// Numbers, unless some values are none and bad rows are not left out.
@@ -407,7 +456,7 @@ impl Statistics {
         let mut hint = format!(
             "correct them, or leave out such rows by `skip_bad_rows`, or the column by `drop = {name}`"
         );
-        if self.wish == Wish::Inferred {
+        if matches!(self.wish, Wish::Inferred | Wish::As(_)) {
             hint.push_str(&format!("; if its values are categories, say so: `categories = {name}`"));
         }
         Err(Complaint { at: self.examples.first().map(|example| example.spot), what, hint })
@@ -428,19 +477,41 @@ impl Statistics {
             return Ok(());
         }
         let hint = format!(
-            "{PLAIN_NUMBERS}; or leave out the column by `drop = {name}`; if its values are categories, say so: \
-             `categories = {name}`"
+            "{}; or leave out the column by `drop = {name}`; if its values are categories, say so: \
+             `categories = {name}`",
+            self.spell()
         );
         Err(Complaint { hint, ..self.spelled_otherwise(name) })
     }
 
     /// The complaint about labels that are numbers spelled otherwise, as targets with decimal commas are.
     pub(super) fn refuse_label(&self, name: &str) -> Result<(), Complaint> {
-        let is_otherwise = |it: &Example| is_number_spelled_otherwise(&String::from_utf8_lossy(&it.text));
+        let is_otherwise = |it: &Example| it.misspelling().is_some();
         match !self.examples.is_empty() && self.examples.iter().all(is_otherwise) {
-            true => Err(Complaint { hint: PLAIN_NUMBERS.to_owned(), ..self.spelled_otherwise(name) }),
+            true => Err(Complaint { hint: self.spell(), ..self.spelled_otherwise(name) }),
             false => Ok(()),
         }
+    }
+
+    /// How to write the first values that are numbers but for their spelling.
+    fn spell(&self) -> String {
+        let mut hints: Vec<&str> =
+            self.examples.iter().filter_map(Example::misspelling).map(Misspelling::hint).collect();
+        hints.dedup();
+        hints.join("; ")
+    }
+
+    /// Whether the labels are dates.
+    pub(super) fn are_dates(&self) -> bool {
+        let is_written_out = |it: &Example| is_date(&String::from_utf8_lossy(&it.text));
+        let all = !self.examples.is_empty() && self.examples.iter().all(is_written_out);
+        self.are_compact_dates(false) || self.numbers == 0 && all
+    }
+
+    /// Whether all are days as `20240131`; of few, only the column's name can tell.
+    fn are_compact_dates(&self, is_called_so: bool) -> bool {
+        let enough = self.numbers >= if is_called_so { 1 } else { FEW_DATES };
+        self.texts + self.not_finite + self.other_numbers == 0 && enough
     }
 
     fn spelled_otherwise(&self, name: &str) -> Complaint {
@@ -449,8 +520,6 @@ impl Statistics {
         Complaint { at: self.examples.first().map(|example| example.spot), what, hint: String::new() }
     }
 }
-
-const PLAIN_NUMBERS: &str = "write 3.14 for 3,14, and 1200 for $1,200";
 
 #[cfg(test)]
 mod tests {
@@ -541,6 +610,7 @@ mod tests {
             "PassengerId",
             "userID",
             "Unnamed: 0",
+            "...1",
             "No.",
         ] {
             assert!(is_identifier_name(name), "{name}");

@@ -5,13 +5,13 @@
 //! those as categories, too: then a second pass follows.
 
 use super::choose::{Choice, Use, choose};
-use super::column::{Complaint, MAX_CATEGORIES, Meaning, Oddity, Spot, Statistics, Wish};
+use super::column::{Complaint, MAX_CATEGORIES, Meaning, Oddity, Spot, Statistics, Wish, starts_as_in_r};
+use super::header::{Comparison, Verdict, verdict_at_once};
 use super::left_out::{Reason, empty_columns, warnings};
-use super::{FirstRecord, Header, TableOptions, find_column, is_label_name, listed, numbers, wrong_width};
+use super::{FirstRecord, Header, TableOptions, find_column, listed, numbers, wrong_width};
 use crate::control::{Flow, Observer, Progress};
 use crate::error::{Error, Result};
-use crate::features::Missing;
-use crate::features::table::{Column, Role, TableSchema, first_repeated};
+use crate::features::table::{Column, Role, TableSchema};
 use crate::read::parsed_rows::{CONVERT, Labelling};
 use crate::read::parts::{OtherHeaders, TableHeader};
 use crate::read::pipeline::Setup;
@@ -48,13 +48,15 @@ pub(crate) fn infer(
     observer: &mut dyn Observer,
 ) -> Result<Inferred> {
     let mut mixed = Vec::new();
+    let mut options = Cow::Borrowed(options);
     loop {
         let source = input.open()?;
         let origin = source.origin();
-        let pass = infer_once(source, options, labelling, setup, mixed, observer);
+        let pass = infer_once(source, &options, labelling, setup, mixed, observer);
         match pass.map_err(|error| origin.place_in_part(error))? {
             Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
+            Finished::As(header) => (options.to_mut().header, mixed) = (header, Vec::new()),
         }
     }
 }
@@ -98,14 +100,27 @@ pub(crate) fn infer_start(
 ) -> Result<Inferred> {
     let delimiter = options.delimiter_for(start)?;
     let mut mixed = Vec::new();
+    let mut options = Cow::Borrowed(options);
     loop {
-        let mut inference = Inference::new(origin.clone(), options, labelling, setup, delimiter, mixed);
+        let mut inference = Inference::new(origin.clone(), &options, labelling, setup, delimiter, mixed);
         inference.block(start)?;
         match inference.finish()? {
             Finished::Whole(inferred) => return Ok(inferred),
             Finished::Again(columns) => mixed = columns,
+            Finished::As(header) => (options.to_mut().header, mixed) = (header, Vec::new()),
         }
     }
+}
+
+/// Means that nothing uses would tell where a stream was cut: of one part they are others than of two.
+pub(crate) fn without_unused_means(mut inferred: Inferred) -> Inferred {
+    let is_unused = !inferred.schema.missing.fills_in_means();
+    for column in inferred.schema.columns.iter_mut().filter(|_| is_unused) {
+        if let Role::Numeric { mean, .. } = &mut column.role {
+            *mean = None;
+        }
+    }
+    inferred
 }
 
 /// The header that later parts of a table may repeat, if the first part, which starts like this, may have
@@ -126,19 +141,12 @@ pub(crate) fn repeatable_header(
     Some(TableHeader { file: file.to_owned(), delimiter, names, others })
 }
 
-/// What the first record is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Header,
-    Row,
-    /// The records after it decide.
-    Undecided,
-}
-
 enum Finished {
     Whole(Inferred),
     /// These columns hold words and numbers: look again, and keep their numbers as categories.
     Again(Vec<bool>),
+    /// The first record is not what it seemed to be: look again, and take it for this.
+    As(Header),
 }
 
 struct Inference<'a> {
@@ -150,6 +158,8 @@ struct Inference<'a> {
     /// Columns that hold, by an earlier pass, words and numbers.
     mixed: Vec<bool>,
     first: Option<(FirstRecord, Verdict)>,
+    /// The first record beside the others, as long as those may show what it is.
+    comparison: Option<Comparison>,
     columns: Vec<Statistics>,
     /// Lines before the block under way.
     lines: u64,
@@ -173,6 +183,7 @@ impl<'a> Inference<'a> {
             delimiter,
             mixed,
             first: None,
+            comparison: None,
             columns: Vec::new(),
             lines: 0,
             rows: 0,
@@ -187,13 +198,34 @@ impl<'a> Inference<'a> {
                 Err(fault) => self.bad_row(fault, &mut records)?,
                 Ok(()) if self.first.is_none() => self.first_record(block, &mut records, &fields)?,
                 Ok(()) if fields.len() != self.columns.len() => {
-                    self.bad_row(wrong_width(&fields, self.columns.len()), &mut records)?;
+                    let fault = wrong_width(&fields, self.columns.len());
+                    let hint = self.first_line_hint(fields.len()).or(fault.hint);
+                    self.bad_row(Fault { hint, ..fault }, &mut records)?;
                 }
                 Ok(()) => self.row(block, &mut records, &fields)?,
             }
         }
         self.lines += newlines(block);
         Ok(())
+    }
+
+    /// What is wrong with the first record, if the first row has another number of fields.
+    fn first_line_hint(&self, fields: usize) -> Option<String> {
+        let (first, verdict) = self.first.as_ref().filter(|_| self.rows == 0)?;
+        let text = first.texts().next()?;
+        let may_be_names = *verdict != Verdict::Row;
+        match () {
+            _ if text.starts_with(b"sep=") => Some("line 1 tells a spreadsheet the delimiter: delete it".into()),
+            _ if text.starts_with(b"#") || text.starts_with(b"%") => {
+                Some("line 1 looks like a comment, which tables do not have: delete it".into())
+            }
+            _ if may_be_names && first.width() > 1 && fields == first.width() + 1 => Some(
+                "the header is one name short, as R writes it: name the column of the rows' names, or write the \
+                 table by write.csv(…, row.names = FALSE)"
+                    .into(),
+            ),
+            _ => None,
+        }
     }
 
     fn bad_row(&self, fault: Fault, records: &mut Records<'_>) -> Result<()> {
@@ -214,6 +246,9 @@ impl<'a> Inference<'a> {
         self.rows += 1;
         for (j, field) in fields.iter().enumerate() {
             let text = field.text(block);
+            if let Some(comparison) = &mut self.comparison {
+                comparison.value(j, &text);
+            }
             if let Some(oddity) = self.columns[j].value(&text) {
                 self.odd_value(j, oddity, self.spot(records, field.at), &text)?;
             }
@@ -241,6 +276,7 @@ impl<'a> Inference<'a> {
         let (width, verdict) = (first.width(), verdict_at_once(&first, self.options));
         let texts: Vec<String> =
             first.texts().map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+        self.comparison = Comparison::of(&first, self.options, verdict);
         self.first = Some((first, verdict));
         let wishes: Vec<Wish> = match verdict {
             Verdict::Undecided => (0..width).map(|j| self.wish_by_number(j, width)).collect(),
@@ -314,34 +350,39 @@ impl<'a> Inference<'a> {
     fn other_delimiter(&self, columns: usize) -> Option<String> {
         let (first, _) = self.first.as_ref().filter(|_| columns == 1)?;
         let text = first.texts().next()?;
-        let found =
-            [b',', b';', b'|', b':', b' '].into_iter().find(|c| *c != self.delimiter && text.contains(c));
+        let found = [b',', b';', b'|', b':'].into_iter().find(|c| *c != self.delimiter && text.contains(c));
         if text.contains(&b'\t') && self.delimiter != b'\t' {
             return Some("there is one column alone: are fields separated by tabs? `format = tsv`".into());
+        }
+        if found.is_none() && text.contains(&b' ') {
+            let hint = "there is one column alone: spaces do not separate fields; `tr -s ' ' ','` makes commas of them";
+            return Some(hint.into());
         }
         let found = char::from(found?);
         Some(format!("there is one column alone: does {found:?} separate fields? `delimiter = {found}`"))
     }
 
-    /// What the first record is, once all others have been read: a header stands over a column of numbers, or
-    /// over columns that hold no number at all.
-    fn verdict(&self) -> Verdict {
-        let Some((first, verdict)) = &self.first else { return Verdict::Row };
-        if *verdict != Verdict::Undecided {
-            return *verdict;
-        }
-        let over_numbers = self.columns.iter().any(Statistics::is_numeric);
-        let no_number = self.columns.iter().all(Statistics::has_no_number);
-        let distinct = first_repeated(first.given_names()).is_none();
-        // Two columns of one name, over numbers, are a header all the same, with an error in it.
-        if over_numbers || (no_number && distinct) { Verdict::Header } else { Verdict::Row }
+    /// What the first record is, once all others have been read.
+    fn verdict(&self) -> Result<Verdict> {
+        let (Some((first, early)), Some(comparison)) = (&self.first, &self.comparison) else {
+            return Ok(self.first_verdict());
+        };
+        let place = |error: Error| error.at(self.origin.name(), first.line, 1);
+        comparison.verdict(*early, &self.columns, self.rows).map_err(place)
     }
 
     fn finish(mut self) -> Result<Finished> {
-        let verdict = self.verdict();
+        let verdict = self.verdict()?;
         let Some((first, early)) = &self.first else {
             return Err(Error::input("the table is empty").at(self.origin.name(), 1, 1));
         };
+        let is_numbered = self.comparison.as_ref().is_some_and(Comparison::is_numbered);
+        match (*early, verdict) {
+            (Verdict::Header, Verdict::Row) => return Ok(Finished::As(Header::Absent)),
+            (Verdict::Undecided, Verdict::Row) if is_numbered => return Ok(Finished::As(Header::Absent)),
+            (Verdict::Undecided, _) if is_numbered => return Ok(Finished::As(Header::Present)),
+            _ => {}
+        }
         if (*early, verdict) == (Verdict::Undecided, Verdict::Row) {
             for (j, (column, text)) in self.columns.iter_mut().zip(first.texts()).enumerate() {
                 let (spot, line) = (first.spot(j), self.origin.line_in_words(first.line));
@@ -359,7 +400,11 @@ impl<'a> Inference<'a> {
             ));
         };
         let remarks = self.remarks(&names, &choice, verdict, &meanings);
-        let warnings = warnings(&names, &meanings);
+        let mut warnings = warnings(&names, &meanings);
+        if let Some(j) = choice.label.filter(|&j| self.columns[j].are_dates()) {
+            let what = "are dates, and are taken for what they are spelled as: classes, or numbers";
+            warnings.insert(0, format!("the labels, column {:?}, {what}", names[j]));
+        }
         let guessed_label = choice.label.filter(|_| choice.is_label_guessed).map(|j| names[j].clone());
         let columns = self.roles(names, &choice, &meanings)?;
         let (delimiter, missing) = (self.delimiter, self.options.missing);
@@ -396,6 +441,9 @@ impl<'a> Inference<'a> {
                 Wish::Ignored => Ok(None),
                 Wish::Inferred if j == 0 && verdict == Verdict::Header && self.is_unnamed(0) => {
                     Ok(Some(Meaning::LeftOut(Reason::Unnamed)))
+                }
+                Wish::Inferred if j == 0 && starts_as_in_r(names) && self.columns[0].counts_rows() => {
+                    Ok(Some(Meaning::LeftOut(Reason::RowNumbers)))
                 }
                 _ => self.columns[j].meaning(name, self.setup.skip_bad_rows),
             };
@@ -476,7 +524,7 @@ impl<'a> Inference<'a> {
             _ => Ok(()),
         };
         let column = &mut self.columns[j];
-        let indicator = self.options.missing == Missing::Indicator && column.missing > 0;
+        let indicator = self.options.missing.has_indicators() && column.missing > 0;
         let too_many = || Error::input("the table makes too many features").at(self.origin.name(), 1, 1);
         let feature = u32::try_from(*features).map_err(|_| too_many())?;
         *features += u64::from(indicator);
@@ -485,7 +533,7 @@ impl<'a> Inference<'a> {
                 format!("column {name:?} holds numbers, and this one is infinite, or larger than 1.8e308");
             fail(column.first_not_finite(), what).map_err(skippable)?;
             *features += 1;
-            return Ok(Role::Numeric { feature, mean: column.mean(), indicator });
+            return Ok(Role::Numeric { feature, mean: Some(column.mean()), indicator });
         }
         fail(column.not_utf8(), format!("this value of column {name:?} is not UTF-8"))
             .map_err(|e| e.hint(CONVERT))?;
@@ -549,31 +597,11 @@ fn skippable(error: Error) -> Error {
     error.hint("`skip_bad_rows` leaves such rows out")
 }
 
-/// What the first record is, as far as it shows by itself.
-fn verdict_at_once(first: &FirstRecord, options: &TableOptions) -> Verdict {
-    match options.header {
-        Header::Present => return Verdict::Header,
-        Header::Absent => return Verdict::Row,
-        Header::Detect => {}
-    }
-    if !(0..first.width()).all(|j| first.could_be_a_name(j)) {
-        return Verdict::Row;
-    }
-    let names = first.given_names();
-    let known = |name: &String| is_label_name(name) || options.mentioned().any(|meant| meant == name);
-    if names.iter().any(known) && first_repeated(&names).is_none() {
-        Verdict::Header
-    } else if (0..first.width()).any(|j| first.reads_as_missing(j)) {
-        Verdict::Row
-    } else {
-        Verdict::Undecided
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::Unwatched;
+    use crate::features::Missing;
     use crate::read::source::Input;
 
     const STRICT: Setup = Setup { threads: 1, skip_bad_rows: false };
@@ -593,7 +621,7 @@ mod tests {
     }
 
     fn numeric(feature: u32, mean: f64) -> Role {
-        Role::Numeric { feature, mean, indicator: false }
+        Role::Numeric { feature, mean: Some(mean), indicator: false }
     }
 
     fn categorical(feature: u32, categories: &[&str]) -> Role {
@@ -742,6 +770,46 @@ mod tests {
         ));
         let error = found(&format!("id,label\n{alone}"), &TableOptions::default()).unwrap_err();
         assert_eq!(error.what(), "no column is left to learn from");
+    }
+
+    #[test]
+    fn the_numbers_of_rows_that_r_writes_are_left_out_and_coordinates_are_not() {
+        let of_r = |first: &str, second: &str, from: usize| {
+            let row = |i: usize| format!("{},{},{}\n", i + from, (7 * i) % 10, ["p", "q"][i % 2]);
+            format!("{first},{second},label\n{}", (0..30).map(row).collect::<String>())
+        };
+        let left_out = |text: String| {
+            warnings_of(&text)
+                == ["left out \"X\": one more with every row, as numbers of rows are; `numbers = X` keeps it"]
+        };
+        assert!(left_out(of_r("X", "mpg", 1)));
+        assert!(
+            !left_out(of_r("X", "Z", 1)) && !left_out(of_r("X", "z", 1)) && !left_out(of_r("X", "mpg", 0))
+        );
+        assert!(warnings_of(&of_r("x", "mpg", 1)).is_empty());
+    }
+
+    #[test]
+    fn days_without_separators_are_dates() {
+        let day = |i: usize| format!("2024{:02}{:02}", 1 + i % 12, 1 + i % 28);
+        let warned =
+            "left out \"start\": dates, as 20240131; `categories = start` or `numbers = start` keeps it";
+        assert_eq!(warnings_of(&table_of("start", 30, day)), [warned]);
+        assert_eq!(warnings_of(&table_of("created_at", 2, day)).len(), 1);
+        assert!(warnings_of(&table_of("start", 30, |i| format!("2024{:04}", 37 * i))).is_empty());
+        let labels = table_of("start", 30, day);
+        let warnings = found(&labels, &labelled("start")).unwrap().warnings;
+        assert!(warnings[0].starts_with("the labels, column \"start\", are dates"), "{warnings:?}");
+        let spelled = table_of("start", 30, |i| format!("2024-01-{:02}", 1 + i % 28));
+        assert_eq!(found(&spelled, &labelled("start")).unwrap().warnings.len(), 1);
+    }
+
+    #[test]
+    fn numbers_too_large_for_the_next_one_do_not_rise() {
+        for value in ["9007199254740993", "1e300", "-1e17"] {
+            let role = role_of("amount", 30, |_| value.into());
+            assert!(matches!(role, Role::Numeric { .. }), "{value}");
+        }
     }
 
     #[test]

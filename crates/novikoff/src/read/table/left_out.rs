@@ -15,6 +15,8 @@ pub(super) enum Reason {
     RowNumbers,
     /// It holds dates.
     Dates,
+    /// Its numbers are dates: `20240131`.
+    CompactDates,
     /// Most of its values are different.
     Unique {
         /// So many are.
@@ -35,6 +37,7 @@ impl Reason {
             )),
             Reason::RowNumbers => Some(("one more with every row, as numbers of rows are", &["numbers"])),
             Reason::Dates => Some(("dates", &["categories"])),
+            Reason::CompactDates => Some(("dates, as 20240131", &["categories", "numbers"])),
             Reason::Unique { .. } => {
                 Some(("a category with a row or two says nothing of other rows", &["categories", "text"]))
             }

@@ -1,5 +1,6 @@
 //! The rows of a table, encoded by a schema that is fixed.
 
+use super::applied::{FirstNumbers, numbers_of_first};
 use super::interaction::BoundInteractions;
 use super::{FirstRecord, is_missing, is_surely_missing, listed, shown, wrong_width};
 use crate::data::Filled;
@@ -35,6 +36,8 @@ pub(crate) struct Table {
     /// The columns that are multiplied.
     interactions: BoundInteractions,
     remarks: Vec<String>,
+    /// Without a header: where there should be numbers, the first record has words.
+    starts_with_words: bool,
 }
 
 /// How a field becomes features.
@@ -82,7 +85,9 @@ impl Table {
             None => (0..schema.columns.len()).map(Some).collect(),
         };
         let width = first.as_ref().map_or(schema.columns.len(), FirstRecord::width);
+        let numbers = first.as_ref().and_then(|first| numbers_of_first(&schema, first));
         let mut table = Self {
+            starts_with_words: !schema.header && numbers == Some(FirstNumbers::Words),
             schema: schema.clone(),
             labelling,
             width,
@@ -127,7 +132,7 @@ impl Table {
                 return Err(Error::input(format!("column {name:?} is not in the table")));
             }
             (Role::Numeric { feature, mean, indicator }, Some(field)) => {
-                let fill = if schema.missing == Missing::Mean { *mean } else { 0.0 };
+                let fill = if schema.missing.fills_in_means() { mean.unwrap_or(0.0) } else { 0.0 };
                 let indicator = missing(feature, indicator, 1);
                 self.encoders.push(Encoder {
                     field,
@@ -186,7 +191,13 @@ fn by_name(
         .collect();
     if !lacking.is_empty() {
         let what = format!("the header lacks the columns {}", listed(&lacking));
-        return Err(first.error(file, 0, what).hint(format!("the columns here are {}", listed(&names))));
+        let hint = match numbers_of_first(schema, first) {
+            Some(FirstNumbers::Numbers) => {
+                "this line looks like a row: `no_header` matches columns by position".to_owned()
+            }
+            _ => format!("the columns here are {}", listed(&names)),
+        };
+        return Err(first.error(file, 0, what).hint(hint));
     }
     let mut known = vec![false; names.len()];
     fields.iter().flatten().for_each(|&j| known[j] = true);
@@ -256,7 +267,10 @@ impl Parser for Table {
             if let Err(fault) = outcome {
                 let (line, column) = records.locate(fault.at);
                 self.interactions.forget(rows, names_before);
-                if !rows.reject(RowError { line, column, what: fault.what, hint: fault.hint }) {
+                let is_like_a_header =
+                    self.starts_with_words && offset == 0 && rows.is_empty() && rows.bad.is_empty();
+                let hint = if is_like_a_header { Some(LIKE_A_HEADER.to_owned()) } else { fault.hint };
+                if !rows.reject(RowError { line, column, what: fault.what, hint }) {
                     return;
                 }
             }
@@ -341,7 +355,11 @@ impl Table {
         let text = field.text(block);
         if is_surely_missing(&text) {
             let name = self.schema.label().map_or("", |column| &column.name);
-            return Err(fault(field, format!("the label is missing, in column {name:?}"), Some(SKIP.into())));
+            let hint = match text.is_empty() {
+                true => SKIP.to_owned(),
+                false => format!("{SKIP}; if {} is a class, spell it otherwise", shown(&text)),
+            };
+            return Err(fault(field, format!("the label is missing, in column {name:?}"), Some(hint)));
         }
         rows.set_label(&self.labelling, &text).map_err(|(what, hint)| fault(field, what, hint))
     }
@@ -401,10 +419,12 @@ impl Table {
     fn missing_value(&self, encoder: &Encoder, text: &[u8]) -> Complaint {
         let name = &self.schema.columns[encoder.column].name;
         let spelled = if text.is_empty() { String::new() } else { format!(": {}", shown(text)) };
-        let mut hint = "say what it counts as: `missing = zero|mean|indicator`".to_owned();
+        let mut hint = "say what it counts as: `missing = mean|indicator|zero`".to_owned();
         // Where these are categories, the schema lists them.
         if !is_surely_missing(text) {
             hint.push_str(&format!("; if {} is a category, say so: `categories = {name}`", shown(text)));
+        } else if !text.is_empty() && matches!(encoder.kind, Kind::Category { .. }) {
+            hint.push_str(&format!("; if {} is a category, spell it otherwise", shown(text)));
         }
         (format!("the value of column {name:?} is missing{spelled}"), Some(hint))
     }
@@ -424,7 +444,7 @@ impl Table {
         counts.missing += 1;
         if let Some((feature, value)) = number {
             keep(rows, feature, value);
-            if self.schema.missing == Missing::Mean {
+            if self.schema.missing.fills_in_means() {
                 rows.filled.push(Filled { row: rows.len(), feature });
             }
         }
@@ -435,6 +455,8 @@ impl Table {
     }
 }
 
+const LIKE_A_HEADER: &str = "this line looks like a header, and the model was trained on a table without one: \
+                             leave out the line, or such rows by `skip_bad_rows`";
 const SKIP: &str = "`skip_bad_rows` leaves such rows out";
 
 /// Zeros are not stored.
@@ -455,7 +477,7 @@ mod tests {
     use super::super::{Header, TableOptions, infer, infer_start};
     use super::*;
     use crate::control::{Flow, Observer, Unwatched};
-    use crate::data::{Labels, Report};
+    use crate::data::Report;
     use crate::read::pipeline::{Setup, run};
     use crate::read::source::{Again, Input, Origin, Source};
     use proptest::prelude::*;
@@ -504,9 +526,7 @@ mod tests {
     fn first_error(row: &[u8]) -> (u64, usize, String) {
         let good = "age,sex,y,w\n1,m,a,1\n2,f,b,2\n";
         let options = TableOptions { row_weights: Some("w".into()), ..TableOptions::default() };
-        let table =
-            bind(&schema_of(good, &options), Labelling::Fixed(Arc::new(Labels::new(["a", "b"]))), good)
-                .unwrap();
+        let table = bind(&schema_of(good, &options), Labelling::Open, good).unwrap();
         let rows = parsed(&table, &[good.as_bytes(), row].concat(), true);
         assert_eq!((rows.len(), rows.labels.len(), rows.bad_rows), (2, 2, 1));
         let error = rows.failure().unwrap().clone();
@@ -535,13 +555,18 @@ mod tests {
         let indicator = trained(text, &policy(Missing::Indicator));
         assert_eq!(
             entries_of(&indicator),
+            [vec![(0, 1.0), (2, 1.0)], vec![(0, 2.0), (1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]
+        );
+        let as_before = trained(text, &policy(Missing::ZeroIndicator));
+        assert_eq!(
+            entries_of(&as_before),
             [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 3.0), (4, 1.0)]]
         );
         assert_eq!([zero.missing, mean.missing, indicator.missing], [2, 2, 2]);
         let table = bind(&schema_of(text, &policy(Missing::Error)), Labelling::Open, text).unwrap();
         let error = parsed(&table, text.as_bytes(), true).failure().cloned().unwrap();
         assert_eq!((error.line, error.column), (2, 1));
-        assert_eq!(error.hint.as_deref(), Some("say what it counts as: `missing = zero|mean|indicator`"));
+        assert_eq!(error.hint.as_deref(), Some("say what it counts as: `missing = mean|indicator|zero`"));
         let lenient = parsed(&table, text.as_bytes(), false);
         assert_eq!((lenient.len(), lenient.bad_rows, lenient.missing), (1, 2, 0));
     }
@@ -564,12 +589,11 @@ mod tests {
             (b"1,m,,1\n", 3, 5, "the label is missing, in column \"y\""),
             (b"1,-,a,1\n", 3, 3, "the value of column \"sex\" is missing: \"-\""),
             (b"1,m,\xff,1\n", 3, 5, "the label is not UTF-8"),
-            (b"1,m,c,1\n", 3, 5, "the label \"c\" was never seen in training"),
             (b"1,m,a, -1\n", 3, 8, "the row weight \"-1\" is not a finite number of at least 0"),
             (b"1,m,a,\n", 3, 7, "the row weight \"\" is not a finite number of at least 0"),
             (b"1,m,a\n", 3, 5, "this row has 3 fields, the table has 4 columns"),
             (b"1,m,a,1,5\n", 3, 9, "this row has 5 fields, the table has 4 columns"),
-            (b"\n1,\"m\n\nm\", x,1\n", 6, 5, "the label \"x\" was never seen in training"),
+            (b"\n1,\"m\n\nm\", inf,1\n", 6, 5, "the label \"inf\" is not a finite number"),
             (b"1,\"m\"s,a,1\n", 3, 6, "\"s\" after a closing quote"),
             (b"1,m,\"a,1\n1,m,a,1\n", 3, 5, "this quote is never closed"),
             (b"NaN,m,a,1\n", 3, 1, "the value of column \"age\" is missing: \"NaN\""),

@@ -7,7 +7,7 @@ use crate::read::number::{Number, whole};
 pub(crate) struct Spelling {
     /// It is a date, or a date with a time.
     pub is_date: bool,
-    /// It would be a number without its commas, its currency or its per cent sign.
+    /// It would be a number without its commas, its currency or the like.
     pub is_number_spelled_otherwise: bool,
     /// Words, separated by spaces.
     pub words: u64,
@@ -23,33 +23,127 @@ impl Spelling {
         };
         Self {
             is_date: is_date(text),
-            is_number_spelled_otherwise: is_number_spelled_otherwise(text),
+            is_number_spelled_otherwise: Misspelling::of(text).is_some(),
             words: text.split_whitespace().count() as u64,
             small_words: text.split_whitespace().filter(is_small).count() as u64,
         }
     }
 }
 
-/// Whether a value would be a number without commas between its digits, a currency before it, or a currency
-/// or a per cent sign after it: `3,14`, `1,234.5`, `1.234,5`, `$20`, `17 %`.
-pub(super) fn is_number_spelled_otherwise(text: &str) -> bool {
-    let is_sign = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '%');
+/// How a number is spelled so that it cannot be read as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misspelling {
+    /// `3,14`, `1,234.5`, `1.234,5`.
+    Comma,
+    /// `$20`, `17 %`, `101 EUR`.
+    Unit,
+    /// Spaces around it within quotes, or between thousands; also those that do not look it, as U+00A0.
+    Spaces,
+    /// `−5`, with the minus U+2212.
+    Minus,
+    /// `'5'`.
+    Quotes,
+    /// `(5)`, as bookkeepers write −5.
+    Parentheses,
+    /// `1_234`.
+    Underscore,
+}
+
+impl Misspelling {
+    /// What to write in its place.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Misspelling::Comma => "write 3.14 for 3,14, and 1200 for $1,200",
+            Misspelling::Unit => "write 5.3 for 5.3%, and 20 for $20 or 20 EUR",
+            Misspelling::Spaces => "write numbers without spaces around them or within, also such as U+00A0",
+            Misspelling::Minus => "write the minus as -, in place of the sign U+2212",
+            Misspelling::Quotes => "write 5.3 or \"5.3\" for '5.3'",
+            Misspelling::Parentheses => "write -5.3 for (5.3)",
+            Misspelling::Underscore => "write 1200 for 1_200",
+        }
+    }
+
+    /// How a value is spelled that would be a number but for that.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        if !text.bytes().any(|b| b.is_ascii_digit()) || text.len() > 60 {
+            return None;
+        }
+        let is_number = |text: &str| matches!(whole(text.as_bytes()), Number::Finite(..));
+        let between = |open: char, close: char| text.strip_prefix(open)?.strip_suffix(close);
+        let with_point = |inner: &str| is_number(inner) || Self::of(inner) == Some(Misspelling::Comma);
+        let (trimmed, plain) = (text.trim(), without_unit(text.trim()));
+        match () {
+            _ if between('\'', '\'').is_some_and(is_number) => Some(Misspelling::Quotes),
+            _ if between('(', ')').is_some_and(|inner| with_point(without_unit(inner))) => {
+                Some(Misspelling::Parentheses)
+            }
+            _ if text.starts_with('\u{2212}') => {
+                with_point(&text.replacen('\u{2212}', "-", 1)).then_some(Misspelling::Minus)
+            }
+            _ if trimmed.len() < text.len() && is_number(trimmed) => Some(Misspelling::Spaces),
+            _ if has_comma(plain) => Some(Misspelling::Comma),
+            _ if plain.len() < trimmed.len() && is_number(plain) => Some(Misspelling::Unit),
+            _ if joins_thousands(plain, char::is_whitespace) => Some(Misspelling::Spaces),
+            _ if joins_thousands(plain, |c| c == '_') => Some(Misspelling::Underscore),
+            _ => None,
+        }
+    }
+}
+
+/// Codes of currencies that stand beside amounts.
+const CURRENCIES: [&str; 16] = [
+    "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "SEK", "NOK", "DKK", "PLN", "CZK", "BRL",
+    "KRW",
+];
+
+/// A value without its currency or per cent sign.
+fn without_unit(text: &str) -> &str {
+    let is_sign = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹' | '%');
     let inner = text.trim_matches(is_sign).trim();
-    let starts = inner.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
-    if !(starts && inner.ends_with(|c: char| c.is_ascii_digit())) {
+    let before = CURRENCIES.iter().find_map(|code| inner.strip_suffix(code));
+    let behind = || CURRENCIES.iter().find_map(|code| inner.strip_prefix(code));
+    before.or_else(behind).map_or(inner, str::trim)
+}
+
+/// Whether these are digits with a decimal comma, or with commas between thousands.
+fn has_comma(text: &str) -> bool {
+    let starts = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
+    if !(starts && text.ends_with(|c: char| c.is_ascii_digit())) {
         return false;
     }
     let is_number = |text: &str| matches!(whole(text.as_bytes()), Number::Finite(..));
-    match inner.matches(',').count() {
-        0 => inner.len() < text.len() && is_number(inner),
+    match text.matches(',').count() {
+        0 => false,
         // A decimal comma, perhaps with points between thousands; or a comma between thousands.
-        1 => is_number(&inner.replace(',', "")) || is_number(&inner.replace('.', "").replace(',', ".")),
+        1 => is_number(&text.replace(',', "")) || is_number(&text.replace('.', "").replace(',', ".")),
         _ => {
-            let before_point = inner.split('.').next().unwrap_or_default();
+            let before_point = text.split('.').next().unwrap_or_default();
             before_point.split(',').skip(1).all(|thousands| thousands.len() == 3)
-                && is_number(&inner.replace(',', ""))
+                && is_number(&text.replace(',', ""))
         }
     }
+}
+
+/// Whether these are groups of three digits, but for the first and what stands behind the point, joined so.
+fn joins_thousands(text: &str, joint: impl Fn(char) -> bool) -> bool {
+    let (before, behind) = text.split_once(['.', ',']).unwrap_or((text, ""));
+    let before = before.trim_start_matches(['-', '+', '\u{2212}']);
+    let are_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    let mut groups = before.split(&joint);
+    let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && are_digits(first));
+    before.contains(&joint)
+        && first
+        && groups.all(|group| group.len() == 3 && are_digits(group))
+        && are_digits(behind)
+}
+
+/// Whether whole numbers are days as `20240131`, of this millennium or the two centuries before it.
+pub(super) fn is_compact_date(number: f64) -> bool {
+    if !(18_000_101.0..22_000_000.0).contains(&number) || number.fract() != 0.0 {
+        return false;
+    }
+    let (month, day) = ((number as u32 / 100) % 100, number as u32 % 100);
+    (1..=12).contains(&month) && (1..=31).contains(&day)
 }
 
 /// Names of months by which dates are known, by their first three letters.
@@ -187,13 +281,50 @@ mod tests {
 
     #[test]
     fn numbers_spelled_otherwise_are_known_and_names_are_not() {
-        for number in ["3,14", "-3,14", "1,234", "1,234,567.5", "1.234,5", "$20", "20 €", "17%", "17 %"] {
-            assert!(is_number_spelled_otherwise(number), "{number}");
+        use Misspelling::*;
+        for (number, how) in [
+            ("3,14", Comma),
+            ("-3,14", Comma),
+            ("1,234", Comma),
+            ("1,234,567.5", Comma),
+            ("1.234,5", Comma),
+            ("$1,200", Comma),
+            ("$20", Unit),
+            ("20 €", Unit),
+            ("17%", Unit),
+            ("17 %", Unit),
+            ("101 EUR", Unit),
+            ("CHF 12.50", Unit),
+            (" 5.3 ", Spaces),
+            ("\u{a0}-5.3", Spaces),
+            ("1 234", Spaces),
+            ("1\u{202f}234\u{202f}567.5", Spaces),
+            ("\u{2212}5.3", Minus),
+            ("\u{2212}5,3", Minus),
+            ("'5.3'", Quotes),
+            ("(5.3)", Parentheses),
+            ("($1,200)", Parentheses),
+            ("1_101", Underscore),
+        ] {
+            assert_eq!(Misspelling::of(number), Some(how), "{number}");
+        }
+        for other in [
+            "3.14", "17", "1.2.3", "a,b", "Ulm", "1,2,x", "$", "%", "", "1, 2", "5-6", ",5", "1,2,3",
+            "2020_01", "12 34", "10 cm", "EUR", "(a)", "'a'", "()", "PC 9", "17 19", "(1) 5", "\u{2212}",
+        ] {
+            assert_eq!(Misspelling::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn days_are_known_without_separators() {
+        for date in [20_240_131.0, 19_991_231.0, 18_000_101.0] {
+            assert!(is_compact_date(date), "{date}");
         }
         for other in
-            ["3.14", "17", "1.2.3", "a,b", "Ulm", "1,2,x", "$", "%", "", "1, 2", "5-6", ",5", "1,2,3"]
+            [20_241_331.0, 20_240_132.0, 20_240_100.0, 2_024_013.0, 20_240_131.5, 99_991_231.0, -20_240_131.0]
         {
-            assert!(!is_number_spelled_otherwise(other), "{other}");
+            assert!(!is_compact_date(other), "{other}");
         }
     }
 
@@ -230,7 +361,7 @@ mod tests {
         #[test]
         fn a_number_with_a_comma_in_place_of_its_point_is_one_spelled_otherwise(x in -1e6f64..1e6) {
             let text = format!("{x:.2}").replace('.', ",");
-            prop_assert!(is_number_spelled_otherwise(&text), "{}", text);
+            prop_assert_eq!(Misspelling::of(&text), Some(Misspelling::Comma), "{}", text);
         }
 
         #[test]

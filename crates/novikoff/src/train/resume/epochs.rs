@@ -1,15 +1,15 @@
 //! Epochs that go on: those that are done, and what is known of the best of them.
 
-use super::{Continued, Resumed, scored_features};
+use super::{Continued, Resumed, fold_back, scored_features};
 use crate::control::Epoch;
-use crate::data::{Dataset, Labels};
+use crate::data::{Dataset, Labels, Scale};
 use crate::error::{Error, Result};
 use crate::features::Schema;
 use crate::model::{Mistake, Model, State, StateKind, damaged};
 use crate::online::{Begin, LearnerState, Tally};
 use crate::train::mistakes::Start;
 use crate::train::standardised::Standardised;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What a training in epochs is about; all of it decides whether it is the same as another.
@@ -82,14 +82,18 @@ impl EpochsPrior {
             .hint(format!("epochs count from the first one: `epochs = {}`", 2 * done.max(1))))
     }
 
-    /// The rows as the model saw its own; `None` if it saw them as they are.
+    /// The rows in the numbers that the model's own were in, if its state is about such numbers and they are
+    /// to go on.
     pub(in crate::train) fn standardised(
         &mut self,
         model: &Model,
         data: &Dataset,
+        scale: Scale,
     ) -> Result<Option<Standardised>> {
+        let is_same = self.continued == Continued::Exactly || scale_of(&model.about.settings) == json!(scale);
         match &mut self.state {
-            Some(state) => Standardised::of_state(data, state, scored_features(model)),
+            Some(state) if is_same => Standardised::of_state(data, state, scored_features(model)),
+            Some(state) => fold_back(model, state).map(|()| None),
             None => Ok(None),
         }
     }
@@ -121,14 +125,20 @@ impl EpochsPrior {
 
 /// Whether a training is the one that the model is from, of more epochs perhaps.
 fn is_same(model: &Model, training: &Training<'_>, data_hash: &str) -> bool {
-    // How long to go on is no setting of what is learned, the map is compared by itself, and how columns are
-    // scaled is in the state.
+    // How long to go on is no setting of what is learned, and the map is compared by itself. Models from
+    // before columns were scaled say nothing of a scale.
     let counts = |(name, _): &(&String, &Value)| !matches!(name.as_str(), "epochs" | "map" | "scale");
     let (own, asked) = (&model.about.settings, training.settings);
     data_hash == training.data_hash
         && model.labels == *training.labels
         && model.about.seed == training.seed
+        && scale_of(own) == scale_of(asked)
         && own.iter().filter(counts).eq(asked.iter().filter(counts))
+}
+
+/// How columns are scaled, by the settings of a model.
+fn scale_of(settings: &BTreeMap<String, Value>) -> Value {
+    settings.get("scale").cloned().unwrap_or_else(|| json!(Scale::None))
 }
 
 /// Feature j of the model must be feature j of the rows.

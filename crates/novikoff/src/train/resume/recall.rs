@@ -9,8 +9,8 @@ use crate::multiclass::Scheme;
 use crate::online::Order;
 use crate::online::rule;
 use crate::train::learner::{
-    ClassWeight, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes, PassiveAggressive,
-    Perceptron, Risk, Shared, SolverName, Strength,
+    ClassWeight, Criterion, Epochs, Learner, LearnerName, MultilayerPerceptron, NaiveBayes,
+    PassiveAggressive, Perceptron, Risk, Shared, SolverName, Strength,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -32,6 +32,10 @@ pub(in crate::train) fn recall(model: &Model) -> Result<Learner> {
         Learner::Network(own) => told.network(own, shared)?.into(),
     })
 }
+
+/// The setting that says how columns are scaled where there is a penalty, of a model without one whose solver
+/// needs no scale.
+pub(in crate::train) const SCALE_WITH_PENALTY: &str = "scale_with_penalty";
 
 /// What a model tells of its settings.
 struct Told<'a>(&'a Model);
@@ -95,6 +99,14 @@ impl Told<'_> {
         })
     }
 
+    /// How columns are scaled in epochs. A model from before they were says nothing, and has not scaled any;
+    /// nor does a stream, which cannot.
+    fn scale(&self, usual: Scale) -> Result<Scale> {
+        let is_silent = self.0.about.results.contains_key("progressive_error")
+            || self.0.about.settings.contains_key("kernel");
+        self.or("scale", if is_silent { usual } else { Scale::None })
+    }
+
     fn kernel(&self) -> Result<crate::kernel::Kernel> {
         self.of::<String>("kernel")?.map_or(Ok(crate::kernel::Kernel::Linear), |text| text.parse())
     }
@@ -111,7 +123,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
-            scale: self.or("scale", own.scale)?,
+            scale: self.scale(own.scale)?,
             epochs: self.epochs()?,
             shared,
             ..own
@@ -124,7 +136,7 @@ impl Told<'_> {
             kernel: self.kernel()?,
             budget: self.or("budget", own.budget)?,
             bias: self.or("bias", own.bias)?,
-            scale: self.or("scale", own.scale)?,
+            scale: self.scale(own.scale)?,
             epochs: self.epochs()?,
             shared,
         })
@@ -134,15 +146,26 @@ impl Told<'_> {
         // Solvers that are never chosen by themselves were asked for.
         let asked = |solver: &SolverName| matches!(solver, SolverName::Gradient | SolverName::Stochastic);
         Ok(Risk {
+            criterion: self.criterion(own.criterion)?,
             strength: self.of("lambda")?.map(Strength::Lambda),
             l1: self.or("l1", own.l1)?,
             bias: self.or("bias", own.bias)?,
             solver: self.of::<SolverName>("solver")?.filter(asked).unwrap_or_default(),
             tolerance: self.or("tolerance", own.tolerance)?,
-            scale: self.or("scale", Scale::None)?,
+            scale: self.or("scale", self.or(SCALE_WITH_PENALTY, Scale::None)?)?,
             shared,
             ..own
         })
+    }
+
+    /// What is minimised, with the parameter of the loss if it has one.
+    fn criterion(&self, own: Criterion) -> Result<Criterion> {
+        let Criterion::Loss(usual) = own else { return Ok(own) };
+        let loss = self.or("loss", usual)?;
+        if loss.name() != usual.name() {
+            return Err(unreadable("loss", &self.0.about.settings["loss"]));
+        }
+        Ok(Criterion::Loss(loss))
     }
 
     fn bayes(&self, own: NaiveBayes, shared: Shared) -> Result<NaiveBayes> {
@@ -178,7 +201,7 @@ impl Told<'_> {
             strength: lambda.map(Strength::Lambda),
             batch: self.of("batch")?,
             step: self.or("step", own.step)?,
-            scale: self.or("scale", own.scale)?,
+            scale: self.scale(own.scale)?,
             bias: self.or("bias", own.bias)?,
             epochs: self.epochs()?,
             shared,

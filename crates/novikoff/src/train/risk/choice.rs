@@ -187,6 +187,21 @@ pub(super) fn choose<L: Named>(
     }
 }
 
+/// Whether a direct method minimises this loss, and nothing besides.
+pub(in super::super) fn is_direct(loss: LossName, columns: usize, settings: &Risk) -> bool {
+    let (direct, is_free) = match loss {
+        LossName::Squared => (SolverName::LeastSquares, true),
+        loss if is_linear_program(loss) => (SolverName::Simplex, columns <= FEW_AT_A_VERTEX),
+        _ => return false,
+    };
+    let has_penalty = match settings.strength {
+        None => !is_free,
+        Some(Strength::Lambda(lambda)) => lambda != 0.0,
+        Some(Strength::Cost(_)) => true,
+    };
+    !has_penalty && settings.l1 == 0.0 && [SolverName::Auto, direct].contains(&settings.solver)
+}
+
 /// Whether [`choose`] finds a solver for this loss where λ is 0.
 pub(super) fn works_without_penalty<L: Named>(loss: L, columns: usize, settings: &Risk) -> bool {
     let l1 = settings.l1 > 0.0;

@@ -135,7 +135,7 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
         let held_out = HeldOut::new(validation, goal.classes.as_ref(), self.loss.library_loss())?;
         let watch = Watch::new(observer);
         let solved = self.solve(self.penalty, data, &goal, &[], &watch)?;
-        refuse_overflow(&solved, &watch)?;
+        refuse_overflow(&solved, data, &watch)?;
         self.refuse_contradictions(data, &goal, &solved)?;
         let scores = scores_by_row(&solved.results, goal.outputs, data.len());
         let termination = watch.stopped().then_some(Termination::Interrupted);
@@ -148,8 +148,9 @@ impl<L: Loss, P: Penalty, S: Solver<L, P> + Sync> EmpiricalRisk<L, P, S> {
             why: None,
         };
         let data_hash = data.fingerprint();
+        let asked = settings.scale;
         finish(
-            Training { minimised, solved, goal, held_out, scores, termination, data_hash },
+            Training { minimised, solved, goal, held_out, scores, termination, data_hash, asked },
             data,
             &settings,
             &watch,

@@ -1,7 +1,8 @@
 //! What a fit of a batch learner came to, and what kept it from converging.
 
 use super::super::describe_class_weight;
-use super::super::learner::{ClassWeight, Risk};
+use super::super::learner::{ClassWeight, Criterion, Risk};
+use super::super::resume::SCALE_WITH_PENALTY;
 use super::goal::Goal;
 use super::solve::OutputResult;
 use crate::data::{Dataset, Scale};
@@ -140,8 +141,13 @@ fn obstacle(outputs: &[OutputResult], data: &Dataset, settings: &Risk) -> String
         return "the objective is too small for double precision: bring the targets to ordinary sizes".into();
     }
     let spread = column_spread(data);
-    if spread > 1e3 && settings.scale == Scale::None {
-        return format!("the largest column is {} times the smallest: try `scale = standard`", times(spread));
+    if spread > 1e3 && settings.scale == Scale::None && settings.criterion != Criterion::MaxMargin {
+        // Direct methods minimise the loss of the columns as they are, whatever the scale.
+        let help = match settings.is_direct(data.rows.columns()) {
+            true => "bring both to ordinary sizes first, or give `lambda`",
+            false => "try `scale = standard`",
+        };
+        return format!("the largest column is {} times the smallest: {help}", times(spread));
     }
     if any(outputs, Termination::OutOfSteps) {
         let steps = settings.steps.map_or(String::new(), |steps| format!(" {steps}"));
@@ -171,9 +177,9 @@ fn column_spread(data: &Dataset) -> f64 {
     used().fold(0.0, f64::max) / used().fold(f64::INFINITY, f64::min)
 }
 
-/// The settings as a model stores them.
+/// The settings as a model stores them, with the scale that was asked for.
 pub(super) fn describe(
-    settings: &Risk,
+    (settings, asked): (&Risk, Scale),
     goal: &Goal,
     risk: &RiskFit,
     data: &Dataset,
@@ -193,6 +199,9 @@ pub(super) fn describe(
     }
     if risk.l1 > 0.0 {
         add("l1", json!(risk.l1));
+    }
+    if settings.scale == Scale::None && asked != Scale::None {
+        add(SCALE_WITH_PENALTY, json!(asked));
     }
     if settings.scale != Scale::None {
         add("scale", json!(settings.scale));

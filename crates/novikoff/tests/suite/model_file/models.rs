@@ -73,8 +73,17 @@ pub fn voted() -> Model {
     let mistake = |row, step, round| Mistake { row, gains: 0, loses: NOBODY, step, round };
     let mistakes = vec![mistake(0, 1.0, 0.0), mistake(1, -1.0, 1.0)];
     let (kernel, precision) = (Kernel::Linear, Precision::Double);
-    let voted =
-        Voted { scheme: Scheme::Two, classes: 2, kernel, precision, bias: 1.0, rows, mistakes, rounds: 4.0 };
+    let voted = Voted {
+        scheme: Scheme::Two,
+        classes: 2,
+        kernel,
+        precision,
+        bias: 1.0,
+        centres: vec![],
+        rows,
+        mistakes,
+        rounds: 4.0,
+    };
     let (schema, scorer) = (Schema::Indexed { base: 0 }, Scorer::Voted(voted));
     Model {
         about: about(3),
@@ -252,6 +261,7 @@ pub fn random_network(random: &mut Random, classes: usize, features: usize) -> N
     for x in network.scales.iter_mut().chain(&mut network.second).chain(&mut network.bias) {
         *x = random_value(random);
     }
+    network.centres = random_centres(random, features);
     network
 }
 
@@ -333,10 +343,18 @@ pub fn random_voted(random: &mut Random, classes: usize, features: usize) -> Vot
         kernel,
         precision,
         bias: random.below(2) as f64,
+        centres: random_centres(random, features),
         rows,
         mistakes,
         rounds: rounds + 1.0,
     }
+}
+
+/// What is subtracted from some columns, if anything is.
+pub fn random_centres(random: &mut Random, features: usize) -> Vec<(u32, f64)> {
+    let some = random.below(2) == 0;
+    let columns: Vec<u32> = (0..features as u32).filter(|_| some && random.below(3) == 0).collect();
+    columns.into_iter().map(|j| (j, 1e9 * random.normal())).collect()
 }
 
 pub fn random_kernel(random: &mut Random) -> (Kernel, Precision) {

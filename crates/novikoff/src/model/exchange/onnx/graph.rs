@@ -1,10 +1,23 @@
 //! A graph as it grows: every node and every constant has a name of its own.
 
 use super::proto::{
-    ATTRIBUTE_INT, AttributeProto, Dimension, FLOAT, GraphProto, INT64, NodeProto, STRING, Shape,
+    ATTRIBUTE_INT, AttributeProto, DOUBLE, Dimension, FLOAT, GraphProto, INT64, NodeProto, STRING, Shape,
     TensorProto, TensorType, TypeProto, ValueInfo,
 };
 use crate::error::{Error, Result};
+
+/// The name of a value that a node computes, by its precision.
+pub(super) enum Value {
+    Single(String),
+    Double(String),
+}
+
+impl Value {
+    pub(super) fn name(&self) -> &str {
+        let (Self::Single(name) | Self::Double(name)) = self;
+        name
+    }
+}
 
 pub(super) struct Graph {
     graph: GraphProto,
@@ -42,6 +55,12 @@ impl Graph {
         Ok(self.constant(dims, FLOAT, tensor))
     }
 
+    /// Adds a constant in double precision.
+    pub(super) fn doubles(&mut self, dims: &[usize], values: impl IntoIterator<Item = f64>) -> String {
+        let raw_data = values.into_iter().flat_map(f64::to_le_bytes).collect();
+        self.constant(dims, DOUBLE, TensorProto { raw_data, ..TensorProto::default() })
+    }
+
     /// Adds a constant of whole numbers.
     pub(super) fn integers(&mut self, dims: &[usize], values: Vec<i64>) -> String {
         let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -68,6 +87,14 @@ impl Graph {
 
     pub(super) fn cast(&mut self, input: &str, to: i32) -> String {
         self.node_with("Cast", &[input], &[("to", i64::from(to))])
+    }
+
+    /// A value in single precision.
+    pub(super) fn single(&mut self, value: &Value) -> String {
+        match value {
+            Value::Single(name) => name.clone(),
+            Value::Double(name) => self.cast(name, FLOAT),
+        }
     }
 
     pub(super) fn node_with(

@@ -6,6 +6,7 @@ use prost::Message;
 pub(super) const FLOAT: i32 = 1;
 pub(super) const INT64: i32 = 7;
 pub(super) const STRING: i32 = 8;
+pub(super) const DOUBLE: i32 = 11;
 
 /// Numbers of types of attributes.
 pub(super) const ATTRIBUTE_INT: i32 = 2;

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::path::PathBuf;
 
 /// What is proved of a model or of rows.
-#[pyclass(frozen, name = "Certificate", module = "novikoff")]
+#[pyclass(frozen, name = "Certificate", module = "novikoff._novikoff")]
 pub(crate) struct PyCertificate(pub(crate) Certificate);
 
 impl PyCertificate {

@@ -1,6 +1,7 @@
 //! NumPy arrays and SciPy's compressed sparse rows as data sets: the one place where arrays become rows, labels
 //! and weights. Arrays are borrowed where their layout allows it; nothing is believed of indices.
 
+use crate::reading::PyDataset;
 use novikoff::Dataset;
 use novikoff::data::Labels;
 use novikoff::data::matrix::{Matrix, Values};
@@ -15,6 +16,8 @@ pub(crate) enum PyRows<'py> {
     Dense32(PyReadonlyArray2<'py, f32>),
     Dense64(PyReadonlyArray2<'py, f64>),
     Sparse(PySparseRows<'py>),
+    /// Rows that the engine has read, with their labels and weights.
+    Read(Bound<'py, PyDataset>),
 }
 
 /// The arrays of `scipy.sparse.csr_array` or `csr_matrix`.
@@ -43,6 +46,7 @@ enum PyWholes<'py> {
 pub(crate) enum Rows<'a> {
     Dense { values: Floats<'a>, rows: usize, columns: usize },
     Sparse { values: Floats<'a>, indices: Wholes<'a>, starts: Wholes<'a>, rows: usize, columns: usize },
+    Read(&'a Dataset<'static>),
 }
 
 #[derive(Clone, Copy)]
@@ -66,6 +70,9 @@ impl<'py> FromPyObject<'_, 'py> for PyRows<'py> {
         }
         if let Ok(array) = object.cast::<PyArray2<f32>>() {
             return Ok(PyRows::Dense32(array.try_readonly()?));
+        }
+        if let Ok(read) = object.cast::<PyDataset>() {
+            return Ok(PyRows::Read(read.to_owned()));
         }
         if object.hasattr("indptr")? {
             return Ok(PyRows::Sparse(PySparseRows::of(&object)?));
@@ -151,6 +158,7 @@ impl PyRows<'_> {
                 rows: sparse.rows,
                 columns: sparse.columns,
             },
+            PyRows::Read(read) => Rows::Read(&read.get().0),
         })
     }
 }
@@ -182,7 +190,9 @@ impl<'a> Wholes<'a> {
     /// As positions; a negative number is the largest of all, and refused by whoever compares.
     fn positions(self) -> Cow<'a, [usize]> {
         match self {
-            Wholes::Int32(numbers) => numbers.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect(),
+            Wholes::Int32(numbers) => {
+                numbers.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect()
+            }
             Wholes::Int64(numbers) => match bytemuck::try_cast_slice(numbers) {
                 Ok(positions) => Cow::Borrowed(positions),
                 Err(_) => numbers.iter().map(|&i| usize::try_from(i).unwrap_or(usize::MAX)).collect(),
@@ -205,18 +215,19 @@ impl<'a> Wholes<'a> {
 
 impl<'a> Rows<'a> {
     /// The rows to be scored by a model. Where a score shows whether a value was finite, values are not looked at.
-    pub(crate) fn scored(self, model: &Model) -> novikoff::Result<Dataset<'a>> {
+    pub(crate) fn scored(self, model: &Model) -> novikoff::Result<Cow<'a, Dataset<'a>>> {
         if let (Rows::Dense { values, columns, .. }, Scorer::Linear(_)) = (self, &model.scorer)
             && let Some(rows) = Matrix::dense(columns, values.values())
         {
-            return Ok(Dataset::from_matrix(rows));
+            return Ok(Cow::Owned(Dataset::from_matrix(rows)));
         }
         self.dataset()
     }
 
-    /// The rows as a data set without labels.
-    pub(crate) fn dataset(self) -> novikoff::Result<Dataset<'a>> {
+    /// The rows as a data set; without labels, unless the engine has read them.
+    pub(crate) fn dataset(self) -> novikoff::Result<Cow<'a, Dataset<'a>>> {
         match self {
+            Rows::Read(data) => return Ok(Cow::Borrowed(data)),
             Rows::Dense { rows, columns: 0, .. } => {
                 Dataset::from_csr(vec![0; rows + 1], Vec::new(), Vec::<f64>::new(), 0)
             }
@@ -225,6 +236,7 @@ impl<'a> Rows<'a> {
                 sparse(values, indices, starts, rows, columns)
             }
         }
+        .map(Cow::Owned)
     }
 }
 
@@ -367,6 +379,11 @@ impl PyLabels<'_> {
 }
 
 impl LabelSlices<'_> {
+    /// Whether there are none.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, LabelSlices::None)
+    }
+
     /// The data set with these labels. Labels are numbered in the order of their first rows, as those of a
     /// file are: the same rows give the same model, wherever they come from.
     pub(crate) fn label<'a>(self, mut data: Dataset<'a>) -> novikoff::Result<Dataset<'a>> {
@@ -402,7 +419,7 @@ impl LabelSlices<'_> {
 #[pyfunction]
 pub(crate) fn check_rows(rows: PyRows<'_>) -> PyResult<()> {
     match rows.slices()? {
-        Rows::Dense { .. } => Ok(()),
+        Rows::Dense { .. } | Rows::Read(_) => Ok(()),
         Rows::Sparse { values, indices, starts, rows, columns } => {
             let checked = check_indices(values.len(), indices, starts, rows, columns);
             checked.map(drop).map_err(|error| crate::errors::exception(&error))

@@ -32,5 +32,24 @@ pub(crate) fn settings_of_python(message: &str) -> String {
         ("`smoothing`", "`alpha`"),
         ("`certificate`", "`certify`"),
     ];
-    NAMES.iter().fold(message.to_owned(), |message, (own, name)| message.replace(own, name))
+    let message = NAMES.iter().fold(message.to_owned(), |message, (own, name)| message.replace(own, name));
+    if message.matches('`').count() % 2 == 1 {
+        return message;
+    }
+    // Every second part stands in backticks.
+    let parts = message.split('`').enumerate();
+    let quoted = |part: &str| assignment(part).unwrap_or_else(|| format!("`{part}`"));
+    parts.map(|(i, part)| if i % 2 == 0 { part.to_owned() } else { quoted(part) }).collect()
+}
+
+/// `drop = a,b` as an argument of Python's: `drop=["a", "b"]`.
+fn assignment(setting: &str) -> Option<String> {
+    const LISTS: [&str; 4] = ["drop", "categories", "numbers", "text"];
+    let (name, value) = setting.split_once(" = ")?;
+    if LISTS.contains(&name) {
+        let names: Vec<String> = value.split(',').map(|name| format!("{name:?}")).collect();
+        return Some(format!("{name}=[{}]", names.join(", ")));
+    }
+    let choices: Vec<String> = value.split('|').map(|value| format!("{value:?}")).collect();
+    (name == "missing").then(|| format!("{name}={}", choices.join("|")))
 }

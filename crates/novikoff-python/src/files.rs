@@ -63,7 +63,7 @@ fn named(name: &str) -> PyResult<Format> {
 }
 
 /// A data set as arrays.
-fn arrays<'py>(py: Python<'py>, data: &Dataset<'_>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn arrays<'py>(py: Python<'py>, data: &Dataset<'_>) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     let (rows, columns) = (data.len(), data.rows.columns());
     all.set_item("shape", (rows, columns))?;

@@ -8,11 +8,12 @@ use crate::model::PyModel;
 use crate::watch::Watcher;
 use novikoff::Dataset;
 use novikoff::control::Termination;
-use novikoff::train::{Fit, RiskFit, RunDetails, Theorem, train, train_from};
 use novikoff::model::Weights;
+use novikoff::train::{Fit, RiskFit, RunDetails, Theorem, train, train_from};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Rows with their labels and weights, as Python has them.
@@ -51,15 +52,19 @@ impl PyData<'_> {
 }
 
 impl<'a> Data<'a> {
-    pub(crate) fn dataset(self) -> novikoff::Result<Dataset<'a>> {
-        let mut data = self.labels.label(self.rows.dataset()?)?;
+    pub(crate) fn dataset(self) -> novikoff::Result<Cow<'a, Dataset<'a>>> {
+        let rows = self.rows.dataset()?;
+        if self.labels.is_none() && self.names.is_none() && self.weights.is_none() {
+            return Ok(rows);
+        }
+        let mut data = self.labels.label(rows.into_owned())?;
         if let Some(names) = self.names {
             data = data.with_feature_names(names)?;
         }
-        match self.weights {
-            Some(weights) => data.with_row_weights(weights),
-            None => Ok(data),
+        if let Some(weights) = self.weights {
+            data = data.with_row_weights(weights)?;
         }
+        Ok(Cow::Owned(data))
     }
 }
 
@@ -92,9 +97,10 @@ pub(crate) fn train_learner<'py>(
     let fit = watcher.run(py, |observer| {
         let data = rows.dataset()?;
         let held_out = held_out.map(Data::dataset).transpose()?;
+        let held_out = held_out.as_deref();
         match &start {
-            Some(model) => train_from(&data, held_out.as_ref(), &learner, model, observer),
-            None => train(&data, held_out.as_ref(), &learner, observer),
+            Some(model) => train_from(&data, held_out, &learner, model, observer),
+            None => train(&data, held_out, &learner, observer),
         }
     })?;
     PyFit::new(py, fit.map_err(|error| exception(&error))?)
@@ -261,7 +267,8 @@ impl PyFit {
     ) -> PyResult<PyCertificate> {
         let rows = data.slices()?;
         let fit = &self.fit;
-        let made = Watcher { callback: None, threads }.run(py, |_| fit.certificate(&rows.dataset()?))?;
+        let made =
+            Watcher { callback: None, threads }.run(py, |_| fit.certificate(rows.dataset()?.as_ref()))?;
         made.map(PyCertificate::new).map_err(|error| exception(&error))
     }
 
@@ -284,7 +291,7 @@ impl PyFit {
         weights.bias = intercept.as_array().to_vec();
         let fit = &self.fit;
         let made = Watcher { callback: None, threads }
-            .run(py, |_| fit.certificate_of(&rows.dataset()?, &weights))?;
+            .run(py, |_| fit.certificate_of(rows.dataset()?.as_ref(), &weights))?;
         made.map(PyCertificate::new).map_err(|error| exception(&error))
     }
 }

@@ -20,11 +20,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Settings that are taken out one by one; what is left over is an error.
-struct Settings<'py>(Bound<'py, PyDict>);
+pub(crate) struct Settings<'py>(Bound<'py, PyDict>);
 
 impl<'py> Settings<'py> {
+    /// A copy of these, to take from.
+    pub(crate) fn of(settings: &Bound<'py, PyDict>) -> PyResult<Self> {
+        Ok(Self(settings.copy()?))
+    }
+
     /// The setting, if it is given and not None.
-    fn take<T: for<'a> FromPyObject<'a, 'py>>(&self, name: &str) -> PyResult<Option<T>> {
+    pub(crate) fn take<T: for<'a> FromPyObject<'a, 'py>>(&self, name: &str) -> PyResult<Option<T>> {
         let Some(value) = self.0.get_item(name)? else { return Ok(None) };
         self.0.del_item(name)?;
         if value.is_none() {
@@ -37,7 +42,7 @@ impl<'py> Settings<'py> {
     }
 
     /// The setting as one of some names.
-    fn choose<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> PyResult<Option<T>> {
+    pub(crate) fn choose<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> PyResult<Option<T>> {
         let Some(given) = self.take::<String>(name)? else { return Ok(None) };
         if let Some(&(_, choice)) = choices.iter().find(|(own, _)| *own == given) {
             return Ok(Some(choice));
@@ -46,14 +51,14 @@ impl<'py> Settings<'py> {
         Err(PyValueError::new_err(format!("{name} is one of {}, not {given:?}", names.join(", "))))
     }
 
-    fn set<T: for<'a> FromPyObject<'a, 'py>>(&self, name: &str, into: &mut T) -> PyResult<()> {
+    pub(crate) fn set<T: for<'a> FromPyObject<'a, 'py>>(&self, name: &str, into: &mut T) -> PyResult<()> {
         if let Some(value) = self.take(name)? {
             *into = value;
         }
         Ok(())
     }
 
-    fn finish(self) -> PyResult<()> {
+    pub(crate) fn finish(self) -> PyResult<()> {
         match self.0.keys().is_empty() {
             true => Ok(()),
             false => Err(PyTypeError::new_err(format!("this learner has no {}", self.0.keys().repr()?))),
@@ -63,7 +68,7 @@ impl<'py> Settings<'py> {
 
 /// The learner of this name with these settings.
 pub(crate) fn learner(name: &str, settings: &Bound<'_, PyDict>) -> PyResult<Learner> {
-    let settings = Settings(settings.copy()?);
+    let settings = Settings::of(settings)?;
     let mut learner: Learner = match name {
         "perceptron" => perceptron(&settings)?.into(),
         "passive-aggressive" => passive_aggressive(&settings)?.into(),

@@ -1,8 +1,11 @@
 //! The module `novikoff._novikoff`: what the estimators of the package `novikoff` stand on.
 //!
-//! `convert.rs` makes rows of arrays, `learner.rs` learners of settings, `watch.rs` runs long work without Python's
-//! lock and hears Ctrl-C, `errors.rs` makes exceptions of errors. Everything else hands over to the library.
+//! `convert.rs` makes rows of arrays, `table.rs` columns of frames (`arrow.rs` takes those of streams), and
+//! `reading.rs` rows of tables and documents; `learner.rs` makes learners of settings, `watch.rs` runs long work
+//! without Python's lock and hears Ctrl-C, `errors.rs` makes exceptions of errors. Everything else hands over to
+//! the library.
 
+mod arrow;
 mod certificate;
 mod convert;
 mod errors;
@@ -13,7 +16,9 @@ mod margin;
 mod model;
 mod online;
 mod picture;
+mod reading;
 mod search;
+mod table;
 mod watch;
 
 use pyo3::prelude::*;
@@ -38,7 +43,11 @@ mod _novikoff {
     #[pymodule_export]
     use super::picture::chart;
     #[pymodule_export]
+    use super::reading::{PyDataset, read_documents, read_table};
+    #[pymodule_export]
     use super::search::{compare_learners, tune_learner};
+    #[pymodule_export]
+    use super::table::PyTable;
     use pyo3::prelude::*;
 
     #[pymodule_init]

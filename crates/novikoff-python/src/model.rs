@@ -3,6 +3,8 @@
 use crate::convert::PyRows;
 use crate::errors::exception;
 use novikoff::Model;
+use novikoff::features::Schema;
+use novikoff::features::table::{Column, Role, TableSchema};
 use novikoff::model::{Scorer, Target, Task, Weights, from_bytes, to_bytes};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -31,14 +33,22 @@ impl PyModel {
         weights.ok_or_else(|| PyValueError::new_err(what()))
     }
 
+    fn table(&self) -> Option<&Arc<TableSchema>> {
+        match &self.0.schema {
+            Schema::Table(table) => Some(table),
+            Schema::Text(text) => text.table(),
+            _ => None,
+        }
+    }
+
     /// The scores of all rows, one row after the other.
     fn score(&self, py: Python<'_>, rows: &PyRows<'_>) -> PyResult<Vec<f64>> {
         let rows = rows.slices()?;
         let model = &self.0;
-        let scores = py.detach(|| match model.scores(&rows.scored(model)?) {
+        let scores = py.detach(|| match model.scores(rows.scored(model)?.as_ref()) {
             Ok(scores) if scores.iter().all(|score| score.is_finite()) => Ok(scores),
             // Which value it was, if it was one.
-            scores => rows.dataset().and(scores),
+            scores => rows.dataset().map(drop).and(scores),
         });
         scores.map_err(|error| exception(&error))
     }
@@ -124,6 +134,37 @@ impl PyModel {
         (0..self.0.features() as u32).map(|j| self.0.feature_name(j)).collect()
     }
 
+    /// What the input is that it was trained on: "table", "documents", or "rows".
+    #[getter]
+    fn reads(&self) -> &'static str {
+        match &self.0.schema {
+            Schema::Table(_) => "table",
+            Schema::Text(text) if text.table().is_some() => "table",
+            Schema::Text(_) => "documents",
+            _ => "rows",
+        }
+    }
+
+    /// Whether the columns of its table have names.
+    #[getter]
+    fn has_header(&self) -> bool {
+        self.table().is_some_and(|table| table.header)
+    }
+
+    /// What each column of its table became: pairs of a name and a role.
+    fn columns(&self) -> Vec<(String, &'static str)> {
+        let role = |column: &Column| match column.role {
+            Role::Label => "label",
+            Role::Dropped => "left out",
+            Role::RowWeight => "row weights",
+            Role::Text => "text",
+            Role::Numeric { .. } => "numbers",
+            Role::Categorical { .. } => "categories",
+        };
+        let columns = self.table().into_iter().flat_map(|table| &table.columns);
+        columns.map(|column| (column.name.clone(), role(column))).collect()
+    }
+
     /// Whether it predicts numbers.
     #[getter]
     fn is_regression(&self) -> bool {
@@ -144,8 +185,8 @@ impl PyModel {
 
     /// What it is and how it came about, as a dictionary.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let text = serde_json::to_string(&self.0.about)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let text =
+            serde_json::to_string(&self.0.about).map_err(|error| PyValueError::new_err(error.to_string()))?;
         py.import("json")?.call_method1("loads", (text,))
     }
 
@@ -197,7 +238,7 @@ impl PyModel {
     fn probabilities<'py>(&self, py: Python<'py>, rows: PyRows<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let borrowed = rows.slices()?;
         let model = &self.0;
-        let probabilities = py.detach(|| model.probabilities(&borrowed.dataset()?));
+        let probabilities = py.detach(|| model.probabilities(borrowed.dataset()?.as_ref()));
         let probabilities = probabilities.map_err(|error| exception(&error))?;
         table(py, probabilities.concat(), self.0.labels.len())
     }

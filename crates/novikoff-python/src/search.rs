@@ -33,7 +33,7 @@ pub(crate) fn tune_learner<'py>(
     let rows = data.slices()?;
     let search = Search { folds, values, by };
     let tuned = Watcher { callback, threads }
-        .run(py, |observer| tune(&rows.dataset()?, &learner, &search, observer))?;
+        .run(py, |observer| tune(rows.dataset()?.as_ref(), &learner, &search, observer))?;
     let Tuned { parameter, by, path, best, edge, fit, .. } = tuned.map_err(|error| exception(&error))?;
     let all = PyDict::new(py);
     all.set_item("parameter", parameter.symbol())?;
@@ -87,7 +87,7 @@ pub(crate) fn compare_learners<'py>(
     let (rows, held_out) = (data.slices()?, test.slices()?);
     let compared = Watcher { callback, threads }.run(py, |observer| {
         let data = rows.dataset()?;
-        let test = relabelled(held_out.dataset()?, &data)?;
+        let test = relabelled(held_out.dataset()?.into_owned(), &data)?;
         let mut state = ComparisonState::default();
         compare(&data, &test, &comparison, &mut state, observer, &mut |_| Ok(()))
     })?;
@@ -110,7 +110,8 @@ pub(crate) fn compare_learners<'py>(
 /// The same rows with the labels numbered as those of other rows are.
 fn relabelled<'a>(mut rows: Dataset<'a>, of: &Dataset<'_>) -> novikoff::Result<Dataset<'a>> {
     let number = |name: &String| {
-        let unknown = || Error::input(format!("the label {name:?} of the test rows is none of the training rows"));
+        let unknown =
+            || Error::input(format!("the label {name:?} of the test rows is none of the training rows"));
         of.names.find(name).ok_or_else(unknown)
     };
     let numbers: Vec<u32> = rows.names.names().iter().map(number).collect::<novikoff::Result<_>>()?;

@@ -18,6 +18,9 @@ BATCH = [
     novikoff.NaiveBayes(),
     novikoff.QuantileRegressor(),
     novikoff.Ridge(),
+    novikoff.TableClassifier(),
+    novikoff.TableRegressor(),
+    novikoff.TextClassifier(),
 ]
 ROW_BY_ROW = [
     novikoff.AveragedPerceptron(),

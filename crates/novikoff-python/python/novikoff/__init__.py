@@ -114,6 +114,9 @@ if TYPE_CHECKING:
     from ._online import (
         VotedPerceptron as VotedPerceptron,
     )
+    from ._table import TableClassifier as TableClassifier
+    from ._table import TableRegressor as TableRegressor
+    from ._text import TextClassifier as TextClassifier
 
 #: Where each name is, by module: importing those takes scikit-learn's time.
 _MODULES = {
@@ -155,6 +158,8 @@ _MODULES = {
         "Perceptron",
         "VotedPerceptron",
     ],
+    "_table": ["TableClassifier", "TableRegressor"],
+    "_text": ["TextClassifier"],
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

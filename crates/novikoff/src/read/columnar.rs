@@ -2,7 +2,7 @@
 //!
 //! A file of columns becomes the text of a table: names, then a line for each row, with numbers in the
 //! shortest spelling that means the same double. From there on it is a table like any other, so that the
-//! columns of both mean the same, and a model of one reads the other. `batches.rs` decodes, `cells.rs` spells, and `rows.rs`
+//! columns of both mean the same, and a model of one reads the other. `batches.rs` decodes (`held.rs` has those of columns in memory), `cells.rs` spells, and `rows.rs`
 //! turns lines back into rows.
 
 #[cfg(feature = "parquet")]
@@ -11,6 +11,8 @@ mod arrow;
 mod batches;
 #[cfg(feature = "parquet")]
 mod cells;
+#[cfg(feature = "parquet")]
+mod held;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
@@ -26,6 +28,10 @@ use super::table::find_column;
 
 /// What separates the fields of the text.
 pub(super) const DELIMITER: u8 = b',';
+
+/// What a file of Arrow's starts with.
+#[cfg(feature = "parquet")]
+pub(super) const ARROW: &[u8] = b"ARROW1\0\0";
 
 /// How a file of columns becomes the text of a table.
 #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "nothing is read without the feature"))]

@@ -77,6 +77,8 @@ impl Survey {
                 about.is_file() || about.is_dir()
             }
             Input::Bytes { .. } => true,
+            #[cfg(feature = "parquet")]
+            Input::Columns { .. } => true,
             Input::Stdin | Input::Several(_) => false,
         };
         if !seekable {

@@ -289,7 +289,7 @@ impl Reader {
         let held;
         let mut input = input;
         if format.is_columnar() {
-            opening.columnar = Some(text_of_columns(format, options, purpose));
+            opening.columnar = Some(text_of_columns(input, format, options, purpose));
             held = held_if_a_stream(input, source, options)?;
             input = &held;
             source = Source::open_as(input, &opening)?;
@@ -313,7 +313,7 @@ impl Reader {
                 reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
             }
             Format::Parquet | Format::Arrow => {
-                let options = as_text_of_columns(options, purpose);
+                let options = as_text_of_columns(input, options, purpose);
                 reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
                 reader.input.report.remarks.retain(|remark| remark != table::HEADER_FOUND);
             }
@@ -1019,14 +1019,15 @@ impl NewNames {
 }
 
 /// How a file of columns becomes the text of a table: only what the model needs, or all that is not left out.
-fn text_of_columns(format: Format, options: &Options, purpose: &Purpose<'_>) -> Spec {
+fn text_of_columns(input: &Input, format: Format, options: &Options, purpose: &Purpose<'_>) -> Spec {
     let known = match purpose.schema() {
         Some((Schema::Table(schema), _)) => Some(schema),
         Some((Schema::Text(text), _)) => text.table(),
         _ => None,
     };
     let (names, columns) = match known {
-        None => (Names::Written, Wanted::AllBut(options.table.drop.clone())),
+        None if has_names(input) => (Names::Written, Wanted::AllBut(options.table.drop.clone())),
+        None => (Names::LeftOut, Wanted::AllBut(Vec::new())),
         Some(schema) if !schema.header => (Names::LeftOut, Wanted::AllBut(Vec::new())),
         Some(schema) => {
             let is_needed = |role: &Role| match role {
@@ -1043,9 +1044,22 @@ fn text_of_columns(format: Format, options: &Options, purpose: &Purpose<'_>) -> 
     Spec { format, names, columns, memory: options.memory }
 }
 
+/// Whether columns have names. Those of files always do.
+fn has_names(input: &Input) -> bool {
+    match input {
+        #[cfg(feature = "parquet")]
+        Input::Columns { header, .. } => *header != Header::Absent,
+        _ => true,
+    }
+}
+
 /// How that text is read.
-fn as_text_of_columns(options: &Options, purpose: &Purpose<'_>) -> Options {
-    let header = if purpose.schema().is_none() { Header::Present } else { Header::Detect };
+fn as_text_of_columns(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Options {
+    let header = match (purpose.schema(), has_names(input)) {
+        (None, true) => Header::Present,
+        (None, false) => Header::Absent,
+        (Some(_), _) => Header::Detect,
+    };
     let delimiter = Some(columnar::DELIMITER);
     Options { table: TableOptions { header, delimiter, ..options.table.clone() }, ..options.clone() }
 }

@@ -6,6 +6,12 @@ use super::folder::{Files, Folder};
 use super::parts::{Headers, Parts, Places, Survey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Estimate;
+#[cfg(feature = "parquet")]
+use crate::read::table::Header;
+#[cfg(feature = "parquet")]
+use arrow_array::RecordBatch;
+#[cfg(feature = "parquet")]
+use arrow_schema::SchemaRef;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -25,6 +31,18 @@ pub enum Input {
         name: String,
         /// The contents.
         bytes: Arc<[u8]>,
+    },
+    /// Columns in memory, under a name for messages. They are read as a file of Arrow's is.
+    #[cfg(feature = "parquet")]
+    Columns {
+        /// What to call them in messages.
+        name: String,
+        /// Names and types.
+        schema: SchemaRef,
+        /// The rows.
+        batches: Arc<[RecordBatch]>,
+        /// Whether the columns have names ([`Header::Present`]), or go by their numbers.
+        header: Header,
     },
     /// Several inputs that are one data set: their rows one after the other. A table's later parts may repeat
     /// its header.
@@ -55,6 +73,8 @@ impl Input {
             Input::Path(path) => path.display().to_string(),
             Input::Stdin => "-".to_owned(),
             Input::Bytes { name, .. } => name.clone(),
+            #[cfg(feature = "parquet")]
+            Input::Columns { name, .. } => name.clone(),
             Input::Several(inputs) => name_of_all(inputs),
         }
     }
@@ -292,6 +312,9 @@ impl Source {
         let plain = Self::open_bytes(input, Folders::Refused, Arc::default())?;
         let is_seekable = plain.is_seekable(input);
         let content = match input {
+            Input::Columns { schema, batches, .. } => {
+                columnar::Content::Columns(schema.clone(), batches.clone())
+            }
             Input::Path(path) if is_seekable && plain.compression.is_none() => {
                 let file = File::open(path).map_err(|error| Error::io(&name, &error))?;
                 columnar::Content::File(Arc::new(file), plain.total.unwrap_or(0))
@@ -335,6 +358,9 @@ impl Source {
             }
             Input::Stdin => (Box::new(io::stdin()), None),
             Input::Bytes { bytes, .. } => (Box::new(Cursor::new(bytes.clone())), Some(bytes.len() as u64)),
+            // What tells their format; nothing else of them is bytes.
+            #[cfg(feature = "parquet")]
+            Input::Columns { .. } => (Box::new(columnar::ARROW), Some(columnar::ARROW.len() as u64)),
         };
         let mut counted = BufReader::with_capacity(BUFFER, Counted { inner: raw, taken: taken.clone() });
         let magic = peek(&mut counted).map_err(|e| Error::io(&name, &e))?;

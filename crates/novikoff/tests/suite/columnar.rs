@@ -6,7 +6,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use novikoff::control::Unwatched;
 use novikoff::features::Missing;
 use novikoff::model::to_bytes;
-use novikoff::read::{Input, Options, Purpose, Reader, TableOptions};
+use novikoff::read::{Header, Input, Options, Purpose, Reader, TableOptions};
 use novikoff::train::{LearnerName, train, train_online};
 use novikoff::{Dataset, Error, Result};
 use parquet::arrow::ArrowWriter;
@@ -106,6 +106,23 @@ fn input(name: &str, bytes: &[u8]) -> Input {
     Input::Bytes { name: name.into(), bytes: bytes.into() }
 }
 
+/// The table in memory, in batches of these.
+fn memory(batch: &RecordBatch, rows: usize, header: Header) -> Input {
+    let starts = (0..batch.num_rows()).step_by(rows);
+    let batches = starts.map(|at| batch.slice(at, rows.min(batch.num_rows() - at))).collect();
+    Input::Columns { name: "memory".into(), schema: batch.schema(), batches, header }
+}
+
+/// The table in every form.
+fn inputs(lines: &[Line]) -> Vec<(String, Input)> {
+    let held = ("memory".to_owned(), memory(&batch(lines), 7, Header::Present));
+    let files = files(lines).into_iter().map(|(name, bytes)| {
+        let file = input(&name, &bytes);
+        (name, file)
+    });
+    files.chain([held]).collect()
+}
+
 fn options() -> Options {
     let table = TableOptions {
         missing: Missing::Indicator,
@@ -143,8 +160,7 @@ proptest! {
             let reader = Reader::open(input, &Options::default(), &model.for_evaluation())?;
             Ok::<_, Error>(reader.read(&mut Unwatched)?.fingerprint())
         };
-        for (name, bytes) in files(&lines) {
-            let file = input(&name, &bytes);
+        for (name, file) in inputs(&lines) {
             let data = read(&file, &options()).unwrap();
             prop_assert_eq!(&data.schema, &expected.schema, "{}", name);
             prop_assert_eq!(data.fingerprint(), expected.fingerprint(), "{}", name);
@@ -199,8 +215,7 @@ fn errors_name_the_row_and_the_number_of_the_column() {
     let mut lines = example();
     lines[5].2 = Some(3);
     lines[30].1 = None;
-    for (name, bytes) in files(&lines) {
-        let file = input(&name, &bytes);
+    for (name, file) in inputs(&lines) {
         let strict = TableOptions { drop: vec!["flag".into()], ..TableOptions::default() };
         let strict = Options { table: strict, ..Options::default() };
         let error = read(&file, &strict).unwrap_err();
@@ -219,6 +234,30 @@ fn errors_name_the_row_and_the_number_of_the_column() {
         } else {
             assert!(error.what().contains("and other is parquet"), "{error}");
         }
+    }
+}
+
+#[test]
+fn columns_in_memory_without_names_go_by_their_numbers() {
+    let batch = batch(&example());
+    let own = TableOptions {
+        label: Some("5".into()),
+        categories: vec!["3".into()],
+        missing: Missing::Indicator,
+        ..TableOptions::default()
+    };
+    let options = Options { table: own.clone(), ..Options::default() };
+    let data = read(&memory(&batch, 11, Header::Absent), &options).unwrap();
+    let text = csv(&example());
+    let rows = &text[text.iter().position(|byte| *byte == b'\n').unwrap() + 1..];
+    let headless = Options { table: TableOptions { header: Header::Absent, ..own }, ..Options::default() };
+    let expected = read(&input("t.csv", rows), &headless).unwrap();
+    assert_eq!((&data.schema, data.fingerprint()), (&expected.schema, expected.fingerprint()));
+    let model = train(&data, None, &LearnerName::Averaged.learner(), &mut Unwatched).unwrap().model;
+    let reader =
+        |header| Reader::open(&memory(&batch, 40, header), &Options::default(), &model.for_evaluation());
+    for header in [Header::Absent, Header::Present] {
+        assert_eq!(reader(header).unwrap().read(&mut Unwatched).unwrap().len(), batch.num_rows());
     }
 }
 

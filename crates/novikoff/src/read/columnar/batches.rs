@@ -2,14 +2,14 @@
 //! here.
 
 use super::cells::check;
-use super::{Spec, arrow, parquet};
+use super::{Spec, arrow, held, parquet};
 use crate::error::{Error, Result};
 use crate::read::detect::Format;
 use crate::read::source::Source;
 use ::parquet::errors::Result as ParquetResult;
 use ::parquet::file::reader::{ChunkReader, Length};
 use arrow_array::RecordBatch;
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use bytes::{Buf, Bytes};
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
@@ -23,6 +23,8 @@ pub(in crate::read) enum Content {
     File(Arc<File>, u64),
     /// What came compressed, or as a stream.
     Memory(Bytes),
+    /// Columns in memory, which are no bytes.
+    Columns(SchemaRef, Arc<[RecordBatch]>),
 }
 
 impl Content {
@@ -36,6 +38,9 @@ impl Content {
         match self {
             Content::File(_, size) => *size,
             Content::Memory(bytes) => bytes.len() as u64,
+            Content::Columns(_, batches) => {
+                batches.iter().map(|batch| batch.get_array_memory_size() as u64).sum()
+            }
         }
     }
 
@@ -52,6 +57,7 @@ impl Content {
                 own.set_position(start);
                 Box::new(own)
             }
+            Content::Columns(..) => return Err(std::io::ErrorKind::Unsupported.into()),
         })
     }
 }
@@ -82,7 +88,7 @@ impl ChunkReader for Content {
         }
         match self {
             Content::Memory(bytes) => Ok(bytes.slice(start as usize..start as usize + length)),
-            Content::File(..) => {
+            Content::File(..) | Content::Columns(..) => {
                 let mut bytes = vec![0; length];
                 self.from(start)?.read_exact(&mut bytes)?;
                 Ok(bytes.into())
@@ -109,8 +115,9 @@ pub(super) struct Opened {
 impl Opened {
     /// Opens a file, from a row on (from 0).
     pub(super) fn open(content: &Content, spec: &Spec, from: u64) -> Result<Self> {
-        let open = || match spec.format {
-            Format::Arrow => arrow::open(content, spec, from),
+        let open = || match (content, spec.format) {
+            (Content::Columns(schema, batches), _) => held::open(schema, batches, spec, from),
+            (_, Format::Arrow) => arrow::open(content, spec, from),
             _ => parquet::open(content, spec, from),
         };
         let mut opened = guarded(spec, open)?;

@@ -281,6 +281,26 @@ impl Parser for Table {
     }
 }
 
+/// The category that is a value in another spelling. Programs write truth values as `true`, `True` or `TRUE`,
+/// and a column of whole numbers with or without a point: the same table may come from any of them.
+#[cold]
+fn spelled_otherwise(features: &FxHashMap<Vec<u8>, u32>, text: &[u8]) -> Option<u32> {
+    let find = |spelling: &[u8]| features.get(spelling).copied();
+    let truths: [[&str; 3]; 2] = [["true", "True", "TRUE"], ["false", "False", "FALSE"]];
+    if let Some(spellings) = truths.iter().find(|truth| truth.iter().any(|it| it.as_bytes() == text)) {
+        return spellings.iter().find_map(|spelling| find(spelling.as_bytes()));
+    }
+    let is_whole = |digits: &[u8]| {
+        let digits = digits.strip_prefix(b"-").unwrap_or(digits);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    match text.strip_suffix(b".0") {
+        Some(digits) if is_whole(digits) => find(digits),
+        None if is_whole(text) => find(&[text, b".0"].concat()),
+        _ => None,
+    }
+}
+
 /// What is wrong with a value, and what to do about it.
 type Complaint = (String, Option<String>);
 
@@ -403,7 +423,13 @@ impl Table {
                 None if std::str::from_utf8(text).is_err() => {
                     return Err(self.bad_value(encoder, text, "is not UTF-8"));
                 }
-                None => counts.unseen += 1,
+                None => match spelled_otherwise(features, text) {
+                    Some(feature) => {
+                        rows.entry(feature, 1.0);
+                        return Ok(Some((feature, 1.0)));
+                    }
+                    None => counts.unseen += 1,
+                },
             },
         }
         Ok(None)
@@ -643,6 +669,17 @@ mod tests {
         assert_eq!((0..3).map(|r| rows.weight(r)).collect::<Vec<_>>(), [1.0, 0.5, 0.0]);
         let table = bind(&schema_of(text, &options), Labelling::Open, "y,a\n").unwrap();
         assert_eq!(table.remarks(), ["no column \"w\": every row counts once"]);
+    }
+
+    #[test]
+    fn truth_values_and_whole_numbers_are_categories_in_every_spelling() {
+        let options = TableOptions { categories: vec!["n".into()], ..TableOptions::default() };
+        let schema = schema_of("a,n,y\nTrue,1.0,p\nFalse,-2,q\nTrue,-2,q\n", &options);
+        let text = "a,n,y\ntrue,1,p\nFALSE,-2.0,q\nTrue,1.0,p\ntRUE,01,q\nyes,2,p\n";
+        let rows = parsed(&bind(&schema, Labelling::Open, text).unwrap(), text.as_bytes(), false);
+        let expected = [vec![(0, 1.0), (2, 1.0)], vec![(1, 1.0), (3, 1.0)], vec![(0, 1.0), (2, 1.0)]];
+        assert_eq!(entries_of(&rows)[..3], expected);
+        assert_eq!((&entries_of(&rows)[3..], rows.unseen_features), (&[vec![], vec![]][..], 4));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::text;
 use std::fmt::Write as _;
 
 /// Labelled lines, labels aligned.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Lines {
     lines: Vec<(String, String)>,
 }

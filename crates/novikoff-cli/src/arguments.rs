@@ -120,7 +120,7 @@ Examples:
   novikoff train petals.csv --learner perceptron --scale none --order given --trace steps.csv --trace-weights
   novikoff train iris.csv --report iris.html --picture points=iris.svg --columns petal_length,petal_width";
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = TRAIN_EXAMPLES)]
 pub struct Train {
     /// The rows: a path, or - for standard input; compressed or not. Several files are one data set, in the
@@ -430,7 +430,7 @@ Examples:
       --kernels linear,poly:2,poly:3@1,poly:4@1 --state mnist.state --report mnist.html
                                                       Ctrl-C, and the same command goes on later";
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct Compare {
     /// The rows: a path, or - for standard input; compressed or not. Several files are one data set.
@@ -687,7 +687,7 @@ Examples:
   novikoff margin iris.csv --multiclass pairs --tolerance 1e-6
   novikoff margin mushrooms.svm --report mushrooms.html";
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = MARGIN_EXAMPLES)]
 pub struct MarginCommand {
     /// The rows: a path, or - for standard input. Several files are one data set.
@@ -742,7 +742,7 @@ impl Train {
 }
 
 /// What is drawn of a result.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(group = clap::ArgGroup::new("drawing").multiple(true))]
 pub struct Pictures {
     /// Write a page with every picture that applies: one file, which fetches nothing.
@@ -990,7 +990,7 @@ pub struct Man {
 }
 
 /// Which files may be replaced.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Writing {
     /// Replace a file of any kind that is there already. Without this an output replaces an empty file or one
     /// of its own kind: a model replaces a model, a certificate a certificate, and so on. What the command
@@ -999,7 +999,7 @@ pub struct Writing {
     pub force: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutputForm {
     /// Print one JSON object on standard output, and nothing else there. An error is one on the last line of
     /// standard error.

@@ -7,8 +7,10 @@
 //! written to as they are.
 
 mod kind;
+mod unwritten;
 
 pub use kind::Kind;
+pub use unwritten::Unwritten;
 
 use crate::arguments::{Command, Compare, Inputs, Pictures, Reading, Train, Verify};
 use crate::interrupt;

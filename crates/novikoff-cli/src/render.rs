@@ -12,7 +12,7 @@ pub fn dimensions(data: &Dataset) -> String {
 }
 
 /// Labelled lines, labels aligned.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Lines {
     lines: Vec<(String, String)>,
 }

@@ -218,6 +218,19 @@ fn an_interrupted_search_prints_the_table_so_far() {
 }
 
 #[test]
+fn an_interrupted_cross_validation_prints_the_folds_that_were_finished() {
+    let folder = folder();
+    let here = folder.path();
+    fs::write(here.join("rows.svm"), rows(5_000, 20)).unwrap();
+    let arguments = ["evaluate", "--folds", "1000", "rows.svm", "--learner", "svm", "--report", "it.html"];
+    let ended = interrupted_when(&arguments, here, has_begun);
+    assert!(ended.stdout.contains(" of 1000, each held out once"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("mean over folds"), "{}", ended.stdout);
+    assert_eq!(ended.stderr, "interrupted: these are the folds that were finished\n");
+    assert!(!here.join("it.html").exists());
+}
+
+#[test]
 fn an_interrupted_margin_prints_the_interval_so_far() {
     let folder = folder();
     let here = folder.path();

@@ -368,3 +368,61 @@ fn a_pipe_that_is_read_gets_the_model() {
     assert!(child.wait().unwrap().success());
     succeeds("predict it.model data.svm", here);
 }
+
+/// Commands with outputs on a full disk, and what they find out nevertheless.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_was_found_is_printed_where_outputs_cannot_be_written() {
+    let folder = folder();
+    let here = folder.path();
+    succeeds("train data.svm -o it.model", here);
+    for (words, found) in [
+        ("train data.svm -o /dev/full", "data  "),
+        ("train data.svm -o /dev/full --certificate new", "certificate  new"),
+        ("train data.svm --certificate /dev/full", "data  "),
+        ("train data.svm --learner averaged -o new --trace /dev/full", "model        new\n"),
+        (
+            "train data.svm --learner averaged -o new --trace /dev/full --trace-each mistake",
+            "model        new\n",
+        ),
+        ("train data.svm --report /dev/full --picture points=new", "new (points)"),
+        ("train data.svm --picture points=/dev/full --report new", "report       new\n"),
+        ("train data.svm --online -o /dev/full", "as a stream"),
+        ("tune data.svm --folds 2 --lambdas 1,0.1 -o /dev/full --trace new", "λ"),
+        ("compare data.svm --learners voted --kernels linear --epochs 1 --report /dev/full", "kernel linear"),
+        ("margin data.svm --certificate /dev/full", "separable"),
+        ("margin data.svm --certificate new --report /dev/full", "certificate  new"),
+        ("evaluate it.model data.svm --report /dev/full", "AUC"),
+        ("evaluate --folds 2 data.svm --report /dev/full", "all held-out rows together"),
+    ] {
+        for json in ["", " --json"] {
+            let _ = fs::remove_file(here.join("new"));
+            let output = run(&format!("{words}{json}"), here);
+            let [told, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+            assert_eq!(output.status.code(), Some(2), "{words}: {told}{said}");
+            assert!(said.contains("error: /dev/f") && said.contains("\nhint: "), "{words}: {said}");
+            let found = if json.is_empty() { found } else { "\"command\":" };
+            assert!(told.contains(found) && !told.contains("/dev/f"), "{words}: {told}");
+            assert_eq!(here.join("new").exists(), words.contains("new"), "{words}");
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_comparison_whose_state_cannot_be_written_is_printed() {
+    let folder = folder();
+    let here = folder.path();
+    let words = "compare data.svm --learners voted,logistic --kernels linear --epochs 1 --state new";
+    for json in ["", " --json"] {
+        // No file may become longer than nothing.
+        let line =
+            format!("trap '' XFSZ; ulimit -f 0; exec {} {words}{json}", env!("CARGO_BIN_EXE_novikoff"));
+        let output = Command::new("sh").args(["-c", &line]).current_dir(here).output().unwrap();
+        let [told, said] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(output.status.code(), Some(2), "{told}{said}");
+        assert!(said.starts_with("error: new: ") && !here.join("new").exists(), "{said}");
+        let found = if json.is_empty() { "\nothers, each with" } else { "\"state\":null" };
+        assert!(told.contains(found), "{told}");
+    }
+}

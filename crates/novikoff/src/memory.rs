@@ -45,6 +45,22 @@ impl Estimate {
         self
     }
 
+    /// The same of so many at once.
+    #[must_use]
+    pub fn times(mut self, count: usize, of: &'static str) -> Self {
+        if count != 1 {
+            self.parts.iter_mut().for_each(|part| part.factors.insert(0, (count as u64, of)));
+        }
+        self
+    }
+
+    /// Adds all parts of another.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
     /// All bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.bytes()))
@@ -89,7 +105,7 @@ impl Estimate {
 /// Bytes for people.
 fn size(bytes: u64) -> String {
     match bytes as f64 {
-        bytes if bytes >= 1e8 => format!("{:.1} GB", bytes / 1e9),
+        bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
         bytes if bytes >= 1e5 => format!("{:.1} MB", bytes / 1e6),
         bytes => format!("{:.1} kB", bytes / 1e3),
     }
@@ -165,7 +181,7 @@ mod tests {
             .with("rows", &[(300_000_000, "bytes")]);
         let error = estimate.check("this training", Some(4_000_000_000)).unwrap_err();
         let what = "this training needs about 20.3 GB of memory, and 4.0 GB may be taken: \
-                    scores 20.0 GB (4 × 53940 rows × 11602 classes × 8 bytes) + rows 0.3 GB (300000000 bytes)";
+                    scores 20.0 GB (4 × 53940 rows × 11602 classes × 8 bytes) + rows 300.0 MB (300000000 bytes)";
         assert_eq!(error.what(), what);
         assert_eq!(estimate.check("this training", Some(30_000_000_000)), Ok(()));
         let beyond =

@@ -3,7 +3,7 @@
 use super::train::{of_another_file, place};
 use super::warn;
 use crate::arguments::Compare;
-use crate::files;
+use crate::files::{self, Unwritten};
 use crate::flags::with_options;
 use crate::messages::{self, warnings};
 use crate::output::{Ending, print};
@@ -48,14 +48,23 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
     let input = Input::all_named(&arguments.data);
     let mut watch = Watch::keeping();
     let (data, test) = read(arguments, &options, &input, &mut watch)?;
-    let mut save = |state: &ComparisonState| match &arguments.state {
-        Some(path) => files::write(path, state.to_text().as_bytes()),
-        None => Ok(()),
+    // A comparison goes on where its state cannot be written: the next time there may be room again.
+    let mut saved = Ok(());
+    let mut save = |state: &ComparisonState| {
+        if let Some(path) = &arguments.state {
+            saved = files::write(path, state.to_text().as_bytes());
+        }
+        Ok(())
     };
     let compared = compare(&data, &test, &comparison, &mut state, &mut watch, &mut save);
     watch.clear();
     let compared = compared.map_err(|error| place(error, &input))?;
-    let drawn = draw(arguments, &input, &comparison, &forms, (&data, &test), &compared);
+    let mut unwritten = Unwritten::default();
+    if let Some(path) = &arguments.state {
+        unwritten.note(path, saved);
+    }
+    draw(arguments, &input, &comparison, (&data, &test), (&forms, &compared), &mut unwritten);
+    let arguments = &arguments.without(&unwritten);
     let text = if arguments.output_form.json {
         format!("{}\n", as_json(arguments, &comparison, &forms, (&data, &test), &compared))
     } else {
@@ -63,9 +72,8 @@ pub fn run(arguments: &Compare) -> Result<Ending> {
         written::add_drawn(&mut lines, &arguments.pictures);
         lines.text() + &tables(&comparison, &forms, &compared)
     };
-    // What took long to find is shown even where pictures fail.
     print(&text)?;
-    drawn?;
+    unwritten.end()?;
     if !compared.interrupted {
         return Ok(Ending::Done);
     }
@@ -82,17 +90,17 @@ fn draw(
     arguments: &Compare,
     input: &Input,
     comparison: &Comparison,
-    forms: &[Form],
     (data, test): (&Dataset, &Dataset),
-    compared: &Compared,
-) -> Result<()> {
+    (forms, compared): (&[Form], &Compared),
+    unwritten: &mut Unwritten,
+) {
     if !arguments.pictures.wanted() {
-        return Ok(());
+        return;
     }
     let sections = report::comparison::sections(comparison, forms, compared);
     let (title, lines) =
         (format!("perceptrons compared on {}", input.name()), summary(comparison, data, test, compared));
-    Page { title, lines, sections }.write(&arguments.pictures)
+    Page { title, lines, sections }.write(&arguments.pictures, unwritten);
 }
 
 /// The state in a file, or the first if there is none.

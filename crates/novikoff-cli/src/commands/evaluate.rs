@@ -5,7 +5,8 @@ mod deciding;
 mod folds;
 
 use super::{load_model, train, warn};
-use crate::arguments::{Evaluate, Inputs};
+use crate::arguments::{Evaluate, Inputs, Pictures};
+use crate::files::Unwritten;
 use crate::interrupt;
 use crate::messages::warnings;
 use crate::output::{Ending, print};
@@ -81,27 +82,30 @@ fn of_model(arguments: &Evaluate, path: &Path, rows: &[PathBuf]) -> Result<Endin
         lines,
     };
     interrupt::nothing_to_keep("interrupted");
-    write(shown, &arguments.train.pictures)?;
+    let mut unwritten = Unwritten::default();
+    write(shown, &arguments.train.pictures, &mut unwritten)?;
+    let pictures = &arguments.train.pictures.without(&unwritten);
     if arguments.train.output_form.json {
         let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);
         all.extend(evaluation::as_json(&measured, &model.labels));
         all.extend(deciding.as_json());
-        all.extend(closing_json(arguments));
+        all.extend(closing_json(pictures));
         print(&format!("{}\n", Value::Object(all)))?;
     } else {
         let mut lines = evaluation::lines(&measured);
         deciding.add_lines(&mut lines);
-        written::add_drawn(&mut lines, &arguments.train.pictures);
+        written::add_drawn(&mut lines, pictures);
         print(&format!("{}{}", lines.text(), evaluation::tables(&measured, &model.labels)))?;
     }
+    unwritten.end()?;
     Ok(Ending::Done)
 }
 
 /// What was written, and what was warned of.
-fn closing_json(arguments: &Evaluate) -> Map<String, Value> {
+fn closing_json(pictures: &Pictures) -> Map<String, Value> {
     Map::from_iter([
-        ("report".to_owned(), json!(written::report(&arguments.train.pictures))),
-        ("pictures".to_owned(), json!(written::drawn(&arguments.train.pictures))),
+        ("report".to_owned(), json!(written::report(pictures))),
+        ("pictures".to_owned(), json!(written::drawn(pictures))),
         ("warnings".to_owned(), json!(warnings())),
     ])
 }

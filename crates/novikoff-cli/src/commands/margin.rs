@@ -2,6 +2,8 @@
 
 use super::warn;
 use crate::arguments::{MarginCommand, PairsName};
+use crate::files::{self, Unwritten};
+use crate::interrupt;
 use crate::messages::warnings;
 use crate::outcome::Closing;
 use crate::output::{Ending, print};
@@ -14,7 +16,6 @@ use crate::summary::margin::support_rows;
 use crate::summary::model::add_guessed_label;
 use crate::summary::written::{add_drawn, drawn, report};
 use crate::text::name;
-use crate::{files, interrupt};
 use novikoff::certificate::{Certificate, Claim, ExactCombination, Sides};
 use novikoff::data::Dataset;
 use novikoff::features::text::TextRecipe;
@@ -53,24 +54,28 @@ pub fn run(arguments: &MarginCommand) -> Result<Ending> {
     let sides = all_sides(&data, arguments).map_err(|error| super::train::place(error, &input))?;
     let parts = margins(&data, sides, &settings).map_err(|error| super::train::place(error, &input))?;
     let spent = started.elapsed().as_secs_f64();
+    let mut unwritten = Unwritten::default();
     if let Some(path) = &arguments.certificate {
-        write_certificate(path, &data, &parts, arguments)?;
+        unwritten.note(path, write_certificate(path, &data, &parts, arguments));
     }
-    let text = if arguments.output_form.json {
-        format!("{}\n", as_json(&parts, arguments, spent))
-    } else {
-        as_text(&data, &parts, arguments, spent)
+    let text = |unwritten: &Unwritten| {
+        let arguments = &arguments.without(unwritten);
+        match arguments.output_form.json {
+            true => format!("{}\n", as_json(&parts, arguments, spent)),
+            false => as_text(&data, &parts, arguments, spent),
+        }
     };
     // What took long to find is shown even where pictures take long.
-    interrupt::keep_only(text.clone(), "interrupted: not all is drawn");
+    interrupt::keep_only(text(&unwritten), "interrupted: not all is drawn");
     if arguments.pictures.wanted() {
         let sections = sections(&data, &parts, arguments)?;
         let title = format!("the margin of {}", input.name());
-        let mut lines = summary(&data, &parts, arguments, spent);
+        let mut lines = summary(&data, &parts, &arguments.without(&unwritten), spent);
         lines.add("rows' hash", data.fingerprint());
-        Page { title, lines, sections }.write(&arguments.pictures)?;
+        Page { title, lines, sections }.write(&arguments.pictures, &mut unwritten);
     }
-    print(&text)?;
+    print(&text(&unwritten))?;
+    unwritten.end()?;
     let interrupted = parts.last().is_some_and(|part| part.found.termination == Termination::Interrupted);
     Ok(if interrupted { Ending::Interrupted } else { Ending::Done })
 }

@@ -2,6 +2,9 @@
 
 use super::warn;
 use crate::arguments::Train;
+use crate::files::{self, Unwritten};
+use crate::interrupt;
+use crate::messages;
 use crate::outcome::{Closing, Outcome, Rows};
 use crate::output::{Ending, print};
 use crate::progress::Watch;
@@ -16,7 +19,6 @@ use crate::summary::json;
 use crate::summary::model::settings_text;
 use crate::summary::trace::{MistakeTrace, Source, Traced, TracedWeights, trace};
 use crate::summary::training::summary;
-use crate::{files, interrupt, messages};
 use novikoff::control::{Observer, Progress};
 use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Evaluation, evaluate};
@@ -38,61 +40,81 @@ pub fn run(arguments: &Train) -> Result<Ending> {
     let learner = chosen(arguments, from.as_ref(), Contents::Rows, arguments.task)?;
     let options = reading_options(arguments, from.as_ref(), &learner)?;
     let start = (&learner, from.as_ref());
+    let mut unwritten = Unwritten::default();
     let (mut outcome, mut rows) = match arguments.trace_of_mistakes() {
-        Some(path) => traced(path, arguments, &options, start)?,
-        None => learn(arguments, &options, start, None)?,
+        Some(path) => traced(path, arguments, &options, start, &mut unwritten)?,
+        None => learn(arguments, &options, start, None, &mut unwritten)?,
     };
     if let (Some(path), None) = (&arguments.trace, arguments.trace_of_mistakes()) {
-        files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
+        let text = trace(&outcome.fit, outcome.train_seconds);
+        unwritten.note(path, files::write(path, text.as_bytes()));
     }
     if !arguments.test.is_empty() && !interrupt::is_asked() {
         let (measured, test) = measure(&outcome.fit, &arguments.test, &options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
-    report(arguments, &outcome, &rows, None)?;
+    report(arguments, &outcome, &rows, None, &mut unwritten)?;
+    let arguments = &arguments.without(&unwritten);
     let text = if arguments.output_form.json {
         format!("{}\n", json::training(arguments, &options, &outcome))
     } else {
         summary(arguments, &outcome).text()
     };
     print(&text)?;
+    unwritten.end()?;
     Ok(Ending::Done)
 }
 
 /// Writes the pictures that were asked for; on a page, this one comes first.
-pub fn report(arguments: &Train, outcome: &Outcome, rows: &Rows, first: Option<Section>) -> Result<()> {
+pub fn report(
+    arguments: &Train,
+    outcome: &Outcome,
+    rows: &Rows,
+    first: Option<Section>,
+    unwritten: &mut Unwritten,
+) -> Result<()> {
     if !arguments.pictures.wanted() {
         return Ok(());
     }
     let evidence = Evidence { fit: &outcome.fit, wanted: &arguments.pictures, outcome, rows };
     let sections = first.into_iter().chain(training::sections(&evidence)?).collect();
     let name = Input::all_named(&arguments.data).name();
-    let mut lines = summary(arguments, outcome);
+    let mut lines = summary(&arguments.without(unwritten), outcome);
     let checksum = model::checksum_of(&outcome.fit.model)?;
     lines.add("model's hash", checksum);
     lines.add("rows' hash", &outcome.fit.model.about.data_hash);
     lines.add("settings", settings_text(&outcome.fit.model));
     Page { title: format!("{} on {name}", outcome.fit.learner.name()), lines, sections }
-        .write(&arguments.pictures)
+        .write(&arguments.pictures, unwritten);
+    Ok(())
 }
 
 /// Learns, and writes mistakes into a file as they are made. The file is there when learning has ended well.
-fn traced(path: &Path, arguments: &Train, options: &Options, start: Start<'_>) -> Result<(Outcome, Rows)> {
+fn traced(
+    path: &Path,
+    arguments: &Train,
+    options: &Options,
+    start: Start<'_>,
+    unwritten: &mut Unwritten,
+) -> Result<(Outcome, Rows)> {
     let weights = if arguments.trace_weights { TracedWeights::All } else { TracedWeights::None };
     let source = if arguments.online { Source::Stream } else { Source::Memory };
     let mut learned = None;
     let written = files::write_with(path, |file| {
         let mut buffered = BufWriter::new(file);
         let mut trace = MistakeTrace::new(&mut buffered, source, weights);
-        let result = learn(arguments, options, start, Some(&mut trace));
+        let result = learn(arguments, options, start, Some(&mut trace), unwritten);
         let is_learned = result.is_ok();
         learned = Some(result);
         if is_learned { trace.finish() } else { Err(std::io::Error::other("nothing was learned")) }
     });
-    // What kept it from learning comes first; if it has not begun, the file could not be written.
     match (learned, written) {
-        (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-        (Some(learned), Ok(())) => learned,
+        (Some(Ok(learned)), written) => {
+            unwritten.note(path, written);
+            Ok(learned)
+        }
+        // What kept it from learning comes first; if it has not begun, the file could not be written.
+        (Some(Err(error)), _) | (None, Err(error)) => Err(error),
         (None, Ok(())) => Err(Error::interrupted()),
     }
 }
@@ -105,10 +127,11 @@ fn learn(
     options: &Options,
     start: Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
+    unwritten: &mut Unwritten,
 ) -> Result<(Outcome, Rows)> {
     match arguments.online {
-        true => Ok((learn_online(arguments, options, start, trace)?, Rows::default())),
-        false => learn_in_memory(arguments, options, start, trace),
+        true => Ok((learn_online(arguments, options, start, trace, unwritten)?, Rows::default())),
+        false => learn_in_memory(arguments, options, start, trace, unwritten),
     }
 }
 
@@ -167,6 +190,7 @@ fn learn_in_memory(
     options: &Options,
     (asked, from): Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
+    unwritten: &mut Unwritten,
 ) -> Result<(Outcome, Rows)> {
     let started = Instant::now();
     let mut closing = Closing::default();
@@ -205,9 +229,9 @@ fn learn_in_memory(
     let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
     let train_seconds = started.elapsed().as_secs_f64();
-    keep_model(&fit, arguments)?;
+    keep_model(&fit, arguments, unwritten);
     refuse_certificate_of_other_rows(arguments, &fit)?;
-    let certificate = certify(&fit, arguments, &data, &input)?;
+    let certificate = certify(&fit, arguments, &data, &input, unwritten)?;
     watch.clear();
     let outcome = Outcome {
         read_seconds,
@@ -245,27 +269,32 @@ fn leave_out_state(arguments: &Train, fit: &mut Fit) {
 }
 
 /// Writes the model: it is safe before anything else can go wrong, and an interrupt may end the rest.
-pub fn keep_model(fit: &Fit, arguments: &Train) -> Result<()> {
+pub fn keep_model(fit: &Fit, arguments: &Train, unwritten: &mut Unwritten) {
     if let Some(path) = &arguments.output {
-        files::save(&fit.model, path)?;
+        unwritten.note(path, files::save(&fit.model, path));
     }
-    interrupt::nothing_to_keep(kept(arguments));
-    Ok(())
+    interrupt::nothing_to_keep(kept(&unwritten.written(&arguments.output)));
 }
 
 /// Writes the certificate that was asked for, unless the user is in a hurry. Returns where it is.
-pub fn certify(fit: &Fit, arguments: &Train, data: &Dataset, input: &Input) -> Result<Option<String>> {
+pub fn certify(
+    fit: &Fit,
+    arguments: &Train,
+    data: &Dataset,
+    input: &Input,
+    unwritten: &mut Unwritten,
+) -> Result<Option<String>> {
     let Some(path) = arguments.certificate.as_ref().filter(|_| !interrupt::is_asked()) else {
         return Ok(None);
     };
     let certificate = fit.certificate(data).map_err(|error| place(error, input))?;
-    files::write(path, certificate.to_text().as_bytes())?;
-    Ok(Some(path.display().to_string()))
+    unwritten.note(path, files::write(path, certificate.to_text().as_bytes()));
+    Ok(unwritten.is_written(path).then(|| path.display().to_string()))
 }
 
 /// The last words of a program that is interrupted after the training.
-pub fn kept(arguments: &Train) -> String {
-    match &arguments.output {
+pub fn kept(model: &Option<PathBuf>) -> String {
+    match model {
         Some(path) => format!("interrupted: the model is in {}; what follows it is missing", path.display()),
         None => "interrupted: what follows the training is missing".to_owned(),
     }
@@ -354,6 +383,7 @@ fn learn_online(
     options: &Options,
     (learner, from): Start<'_>,
     trace: Option<&mut MistakeTrace<'_>>,
+    unwritten: &mut Unwritten,
 ) -> Result<Outcome> {
     let started = Instant::now();
     let input = Input::all_named(&arguments.data);
@@ -381,7 +411,7 @@ fn learn_online(
     watch.clear();
     let mut fit = fit.map_err(|e| place_of(e, arguments, &input))?;
     leave_out_state(arguments, &mut fit);
-    keep_model(&fit, arguments)?;
+    keep_model(&fit, arguments, unwritten);
     told?;
     let report = fit.stream().map(|stream| stream.report.clone()).unwrap_or_default();
     warn(&input.name(), &report);

@@ -2,6 +2,8 @@
 
 use super::{train, warn};
 use crate::arguments::{PenaltyArgument, Train, Tune};
+use crate::files::{self, Unwritten};
+use crate::interrupt;
 use crate::messages::{self, warnings};
 use crate::outcome::{Outcome, Rows};
 use crate::output::{Ending, print};
@@ -11,7 +13,6 @@ use crate::settings::{learner_or, open, training_options, usual_recipe};
 use crate::summary::trace::trace;
 use crate::summary::training::summary;
 use crate::summary::{json, tuning};
-use crate::{files, interrupt};
 use novikoff::data::{Dataset, Refit};
 use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Options, Purpose};
@@ -50,16 +51,20 @@ pub fn run(arguments: &Tune) -> Result<Ending> {
     let total = data.total_weight();
     let Some(fit) = tuned.fit.clone() else { return interrupted(train, &tuned, total) };
     let mut outcome = Outcome { read_seconds, train_seconds, ..Outcome::in_memory(fit, &data, inferred) };
-    train::keep_model(&outcome.fit, train)?;
-    interrupt::keep_only(table(train, &tuned, total), train::kept(train));
-    write_files(train, &mut outcome, &data, &input)?;
-    let outcome = measure_and_draw(train, &options, outcome, &tuned, data)?;
+    let mut unwritten = Unwritten::default();
+    train::keep_model(&outcome.fit, train, &mut unwritten);
+    let kept = train::kept(&unwritten.written(&train.output));
+    interrupt::keep_only(table(train, &tuned, total), kept);
+    write_files(train, &mut outcome, &data, &input, &mut unwritten)?;
+    let outcome = measure_and_draw(train, &options, outcome, (&tuned, data), &mut unwritten)?;
+    let train = &train.without(&unwritten);
     let text = if train.output_form.json {
         format!("{}\n", as_json(&tuned, total, json::training(train, &options, &outcome)))
     } else {
         format!("{}\n{}", tuning::text(&tuned, total), summary(train, &outcome).text())
     };
     print(&text)?;
+    unwritten.end()?;
     Ok(Ending::Done)
 }
 
@@ -114,10 +119,17 @@ fn table(train: &Train, tuned: &Tuned, total: f64) -> String {
 }
 
 /// The certificate of the model and the trace of its training.
-fn write_files(arguments: &Train, outcome: &mut Outcome, data: &Dataset, input: &Input) -> Result<()> {
-    outcome.certificate = train::certify(&outcome.fit, arguments, data, input)?;
+fn write_files(
+    arguments: &Train,
+    outcome: &mut Outcome,
+    data: &Dataset,
+    input: &Input,
+    unwritten: &mut Unwritten,
+) -> Result<()> {
+    outcome.certificate = train::certify(&outcome.fit, arguments, data, input, unwritten)?;
     if let Some(path) = &arguments.trace {
-        files::write(path, trace(&outcome.fit, outcome.train_seconds).as_bytes())?;
+        let text = trace(&outcome.fit, outcome.train_seconds);
+        unwritten.note(path, files::write(path, text.as_bytes()));
     }
     Ok(())
 }
@@ -127,15 +139,15 @@ fn measure_and_draw(
     train: &Train,
     options: &Options,
     mut outcome: Outcome,
-    tuned: &Tuned,
-    data: Dataset<'static>,
+    (tuned, data): (&Tuned, Dataset<'static>),
+    unwritten: &mut Unwritten,
 ) -> Result<Outcome> {
     let mut rows = Rows { data: Some(data), ..Rows::default() };
     if !train.test.is_empty() {
         let (measured, test) = train::measure(&outcome.fit, &train.test, options)?;
         (outcome.test, rows.test) = (Some(measured), Some(test));
     }
-    train::report(train, &outcome, &rows, report::tuning::section(tuned))?;
+    train::report(train, &outcome, &rows, report::tuning::section(tuned), unwritten)?;
     Ok(outcome)
 }
 

@@ -3,6 +3,7 @@
 use super::measured::Measured;
 use super::{Page, Section};
 use crate::arguments::Pictures;
+use crate::files::Unwritten;
 use crate::render::Lines;
 use novikoff::Result;
 use novikoff::data::Labels;
@@ -23,7 +24,7 @@ pub struct Shown<'a> {
 }
 
 /// Writes the pictures that were asked for.
-pub fn write(mut shown: Shown<'_>, wanted: &Pictures) -> Result<()> {
+pub fn write(mut shown: Shown<'_>, wanted: &Pictures, unwritten: &mut Unwritten) -> Result<()> {
     if !wanted.wanted() {
         return Ok(());
     }
@@ -32,5 +33,6 @@ pub fn write(mut shown: Shown<'_>, wanted: &Pictures) -> Result<()> {
     let sections =
         [regions, measured.confusion(), measured.roc(), measured.calibration(), measured.predictions()];
     let sections: Vec<Section> = sections.into_iter().flatten().collect();
-    Page { title: shown.title, lines: shown.lines, sections }.write(wanted)
+    Page { title: shown.title, lines: shown.lines, sections }.write(wanted, unwritten);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::Section;
 use crate::arguments::Pictures;
-use crate::files;
+use crate::files::{self, Unwritten};
 use crate::picture::PictureName;
 use crate::render::Lines;
 use novikoff::plot::{stylesheet, tidy};
@@ -40,15 +40,15 @@ h2{grid-column:2}section>div{grid-column:2}}";
 
 impl Page {
     /// Writes the page and the single pictures that were asked for.
-    pub fn write(&self, wanted: &Pictures) -> Result<()> {
+    pub fn write(&self, wanted: &Pictures, unwritten: &mut Unwritten) {
         for (name, path) in &wanted.picture {
-            let picture = &self.section(*name)?.picture;
-            files::write(path, format!("{}\n", picture.file()).as_bytes())?;
+            let section = self.section(*name);
+            let file = section.map(|section| format!("{}\n", section.picture.file()));
+            unwritten.note(path, file.and_then(|file| files::write(path, file.as_bytes())));
         }
         if let Some(path) = &wanted.report {
-            files::write(path, self.html().as_bytes())?;
+            unwritten.note(path, files::write(path, self.html().as_bytes()));
         }
-        Ok(())
     }
 
     fn section(&self, name: PictureName) -> Result<&Section> {

@@ -20,7 +20,8 @@ use std::time::Instant;
 pub(super) struct Journal {
     /// The mistakes, in order.
     pub mistakes: Vec<Mistake>,
-    /// Per mistake, `‖w‖²` after it of the weight vector that gained; of joint classes, of all.
+    /// Per mistake, `‖w‖²` after it of the weight vector that gained; of joint classes, of all. Without a
+    /// kernel they are computed once the run is complete, and zeros stand in for them until then.
     pub lengths_sq: Vec<f64>,
     /// Pairs of rounds and seconds, one after every block.
     pub clock: Vec<(f64, f64)>,
@@ -53,10 +54,11 @@ impl Journal {
 
     /// The number of distinct rows with mistakes before a round.
     pub(super) fn support_before(&self, rounds: f64) -> usize {
-        let mut rows: Vec<u32> = self.mistakes_before(rounds).iter().map(|mistake| mistake.row).collect();
-        rows.sort_unstable();
-        rows.dedup();
-        rows.len()
+        let mistakes = self.mistakes_before(rounds);
+        let mut seen =
+            vec![false; mistakes.iter().map(|mistake| mistake.row as usize + 1).max().unwrap_or(0)];
+        mistakes.iter().for_each(|mistake| seen[mistake.row as usize] = true);
+        seen.into_iter().filter(|seen| *seen).count()
     }
 }
 
@@ -83,6 +85,17 @@ impl Learner<'_> {
         match self {
             Learner::Linear(learner) => learner.journal().unwrap_or_default(),
             Learner::Kernel(learner) => learner.journal(),
+        }
+    }
+
+    /// The mistakes and, with a kernel, the lengths after each.
+    fn into_journal(self) -> (Vec<Mistake>, Option<Vec<f64>>) {
+        match self {
+            Learner::Linear(learner) => (learner.into_journal().unwrap_or_default(), None),
+            Learner::Kernel(learner) => {
+                let (mistakes, lengths_sq) = learner.into_journal();
+                (mistakes, Some(lengths_sq))
+            }
         }
     }
 
@@ -137,11 +150,17 @@ pub(super) fn learn(
             (journal.epochs, journal.position, journal.earlier) = (epoch + 1, 0, learner.mistakes().len());
         }
     }
-    journal.mistakes = learner.mistakes().to_vec();
-    journal.lengths_sq = match learner {
-        Learner::Linear(_) => lengths_sq(data.rows, &journal.mistakes, plan),
-        Learner::Kernel(learner) => learner.lengths_sq().to_vec(),
+    let (mistakes, known) = learner.into_journal();
+    let lengths = match (known, flow) {
+        (Some(known), _) => Some(known),
+        (None, Flow::Continue) => lengths_sq(data.rows, &mistakes, plan, observer),
+        (None, Flow::Stop) => None,
     };
+    if lengths.is_none() {
+        flow = Flow::Stop;
+    }
+    journal.lengths_sq = lengths.unwrap_or_else(|| vec![0.0; mistakes.len()]);
+    journal.mistakes = mistakes;
     flow
 }
 
@@ -169,13 +188,22 @@ fn resumed<'a>(
     Learner::Kernel(Box::new(learner))
 }
 
-/// `‖w‖²` after each mistake, by `‖w + step·x‖² = ‖w‖² + 2·step·<w, x> + step²·‖x‖²`.
-fn lengths_sq(rows: &Matrix, mistakes: &[Mistake], plan: &Plan<Perceptron>) -> Vec<f64> {
+/// `‖w‖²` after each mistake, by `‖w + step·x‖² = ‖w‖² + 2·step·<w, x> + step²·‖x‖²`; `None` if the observer
+/// asked to stop.
+fn lengths_sq(
+    rows: &Matrix,
+    mistakes: &[Mistake],
+    plan: &Plan<Perceptron>,
+    observer: &mut dyn Observer,
+) -> Option<Vec<f64>> {
     let (outputs, bias) = (plan.scheme.outputs(plan.classes), plan.bias.coordinate());
     let mut weights = Weights::zero(rows.columns(), outputs);
     let (mut scores, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
     let mut lengths_sq = Vec::with_capacity(mistakes.len());
-    for mistake in mistakes {
+    for (at, mistake) in mistakes.iter().enumerate() {
+        if at % BLOCK == 0 && observer.observe(Progress::Working) == Flow::Stop {
+            return None;
+        }
         let row = rows.row(mistake.row as usize);
         let norm_sq = row.norm_sq() + bias * bias;
         weights.score(row, &mut scores);
@@ -189,5 +217,5 @@ fn lengths_sq(rows: &Matrix, mistakes: &[Mistake], plan: &Plan<Perceptron>) -> V
             _ => squares[mistake.gains as usize],
         });
     }
-    lengths_sq
+    Some(lengths_sq)
 }

@@ -270,6 +270,7 @@ impl<'a> Problem<'a> {
         train: Option<&Errors>,
     ) -> Vec<Entry> {
         let (journal, scheme) = (run.journal, self.plan.scheme);
+        let (mistakes, support) = (journal.mistakes_before(rounds).len(), journal.support_before(rounds));
         let mut entries = Vec::new();
         for (form, normalised) in Form::ALL.into_iter().flat_map(|form| [(form, false), (form, true)]) {
             let Some(test_error) = error_of(test, form, normalised, scheme) else { continue };
@@ -278,8 +279,8 @@ impl<'a> Problem<'a> {
                 normalised,
                 kernel: Some(run.kernel.to_string()),
                 epochs: Some(epochs),
-                mistakes: Some(journal.mistakes_before(rounds).len() as u64),
-                support: Some(journal.support_before(rounds) as u64),
+                mistakes: Some(mistakes as u64),
+                support: Some(support as u64),
                 train_error: train.and_then(|train| error_of(train, form, normalised, scheme)),
                 test_error,
                 seconds: journal.seconds(rounds),
@@ -345,10 +346,11 @@ fn errors_on(
     watch: &Watch<'_>,
 ) -> Option<Vec<Errors>> {
     let (done, of) = (AtomicU64::new(0), on.len() as u64);
-    run.errors(on, classes, rounds, |rows| {
+    let told = |rows| {
         let rows = done.fetch_add(rows, Ordering::Relaxed) + rows;
         watch.tell(Progress::Testing { rows, of }) == Flow::Continue
-    })
+    };
+    run.errors(on, classes, rounds, told, || watch.goes_on())
 }
 
 /// The error of a variant, where it exists: votes do not depend on norms, and joint classes have one norm.

@@ -53,6 +53,9 @@ impl Errors {
 /// Kernels of a tile with the support rows are cached up to so many bytes.
 const CACHE_BYTES: usize = 256 << 20;
 
+/// Mistakes between two questions whether to go on.
+const BETWEEN: usize = 256;
+
 /// A run with its journal.
 pub(super) struct RecordedRun<'a> {
     pub(super) scheme: Scheme,
@@ -65,14 +68,16 @@ pub(super) struct RecordedRun<'a> {
 }
 
 impl RecordedRun<'_> {
-    /// The errors on these rows after each of some rounds, which increase. `goes_on` is called with the
-    /// number of rows done; if it returns false, the sweep stops and returns `None`.
+    /// The errors on these rows after each of some rounds, which increase. `told` is called with the number
+    /// of rows done, `goes_on` every few milliseconds; if one of them returns false, the sweep stops and
+    /// returns `None`.
     pub(super) fn errors(
         &self,
         on: &Dataset,
         classes: &[u32],
         rounds: &[f64],
-        goes_on: impl Fn(u64) -> bool + Sync,
+        told: impl Fn(u64) -> bool + Sync,
+        goes_on: impl Fn() -> bool + Sync,
     ) -> Option<Vec<Errors>> {
         let capacity = Tile::capacity(self.precision);
         let (support, mistakes) = self.support();
@@ -83,8 +88,9 @@ impl RecordedRun<'_> {
                 let end = on.len().min(start + capacity);
                 let rows: Vec<Row<'_>> = (start..end).map(|i| on.rows.row(i)).collect();
                 tile.load(&rows, self.rows.columns());
-                let errors = self.errors_of_tile(tile, &support, &mistakes, &classes[start..end], rounds);
-                goes_on((end - start) as u64).then_some(errors)
+                let run = (&support[..], &mistakes[..]);
+                let errors = self.errors_of_tile(tile, run, &classes[start..end], rounds, &goes_on)?;
+                told((end - start) as u64).then_some(errors)
             },
         );
         // Collected before they are summed, so that the order of the sum does not depend on the threads.
@@ -113,20 +119,23 @@ impl RecordedRun<'_> {
     fn errors_of_tile(
         &self,
         tile: &mut Tile,
-        support: &[u32],
-        mistakes: &[Mistake],
+        (support, mistakes): (&[u32], &[Mistake]),
         classes: &[u32],
         rounds: &[f64],
-    ) -> Vec<Errors> {
+        goes_on: &dyn Fn() -> bool,
+    ) -> Option<Vec<Errors>> {
         let mut cache = KernelCache::new(support.len(), classes.len());
         let mut sweep = Sweep::new(self.scheme, self.classes, classes);
         let mut errors = Vec::with_capacity(rounds.len());
-        for (mistake, &length_sq) in mistakes.iter().zip(&self.journal.lengths_sq) {
+        for (at, (mistake, &length_sq)) in mistakes.iter().zip(&self.journal.lengths_sq).enumerate() {
+            if at % BETWEEN == 0 && !goes_on() {
+                return None;
+            }
             while errors.len() < rounds.len() && mistake.round >= rounds[errors.len()] {
                 errors.push(sweep.errors(rounds[errors.len()]));
             }
             if errors.len() == rounds.len() {
-                return errors;
+                return Some(errors);
             }
             let kernels = cache.get(mistake.row, || {
                 let row = self.rows.row(support[mistake.row as usize] as usize);
@@ -137,7 +146,7 @@ impl RecordedRun<'_> {
         while errors.len() < rounds.len() {
             errors.push(sweep.errors(rounds[errors.len()]));
         }
-        errors
+        Some(errors)
     }
 }
 

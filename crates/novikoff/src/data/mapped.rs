@@ -8,7 +8,7 @@ use crate::features::map::{Entries, Mapper};
 use rayon::prelude::*;
 
 /// Rows that are mapped on all cores before they are put together.
-const ROWS: usize = 4096;
+pub(crate) const ROWS_AT_ONCE: usize = 4096;
 /// Entries that may be stored: 3 GB, and what learns from them may take as much again.
 const MOST_ENTRIES: usize = 1 << 28;
 
@@ -31,7 +31,7 @@ impl Matrix<'_> {
         let mut builder =
             Builder::new(if map.is_dense() { Layout::Dense { columns } } else { Layout::Sparse });
         let numbers: Vec<usize> = (0..self.rows()).collect();
-        for rows in numbers.chunks(ROWS) {
+        for rows in numbers.chunks(ROWS_AT_ONCE) {
             let map_one = |row: &mut Vec<(u32, f64)>, &i: &usize| {
                 self.row(i).collect_into(row);
                 let mut mapped = Entries::default();

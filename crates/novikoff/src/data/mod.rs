@@ -25,6 +25,7 @@ pub use dataset::{Dataset, Report};
 pub use float::Float;
 pub(crate) use float::{fits_f32, wide};
 pub use labels::{Labels, as_number};
+pub(crate) use mapped::ROWS_AT_ONCE;
 pub use matrix::Matrix;
 pub(crate) use matrix::for_each_moved;
 pub(crate) use refit::Filled;

@@ -254,9 +254,10 @@ impl<'a, R: Rule> KernelLearner<'a, R> {
         &self.journal
     }
 
-    /// Per mistake, `‖w‖²` after it: of the output that gained or, of joint classes, of all.
-    pub(crate) fn lengths_sq(&self) -> &[f64] {
-        &self.lengths_sq
+    /// The same, where the learner is not needed any more; and per mistake, `‖w‖²` after it: of the output
+    /// that gained or, of joint classes, of all.
+    pub(crate) fn into_journal(self) -> (Vec<Mistake>, Vec<f64>) {
+        (self.journal, self.lengths_sq)
     }
 
     /// Rounds so far: the sum of the weights of the rows visited.

@@ -322,6 +322,11 @@ impl<R: Rule> LinearLearner<R> {
         self.journal.as_deref()
     }
 
+    /// The same, where the learner is not needed any more.
+    pub(crate) fn into_journal(self) -> Option<Vec<Mistake>> {
+        self.journal
+    }
+
     /// The weights to predict with: the average if that is returned, else the last.
     pub fn result(&self) -> Weights {
         self.average().unwrap_or_else(|| self.weights.clone())

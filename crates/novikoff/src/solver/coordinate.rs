@@ -239,8 +239,8 @@ impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
             } else if recorder.steps() >= control.steps {
                 break Termination::OutOfSteps;
             }
-            if !self.newton() {
-                if evaluated {
+            if !self.newton(&|| control.watch.goes_on()) {
+                if evaluated && !control.watch.stopped() {
                     break Termination::Stalled;
                 }
                 evaluate = true;
@@ -402,8 +402,8 @@ impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
         self.working = chosen;
     }
 
-    /// One step over the working set; false if nothing moved.
-    fn newton(&mut self) -> bool {
+    /// One step over the working set, as far as it gets while it may go on; false if nothing moved.
+    fn newton(&mut self, goes_on: &(dyn Fn() -> bool + Sync)) -> bool {
         if let Some(free) = self.free {
             self.gradient[free] = self.columns.column(free).dot(&self.slopes);
         }
@@ -422,7 +422,7 @@ impl<'a, 'p, L: SmoothLoss> ProximalNewton<'a, 'p, L> {
         let mut after = before.clone();
         let constant = self.problem.loss.has_constant_curvature();
         let known = self.products.take().filter(|known| constant && known.are_of(&self.working));
-        self.products = model.minimise(&mut after, known);
+        self.products = model.minimise(&mut after, known, goes_on);
         let step: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
         let mut change = vec![0.0; self.scores.len()];
         for (j, step) in self.working.iter().zip(&step).filter(|(_, step)| **step != 0.0) {

@@ -5,7 +5,7 @@ use super::tune::{Place, deal, mean_and_spread};
 use super::{Learner, check_task, train_on};
 use crate::control::{Observer, Termination, Watch};
 use crate::data::{Labels, Parts, Refit};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::evaluate::{Evaluation, Predictions};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicUsize;
@@ -19,6 +19,8 @@ pub struct CrossValidated {
     pub pooled: Predictions,
     /// The labels, as the models number them; empty for numbers.
     pub labels: Labels,
+    /// Whether the observer asked to stop: then these are the folds that were finished.
+    pub interrupted: bool,
 }
 
 /// The mean over folds of a figure, and its standard error: `s/√k`, where s is the standard deviation of the
@@ -32,7 +34,8 @@ pub fn over_folds(
 }
 
 /// Trains a model on the rows of all folds but one, for each fold in turn, and predicts the rows of that one.
-/// The recipe is fitted to the training rows of each model alone.
+/// The recipe is fitted to the training rows of each model alone. If the observer asks to stop, the folds that are
+/// finished are returned; without any that is an error.
 ///
 /// ```
 /// use novikoff::evaluate::{Evaluation, Predictions};
@@ -60,16 +63,24 @@ pub fn cross_validate(
     let watch = Watch::new(observer);
     let finished = AtomicUsize::new(0);
     let one = |fold: usize| {
+        if watch.stopped() {
+            return Err(Error::interrupted());
+        }
         let parts = rows.split(&dealt.training(fold), &dealt.held_out(fold))?;
         let mut place = Place::new((fold, folds), "", (&finished, folds), &watch);
         predict(&parts, learner, &mut place)
     };
     let all: Vec<Result<(Predictions, Labels)>> = (0..folds).into_par_iter().map(one).collect();
-    let (folds, mut labels): (Vec<Predictions>, Vec<Labels>) =
-        all.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    let mut pooled = folds[0].clone();
+    let is_stopped = |fold: &Result<_>| matches!(fold, Err(error) if error.kind() == ErrorKind::Interrupted);
+    let (stopped, finished): (Vec<_>, Vec<_>) = all.into_iter().partition(is_stopped);
+    let (folds, labels): (Vec<Predictions>, Vec<Labels>) =
+        finished.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let (Some(first), Some(labels)) = (folds.first(), labels.into_iter().next()) else {
+        return Err(Error::interrupted());
+    };
+    let mut pooled = first.clone();
     folds[1..].iter().try_for_each(|fold| pooled.join(fold))?;
-    Ok(CrossValidated { folds, pooled, labels: labels.swap_remove(0) })
+    Ok(CrossValidated { folds, pooled, labels, interrupted: !stopped.is_empty() })
 }
 
 /// What a model of the training rows says of the held-out ones.

@@ -291,7 +291,7 @@ pub struct Shared {
     pub calibrate: Option<CalibrationMethod>,
     /// Whether labels are classes or numbers; `None`: as they look ([`InferredTask`](super::InferredTask)).
     pub task: Option<Task>,
-    /// Most bytes that training may take, by an estimate beforehand; `None`: what is available.
+    /// Most bytes that training may take with its rows, by an estimate beforehand; `None`: what is available.
     pub memory: Option<u64>,
 }
 

@@ -1,10 +1,14 @@
 //! What a training will take of memory, beside the rows that are there: estimated before any of it is taken.
 //!
 //! The estimates count what grows with the product of two sizes (rows, features, classes, hidden units), and
-//! copies of the rows. They are meant to tell gigabytes from terabytes, not to be exact.
+//! copies of the rows and of a number for every feature. Where features are many beside the entries, scaling
+//! takes most: it keeps sums of every column. They are meant to be no less than what is taken, and no more than
+//! a few times as much; `novikoff-cli/tests/memory.rs` holds them to that.
 
-use super::learner::{Criterion, Learner, MultilayerPerceptron, Risk, Shared};
-use crate::data::{Dataset, Scale};
+use super::FOLDS;
+use super::learner::{Criterion, Learner, MultilayerPerceptron, Risk, Shared, SolverName};
+use super::risk::expected_solver;
+use crate::data::{Dataset, Matrix, ROWS_AT_ONCE, Scale};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::loss::{LossName, Targets};
@@ -16,6 +20,8 @@ use crate::risk::blocks;
 const MANY_CLASSES: usize = 100;
 /// More columns than this, and Newton's steps have no factor ([`hessian`](crate::solver)).
 const MOST_FACTORED: usize = 2048;
+/// Most rows that the factor is made of, for each column.
+const ROWS_PER_COLUMN: usize = 8;
 /// Most multiplications of an error on the training rows that nobody asked for.
 const SCORING_COST: f64 = 4e9;
 
@@ -26,13 +32,17 @@ pub(crate) fn check_memory(data: &Dataset, learner: &Learner) -> Result<()> {
 
 /// The same for cross-validation, with so many folds at a time.
 pub(super) fn check_memory_of_folds(data: &Dataset, learner: &Learner, folds: usize) -> Result<()> {
-    let at_once = folds.min(rayon::current_num_threads());
-    let copies = [(at_once, "folds at once"), (data.rows.bytes(), "bytes")];
-    refuse(estimate(data, learner).with("rows of folds", &copies), data, learner)
+    refuse(estimate_of_folds(data, learner, folds), data, learner)
 }
 
 fn refuse(estimate: Estimate, data: &Dataset, learner: &Learner) -> Result<()> {
-    estimate.check("this training", learner.shared().memory).map_err(|error| {
+    let budget = learner.shared().memory;
+    // What is available is so beside the rows that are there; what is allowed, with them.
+    let estimate = match budget {
+        Some(_) => estimate.with("rows", &[(data.rows.bytes(), "bytes")]),
+        None => estimate,
+    };
+    estimate.check("this training", budget).map_err(|error| {
         let mut hint = match learner {
             Learner::Network(_) => {
                 "fewer units, by `units`, or fewer features take less; `memory = SIZE` allows more"
@@ -54,54 +64,116 @@ struct Sizes {
     features: usize,
     entries: usize,
     bytes: usize,
+    /// Bytes of an entry that is stored as it is computed.
+    width: usize,
     /// Classes, or 1 for numbers.
     classes: usize,
     /// Weight vectors.
     outputs: usize,
 }
 
+impl Sizes {
+    fn of(rows: &Matrix, classes: usize) -> Self {
+        Self {
+            rows: rows.rows(),
+            features: rows.columns(),
+            entries: rows.stored(),
+            bytes: rows.bytes(),
+            width: if rows.is_dense() { 8 } else { 12 },
+            classes,
+            outputs: if classes <= 2 { 1 } else { classes },
+        }
+    }
+
+    /// Weight vectors that are learned at a time, one on each thread.
+    fn outputs_at_once(&self) -> usize {
+        self.outputs.min(rayon::current_num_threads())
+    }
+}
+
+/// Of one training, and of what calibrates its scores.
 fn estimate(data: &Dataset, learner: &Learner) -> Estimate {
-    let classes = if learner.predicts_numbers() { 1 } else { data.names.len() };
-    let rows = &data.rows;
-    let mut sizes = Sizes {
-        rows: rows.rows(),
-        features: rows.columns(),
-        entries: rows.stored(),
-        bytes: rows.bytes(),
-        classes,
-        outputs: if classes <= 2 { 1 } else { classes },
-    };
-    let mut estimate = Estimate::default();
-    if let Some(map) = learner.shared().map {
-        let entries =
-            (0..sizes.rows).fold(0usize, |sum, i| sum.saturating_add(map.entries(rows.row(i).nonzeros())));
-        // Single precision where every row has every feature; else an index and a value.
-        let width = if map.is_dense() { 4 } else { 12 };
-        estimate = estimate.with("mapped rows", &[(entries, "entries"), (width, "bytes")]);
-        let features = map.features(sizes.features).unwrap_or(usize::MAX);
-        sizes = Sizes { features, entries, bytes: entries.saturating_mul(width), ..sizes };
+    let (mapped, sizes) = mapped(data, learner);
+    let own = of_learner(data, learner, sizes);
+    if learner.shared().calibrate.is_none() {
+        return mapped.and(own);
     }
-    if learner.shared().calibrate.is_some() {
-        estimate = estimate.with("rows of folds", &[(sizes.bytes, "bytes")]);
-    }
+    // The model is there while those of the folds are learned, several at a time.
+    let own = own.times(at_once(FOLDS), "folds at once");
+    mapped
+        .and(own)
+        .and(rows_of_folds(FOLDS, sizes))
+        .with("weights", &weights(2, sizes.features, sizes.outputs))
+}
+
+fn estimate_of_folds(data: &Dataset, learner: &Learner, folds: usize) -> Estimate {
+    // All that a training takes is taken of each fold, its map included.
+    let own = estimate(data, learner).times(at_once(folds), "folds at once");
+    let (_, sizes) = mapped(data, learner);
+    let all = own.and(rows_of_folds(folds, Sizes::of(&data.rows, sizes.classes)));
     match learner {
-        Learner::Risk(risk) => of_risk(estimate, risk, sizes),
+        // Two solutions of each fold are kept to start others from.
+        Learner::Risk(_) => {
+            let solution = sizes.features.saturating_add(sizes.rows);
+            let solutions = [
+                (2 * folds, "solutions"),
+                (solution, "features and rows"),
+                (sizes.outputs, "classes"),
+                (8, "bytes"),
+            ];
+            all.with("solutions of folds", &solutions)
+        }
+        _ => all,
+    }
+}
+
+fn at_once(folds: usize) -> usize {
+    folds.min(rayon::current_num_threads())
+}
+
+fn rows_of_folds(folds: usize, sizes: Sizes) -> Estimate {
+    let copies = [(at_once(folds), "folds at once"), (sizes.bytes, "bytes")];
+    Estimate::default().with("rows of folds", &copies)
+}
+
+/// What the learner's map makes of the rows, and their sizes then.
+fn mapped(data: &Dataset, learner: &Learner) -> (Estimate, Sizes) {
+    let classes = if learner.predicts_numbers() { 1 } else { data.names.len() };
+    let sizes = Sizes::of(&data.rows, classes);
+    let Some(map) = learner.shared().map else { return (Estimate::default(), sizes) };
+    let rows = &data.rows;
+    let entries =
+        (0..sizes.rows).fold(0usize, |sum, i| sum.saturating_add(map.entries(rows.row(i).nonzeros())));
+    // Single precision where every row has every feature; else an index and a value.
+    let (width, bytes) = if map.is_dense() { (8, 4) } else { (12, 12) };
+    // While they grow, there are two copies of them; and some rows as they are computed.
+    let chunk = entries / sizes.rows.max(1) * sizes.rows.min(ROWS_AT_ONCE);
+    let estimate = Estimate::default()
+        .with("mapped rows", &[(2, ""), (entries, "entries"), (bytes, "bytes")])
+        .with("rows that are mapped at once", &[(chunk, "entries"), (16, "bytes")]);
+    let features = map.features(sizes.features).unwrap_or(usize::MAX);
+    let bytes = entries.saturating_mul(bytes);
+    (estimate, Sizes { features, entries, bytes, width, ..sizes })
+}
+
+fn of_learner(data: &Dataset, learner: &Learner, sizes: Sizes) -> Estimate {
+    match learner {
+        Learner::Risk(risk) => of_risk(data, risk, sizes),
         Learner::Perceptron(own) => {
-            let estimate = of_standardised(estimate, own.scale, own.kernel, sizes);
+            let estimate = of_standardised(data, own.scale, own.kernel, sizes);
             of_corrections(estimate, own.kernel, own.own_feature.is_some(), sizes)
         }
         Learner::PassiveAggressive(own) => {
-            let estimate = of_standardised(estimate, own.scale, own.kernel, sizes);
+            let estimate = of_standardised(data, own.scale, own.kernel, sizes);
             of_corrections(estimate, own.kernel, false, sizes)
         }
         Learner::Bayes(_) => {
             let weights = weights(3, sizes.features, sizes.classes);
             let scores = scores(1, sizes.rows, sizes.classes);
-            estimate.with("counts and weights", &weights).with("scores", &scores)
+            Estimate::default().with("counts and weights", &weights).with("scores", &scores)
         }
         Learner::Network(network) => {
-            let estimate = of_standardised(estimate, network.scale, Kernel::Linear, sizes);
-            of_network(estimate, network, sizes)
+            of_network(of_standardised(data, network.scale, Kernel::Linear, sizes), network, sizes)
         }
     }
 }
@@ -114,33 +186,97 @@ fn scores(copies: usize, rows: usize, classes: usize) -> [(usize, &'static str);
     [(copies, ""), (rows, "rows"), (classes, "classes"), (8, "bytes")]
 }
 
-fn of_risk(mut estimate: Estimate, risk: &Risk, sizes: Sizes) -> Estimate {
-    let Sizes { rows, features, entries, bytes, outputs, .. } = sizes;
-    if risk.scale != Scale::None {
-        estimate = estimate.with("scaled rows", &[(bytes, "bytes")]);
+/// What finding the size of every column takes.
+fn of_scale(scale: Scale, sizes: Sizes) -> Estimate {
+    // The sums of a column, and what becomes of them: its exponent, its factor and its centre.
+    let bytes = match scale {
+        Scale::None => return Estimate::default(),
+        Scale::Standard => 80,
+        Scale::UnitVariance => 112,
+        Scale::MaxAbs => 16,
+    };
+    let parts = blocks(sizes.rows, sizes.entries, 2 * sizes.features).len();
+    Estimate::default()
+        .with("sizes of columns", &[(parts, "at once"), (sizes.features, "features"), (bytes, "bytes")])
+}
+
+fn of_risk(data: &Dataset, risk: &Risk, sizes: Sizes) -> Estimate {
+    let Sizes { rows, features, entries, bytes, width, outputs, .. } = sizes;
+    let scale = data.effective(risk.scale);
+    let mut estimate = of_scale(scale, sizes);
+    estimate = match scale {
+        Scale::None => estimate,
+        // By powers of two: as wide as they were.
+        Scale::Standard => estimate.with("scaled rows", &[(bytes, "bytes")]),
+        // Weights that are rounded on the way back have gaps of their own.
+        _ => estimate
+            .with("scaled rows", &[(entries, "entries"), (width, "bytes")])
+            .with("gaps", &weights(10, features, 1)),
+    };
+    if is_joint(risk, sizes) {
+        return estimate.and(of_joint(sizes));
     }
-    if risk.l1 > 0.0 || risk.criterion == Criterion::Boosting {
-        estimate = estimate.with("rows by columns", &[(entries, "entries"), (12, "bytes")]);
+    let at_once = sizes.outputs_at_once();
+    let sums = blocks(rows, entries, features).len() * at_once;
+    // Of each weight vector the scores, the duals, and the scores side by side with those of the others.
+    estimate = estimate
+        .with("scores and duals", &scores(3, rows, outputs))
+        .with("weights", &weights(3, features, outputs))
+        .with("sums over rows", &[(sums, "at once"), (features, "features"), (8, "bytes")]);
+    match expected_solver(risk, features) {
+        Some(solver) => estimate.and(of_solver(solver, sizes).times(at_once, "at once")),
+        None => estimate,
     }
-    if !is_joint(risk, sizes) {
-        let at_once = blocks(rows, entries, features).len() * outputs.min(rayon::current_num_threads());
-        // Of each weight vector the scores, the duals, and the scores side by side with those of the others.
-        return estimate
-            .with("scores and duals", &scores(3, rows, outputs))
-            .with("weights", &weights(3, features, outputs))
-            .with("sums over rows", &[(at_once, "at once"), (features, "features"), (8, "bytes")]);
+}
+
+/// What a solver takes for one weight vector: numbers for features and for rows, and what it makes of all rows.
+fn of_solver(solver: SolverName, sizes: Sizes) -> Estimate {
+    let Sizes { rows, features, entries, .. } = sizes;
+    let vectors = match solver {
+        SolverName::DualCd => 3,
+        SolverName::Simplex | SolverName::Gradient | SolverName::Stochastic | SolverName::Auto => 4,
+        SolverName::Coordinate => 7,
+        SolverName::Newton | SolverName::Augmented => 9,
+        SolverName::Boosting | SolverName::LeastSquares => 12,
+    };
+    let estimate = Estimate::default()
+        .with("vectors of the solver", &[(vectors, ""), (features, "features"), (8, "bytes")])
+        .with("numbers of rows", &[(8, ""), (rows, "rows"), (8, "bytes")]);
+    let side = features.saturating_add(1);
+    match solver {
+        SolverName::Newton | SolverName::Augmented if features <= MOST_FACTORED => {
+            // The matrix and its factor, and a sum for each block of the rows that it is made of.
+            let sample = rows.min(ROWS_PER_COLUMN * features);
+            let products = sample.saturating_mul((entries / rows.max(1)).pow(2)) / 2;
+            let copies = 2 + blocks(sample, products, 4 * features * features).len();
+            let squares = [(copies, ""), (side, "features"), (side, "features"), (8, "bytes")];
+            estimate.with("second derivatives", &squares)
+        }
+        SolverName::Coordinate | SolverName::Boosting => {
+            estimate.with("rows by columns", &[(entries, "entries"), (12, "bytes")])
+        }
+        // Within what it factorises; beyond that it goes over the rows.
+        SolverName::LeastSquares if rows.min(side) <= 3000 => {
+            let cells = rows.saturating_mul(side).min(30_000_000.max(side.saturating_mul(side)));
+            estimate.with("factors", &[(2, ""), (cells, "cells"), (8, "bytes")])
+        }
+        _ => estimate,
     }
-    // The scores before and after a step, the change, and the probabilities.
-    estimate = estimate.with("scores", &scores(4, rows, outputs));
-    // Gradient, direction and their like, and a sum for each block of rows.
+}
+
+fn of_joint(sizes: Sizes) -> Estimate {
+    let Sizes { rows, features, entries, outputs, .. } = sizes;
+    // The scores before and after a step, the change, and the probabilities; gradient, direction and their
+    // like, and a sum for each block of rows.
     let sums = blocks(rows, entries.saturating_mul(outputs), features.saturating_mul(outputs)).len();
-    estimate = estimate.with("weights", &weights(8 + sums, features, outputs));
-    if features < MOST_FACTORED {
-        let factor =
-            [(outputs, "classes"), (features + 1, "features"), (features + 1, "features"), (8, "bytes")];
-        estimate = estimate.with("factors of second derivatives", &factor);
+    let estimate = Estimate::default()
+        .with("scores", &scores(4, rows, outputs))
+        .with("weights", &weights(12 + sums, features, outputs));
+    if features > MOST_FACTORED {
+        return estimate;
     }
-    estimate
+    let factor = [(outputs, "classes"), (features + 1, "features"), (features + 1, "features"), (8, "bytes")];
+    estimate.with("factors of second derivatives", &factor)
 }
 
 /// Whether all classes are learned at once.
@@ -153,21 +289,30 @@ fn is_joint(risk: &Risk, sizes: Sizes) -> bool {
         && multiclass != Some(Scheme::OneVsRest)
 }
 
-/// Scaled rows, at most twice as many entries as there are.
-fn of_standardised(estimate: Estimate, scale: Scale, kernel: Kernel, sizes: Sizes) -> Estimate {
-    match scale == Scale::None || kernel != Kernel::Linear {
-        true => estimate,
-        false => estimate.with("scaled rows", &[(2, ""), (sizes.bytes, "bytes")]),
+/// Scaled and centred rows: at most twice as many entries as there are, and no more than there are places.
+fn of_standardised(data: &Dataset, scale: Scale, kernel: Kernel, sizes: Sizes) -> Estimate {
+    let scale = data.effective(scale);
+    if scale == Scale::None || kernel != Kernel::Linear {
+        return Estimate::default();
     }
+    let Sizes { rows, features, entries, width, .. } = sizes;
+    let entries = entries.saturating_mul(2).min(rows.saturating_mul(features));
+    of_scale(scale, sizes).with("scaled rows", &[(entries, "entries"), (width, "bytes")])
 }
 
 fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, sizes: Sizes) -> Estimate {
-    let Sizes { rows, features, entries, outputs, .. } = sizes;
+    let Sizes { rows, features, entries, bytes, width, outputs, .. } = sizes;
     if kernel != Kernel::Linear {
-        return estimate.with("coefficients and scores", &scores(3, rows, outputs));
+        // The model has rows of its own.
+        let copies = [(2, ""), (bytes, "bytes")];
+        return estimate
+            .with("coefficients and scores", &scores(3, rows, outputs))
+            .with("support rows", &copies);
     }
-    // Weights, what their average is computed from, the average, and the best so far.
-    let mut estimate = estimate.with("weights", &weights(4, features, outputs));
+    // Weights, what their average is computed from, the average, the best so far, and the model's.
+    let mut estimate = estimate
+        .with("weights", &weights(5, features, outputs))
+        .with("rows in the order of their visits", &[(entries, "entries"), (width, "bytes")]);
     if has_own_feature {
         estimate = estimate.with("weights of rows", &scores(1, rows, outputs));
     }
@@ -179,11 +324,12 @@ fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, siz
 
 fn of_network(estimate: Estimate, network: &MultilayerPerceptron, sizes: Sizes) -> Estimate {
     let Sizes { rows, features, outputs, .. } = sizes;
-    // Each weight of single precision is learned with two numbers beside it, and all are copied in the end.
+    // Each weight of single precision is learned with its gradient and two numbers beside it; in the end there
+    // are copies of all, in double precision.
     let layer = [
         (features.saturating_add(outputs), "features and outputs"),
         (network.units, "hidden units"),
-        (24, "bytes"),
+        (40, "bytes"),
     ];
     estimate.with("weights", &layer).with("scores", &scores(1, rows, outputs))
 }

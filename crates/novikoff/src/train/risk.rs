@@ -373,6 +373,14 @@ impl Scaling {
     }
 }
 
+/// The solver that these settings will come to for rows with so many columns, as far as that can be told.
+pub(super) fn expected_solver(settings: &Risk, columns: usize) -> Option<SolverName> {
+    match settings.criterion.loss() {
+        Some(loss) => with_loss!(loss, loss => choice::expected(loss, columns, settings)),
+        None => None,
+    }
+}
+
 /// Penalties to learn with, one after the other.
 pub(super) struct Lambdas<'a> {
     /// From the strongest to the weakest, or the other way round.

@@ -191,6 +191,31 @@ proptest! {
     }
 }
 
+/// A block of rows takes as long as there are mistakes.
+#[test]
+fn whoever_asks_to_stop_is_heard_within_a_block_of_rows_that_are_tested() {
+    let (data, test) = (rows(3, 2100, 4, 1), rows(3, 70, 4, 2));
+    let comparison = Comparison {
+        kernels: vec![(Kernel::Linear, 3.0)],
+        epochs: vec![3.0],
+        others: Vec::new(),
+        perceptron: settings(0, Bias::Free, None),
+    };
+    let whole = compared(&data, &test, &comparison);
+    let mut state = ComparisonState::default();
+    for stop in 1..8 {
+        let mut asked = 0;
+        let mut observer = |progress: Progress| {
+            asked += usize::from(progress == Progress::Working);
+            if asked >= stop { Flow::Stop } else { Flow::Continue }
+        };
+        let part = compare(&data, &test, &comparison, &mut state, &mut observer, &mut |_| Ok(())).unwrap();
+        assert!(part.interrupted && part.entries.is_empty(), "{stop}");
+    }
+    let part = compare(&data, &test, &comparison, &mut state, &mut Unwatched, &mut |_| Ok(())).unwrap();
+    assert_eq!(timeless(&part.entries), timeless(&whole.entries));
+}
+
 struct StopAfter(usize);
 
 impl Observer for StopAfter {

@@ -76,7 +76,9 @@ fn validation_labels_are_compared_by_name() {
     for name in [LearnerName::Averaged, LearnerName::Svm, LearnerName::Network] {
         let fit = validated(name.learner(), &turned).unwrap();
         assert_eq!(fit.validation_error(), Some(0.0), "{}", name.name());
-        let error = validated(name.learner(), &unknown).unwrap_err().to_string();
+        let fit = validated(name.learner(), &unknown).unwrap();
+        assert_eq!(fit.validation_error(), Some(0.25), "a label never seen counts as wrong: {}", name.name());
+        let error = validated(name.learner(), &on_a_line(["mild"; 4])).unwrap_err().to_string();
         assert!(error.contains("mild"), "{error}");
         let wide = Dataset::from_dense(vec![1.0, 2.0], 2).unwrap().with_labels(&["hot"]).unwrap();
         assert!(validated(name.learner(), &wide).unwrap_err().to_string().contains("columns"));

@@ -1,11 +1,14 @@
 //! Cross-validation against models of each fold that were trained by themselves.
 
+use novikoff::ErrorKind;
 use novikoff::control::{Flow, Progress, Unwatched};
 use novikoff::data::generate::Recipe;
 use novikoff::data::{Dataset, Labels};
 use novikoff::evaluate::{Folds, Metric, Predictions, Strata};
 use novikoff::model::Task;
-use novikoff::train::{End, Learner, LearnerName, NaiveBayes, Risk, Search, Strength, train, tune};
+use novikoff::train::{
+    End, Learner, LearnerName, NaiveBayes, Risk, Search, Strength, cross_validate, train, tune,
+};
 use proptest::prelude::*;
 
 /// Rows of two classes, or of targets; some count twice, some not at all.
@@ -151,4 +154,23 @@ fn least_absolute_is_tuned_by_the_absolute_error_and_least_squares_by_the_square
     };
     assert_eq!(by(LearnerName::LeastAbsolute), Metric::Mae);
     assert_eq!(by(LearnerName::LeastSquares), Metric::Mse);
+}
+
+#[test]
+fn folds_that_are_finished_are_kept_where_the_rest_is_interrupted() {
+    let data = rows(200, 3, Task::Classes);
+    let learner = LearnerName::Averaged.learner();
+    let whole = cross_validate(&data, &learner, 10, &mut Unwatched).unwrap();
+    assert!(!whole.interrupted && whole.folds.len() == 10);
+    let mut stop_at_three = |progress: Progress| match progress {
+        Progress::Fold { done: 3.., .. } => Flow::Stop,
+        _ => Flow::Continue,
+    };
+    let part = cross_validate(&data, &learner, 10, &mut stop_at_three).unwrap();
+    assert!(part.interrupted && (3..10).contains(&part.folds.len()), "{}", part.folds.len());
+    assert!(part.folds.iter().all(|fold| whole.folds.contains(fold)));
+    let rows: usize = part.folds.iter().map(Predictions::rows).sum();
+    assert_eq!((part.pooled.rows(), part.labels), (rows, whole.labels));
+    let error = cross_validate(&data, &learner, 10, &mut |_: Progress| Flow::Stop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
 }

@@ -1,10 +1,11 @@
 //! Cross-validation without tuning: any learner, with any options of `train`.
 
 use super::{Deciding, closing_json};
-use crate::arguments::{Evaluate, Train};
+use crate::arguments::{Evaluate, Pictures, Train};
 use crate::commands::{train, warn};
-use crate::files::is_model;
+use crate::files::{Unwritten, is_model};
 use crate::interrupt;
+use crate::messages;
 use crate::output::{Ending, print};
 use crate::progress::Watch;
 use crate::render::{Lines, dimensions};
@@ -16,7 +17,7 @@ use novikoff::data::Refit;
 use novikoff::evaluate::Evaluation;
 use novikoff::model::Task;
 use novikoff::read::{Contents, Input, Purpose};
-use novikoff::train::cross_validate;
+use novikoff::train::{CrossValidated, cross_validate};
 use novikoff::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
@@ -26,7 +27,7 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     check(train)?;
     let asked = learner(train, Contents::Rows, train.task.unwrap_or(Task::Classes))?;
     let options = training_options(&train.reading, &train.documents, usual_recipe(&asked, false))?;
-    let mut watch = Watch::new();
+    let mut watch = Watch::keeping();
     let input = Input::all_named(&train.data);
     let purpose = if asked.predicts_numbers() { Purpose::TrainingOnTargets } else { Purpose::Training };
     let reader = open(&input, &options, &purpose, &train.documents)?;
@@ -42,56 +43,95 @@ pub fn run(arguments: &Evaluate, folds: usize) -> Result<Ending> {
     let validated = cross_validate(&rows, &learner, folds, &mut watch);
     watch.clear();
     let validated = validated.map_err(|error| train::place(error, &input))?;
-    let seconds = started.elapsed().as_secs_f64();
+    let seconds = crate::render::seconds(started.elapsed().as_secs_f64());
+    let mut head = Lines::default();
+    add_guessed_label(&mut head, data.report.guessed_label.as_deref());
+    head.add("data", dimensions(data));
+    head.add("learner", format!("{}, seed {}", learner.name(), train.seed));
+    let count = match validated.interrupted {
+        true => format!("{} of {folds}", validated.folds.len()),
+        false => folds.to_string(),
+    };
+    head.add("folds", format!("{count}, each held out once: {seconds} in all"));
     let deciding = Deciding::new(arguments, &validated.pooled, &validated.labels)?;
     let measured = deciding.measure(&validated.pooled)?;
-    let each: Vec<Evaluation> =
-        validated.folds.iter().map(|fold| deciding.measure(fold)).collect::<Result<_>>()?;
-    let lines = || {
-        let mut lines = Lines::default();
-        add_guessed_label(&mut lines, data.report.guessed_label.as_deref());
-        lines.add("data", dimensions(data));
-        lines.add("learner", format!("{}, seed {}", learner.name(), train.seed));
-        lines
-            .add("folds", format!("{folds}, each held out once: {} in all", crate::render::seconds(seconds)));
-        lines
-    };
-    let mut head = lines();
-    deciding.add_lines(&mut head);
-    let shown = Shown {
-        predictions: &validated.pooled,
-        labels: &validated.labels,
-        regions: None,
-        threshold: arguments.threshold,
-        rows: format!("the rows of {}, each by a model that did not learn from it", input.name()),
-        title: format!("{} on {}, {folds} folds", learner.name(), input.name()),
-        lines: head,
-    };
-    interrupt::nothing_to_keep("interrupted");
-    write(shown, &train.pictures)?;
-    if train.output_form.json {
-        let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);
-        all.insert("learner".to_owned(), json!(learner.name()));
-        all.insert("seed".to_owned(), json!(train.seed));
-        all.extend(evaluation::as_json(&measured, &validated.labels));
-        all.extend(deciding.as_json());
-        all.insert("folds".to_owned(), json!(evaluation::folds_json(&each)));
-        all.insert("means".to_owned(), evaluation::means_json(&each));
-        all.extend(closing_json(arguments));
-        print(&format!("{}\n", Value::Object(all)))?;
-        return Ok(Ending::Done);
+    let each = validated.folds.iter().map(|fold| deciding.measure(fold)).collect::<Result<_>>()?;
+    let found = Found { arguments, learner: learner.name(), validated, deciding, measured, each, head };
+    if found.validated.interrupted {
+        print(&found.text(&Pictures::default()))?;
+        messages::say("interrupted: these are the folds that were finished");
+        return Ok(Ending::Interrupted);
     }
-    let mut pooled = evaluation::lines(&measured);
-    deciding.add_lines(&mut pooled);
-    written::add_drawn(&mut pooled, &train.pictures);
-    print(&format!(
-        "{}\n{}\nall held-out rows together\n\n{}{}",
-        lines().text(),
-        evaluation::means_table(&each),
-        pooled.text(),
-        evaluation::tables(&measured, &validated.labels),
-    ))?;
+    interrupt::keep_only(found.text(&Pictures::default()), "interrupted: not all is drawn");
+    let mut unwritten = Unwritten::default();
+    found.draw(&input, &mut unwritten)?;
+    print(&found.text(&train.pictures.without(&unwritten)))?;
+    unwritten.end()?;
     Ok(Ending::Done)
+}
+
+/// What the folds came to.
+struct Found<'a> {
+    arguments: &'a Evaluate,
+    learner: &'static str,
+    validated: CrossValidated,
+    deciding: Deciding,
+    /// Of all held-out rows together.
+    measured: Evaluation,
+    each: Vec<Evaluation>,
+    /// What was done, line by line.
+    head: Lines,
+}
+
+impl Found<'_> {
+    /// Writes the pictures that were asked for.
+    fn draw(&self, input: &Input, unwritten: &mut Unwritten) -> Result<()> {
+        let mut lines = self.head.clone();
+        self.deciding.add_lines(&mut lines);
+        let folds = self.validated.folds.len();
+        let shown = Shown {
+            predictions: &self.validated.pooled,
+            labels: &self.validated.labels,
+            regions: None,
+            threshold: self.arguments.threshold,
+            rows: format!("the rows of {}, each by a model that did not learn from it", input.name()),
+            title: format!("{} on {}, {folds} folds", self.learner, input.name()),
+            lines,
+        };
+        write(shown, &self.arguments.train.pictures, unwritten)
+    }
+
+    /// All that was found, where these pictures were drawn.
+    fn text(&self, pictures: &Pictures) -> String {
+        let Self { arguments, validated, deciding, measured, each, .. } = self;
+        if arguments.train.output_form.json {
+            return format!("{}\n", self.as_json(pictures));
+        }
+        let mut pooled = evaluation::lines(measured);
+        deciding.add_lines(&mut pooled);
+        written::add_drawn(&mut pooled, pictures);
+        format!(
+            "{}\n{}\nall held-out rows together\n\n{}{}",
+            self.head.text(),
+            evaluation::means_table(each),
+            pooled.text(),
+            evaluation::tables(measured, &validated.labels),
+        )
+    }
+
+    fn as_json(&self, pictures: &Pictures) -> Value {
+        let Self { arguments, validated, deciding, measured, each, .. } = self;
+        let mut all = Map::from_iter([("command".to_owned(), json!("evaluate"))]);
+        all.insert("learner".to_owned(), json!(self.learner));
+        all.insert("seed".to_owned(), json!(arguments.train.seed));
+        all.extend(evaluation::as_json(measured, &validated.labels));
+        all.extend(deciding.as_json());
+        all.insert("folds".to_owned(), json!(evaluation::folds_json(each)));
+        all.insert("means".to_owned(), evaluation::means_json(each));
+        all.insert("interrupted".to_owned(), json!(validated.interrupted));
+        all.extend(closing_json(pictures));
+        Value::Object(all)
+    }
 }
 
 /// Options that cross-validation has no use for.

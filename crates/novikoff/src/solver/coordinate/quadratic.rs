@@ -8,6 +8,7 @@
 //! much more than twice the better of both.
 
 use super::columns::{Columns, add_weighted, weighted_square};
+use crate::control::rows_between_questions;
 use crate::data::{Matrix, Row};
 use crate::penalty::ElasticNet;
 use faer::linalg::solvers::Solve;
@@ -67,11 +68,17 @@ impl Products {
 }
 
 impl Quadratic<'_> {
-    /// Moves weights over the working set towards the minimum of the model around them. `known` is `H` from
-    /// an earlier model with the same curvatures and working set; what was made is returned.
-    pub(super) fn minimise(&self, weights: &mut [f64], known: Option<Products>) -> Option<Products> {
+    /// Moves weights over the working set towards the minimum of the model around them, until `goes_on` says
+    /// no. `known` is `H` from an earlier model with the same curvatures and working set; what was made is
+    /// returned.
+    pub(super) fn minimise(
+        &self,
+        weights: &mut [f64],
+        known: Option<Products>,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Products> {
         if let Some(products) = known {
-            self.with_products(weights, self.gradient.to_vec(), &products);
+            self.with_products(weights, self.gradient.to_vec(), &products, goes_on);
             return Some(products);
         }
         let pass: f64 = self.working.iter().map(|j| 2.0 * self.columns.entries(*j) as f64).sum();
@@ -90,14 +97,14 @@ impl Quadratic<'_> {
                 let gain = self.pass(weights, &curvatures, &mut residual);
                 gained += gain;
                 spent += pass.max(1.0);
-                if gain <= ENOUGH * gained {
+                if gain <= ENOUGH * gained || !goes_on() {
                     return None;
                 }
             }
         }
-        let products = self.products();
+        let products = self.products(goes_on)?;
         let slopes = self.working.iter().map(|j| self.columns.column(*j).dot(&residual)).collect();
-        self.with_products(weights, slopes, &products);
+        self.with_products(weights, slopes, &products, goes_on);
         Some(products)
     }
 
@@ -123,7 +130,13 @@ impl Quadratic<'_> {
     }
 
     /// Passes, and steps over all nonzero weights, until nothing is gained; `slopes` are those of the model.
-    fn with_products(&self, weights: &mut [f64], mut slopes: Vec<f64>, products: &Products) {
+    fn with_products(
+        &self,
+        weights: &mut [f64],
+        mut slopes: Vec<f64>,
+        products: &Products,
+        goes_on: &dyn Fn() -> bool,
+    ) {
         let mut gained = 0.0;
         for _ in 0..ROUNDS {
             for _ in 0..PASSES {
@@ -138,7 +151,7 @@ impl Quadratic<'_> {
                     }
                 }
                 gained += gain;
-                if gain <= ENOUGH_WITH_PRODUCTS * gained {
+                if gain <= ENOUGH_WITH_PRODUCTS * gained || !goes_on() {
                     return;
                 }
             }
@@ -148,7 +161,7 @@ impl Quadratic<'_> {
             for _ in 0..(1e9 / size.powi(3)).clamp(2.0, 100.0) as usize {
                 let (gain, complete) = self.all_at_once(weights, &mut slopes, products);
                 gained += gain;
-                if complete {
+                if complete || !goes_on() {
                     break;
                 }
             }
@@ -228,27 +241,31 @@ impl Quadratic<'_> {
     }
 
     /// `H`, row by row: `Σ hᵢ·xᵢxᵢᵀ`, below the diagonal and then mirrored. Blocks of rows do not depend on
-    /// the threads.
-    fn products(&self) -> Products {
+    /// the threads. `None` if it was stopped.
+    fn products(&self, goes_on: &(dyn Fn() -> bool + Sync)) -> Option<Products> {
         let (n, size) = (self.rows.rows(), self.working.len());
         let mut places = vec![u32::MAX; self.columns.count()];
         for (k, &j) in self.working.iter().enumerate() {
             places[j] = k as u32;
         }
         let blocks = (self.rows.stored() / (size * size + 4096)).clamp(1, 8);
+        let between = rows_between_questions(size * size / 2);
         let part = |block: usize| {
             let mut sum = vec![0.0; size * size];
             let mut row = Vec::new();
             for i in n * block / blocks..n * (block + 1) / blocks {
+                if i % between == 0 && !goes_on() {
+                    return None;
+                }
                 if self.curvatures[i] > 0.0 {
                     self.chosen(self.rows.row(i), &places, &mut row);
                     add_products(&mut sum, size, &row, self.curvatures[i]);
                 }
             }
-            sum
+            Some(sum)
         };
-        let parts: Vec<Vec<f64>> = (0..blocks).into_par_iter().map(part).collect();
-        let mut entries = parts.into_iter().reduce(|mut sum, part| {
+        let parts: Option<Vec<Vec<f64>>> = (0..blocks).into_par_iter().map(part).collect();
+        let mut entries = parts?.into_iter().reduce(|mut sum, part| {
             add(&mut sum, 1.0, &part);
             sum
         });
@@ -258,7 +275,7 @@ impl Quadratic<'_> {
                 entries[b * size + a] = entries[a * size + b];
             }
         }
-        Products { working: self.working.to_vec(), entries: std::mem::take(entries) }
+        Some(Products { working: self.working.to_vec(), entries: std::mem::take(entries) })
     }
 
     /// The entries of a row that are in the working set, by their places in it.
@@ -373,13 +390,14 @@ mod tests {
                 model.pass(&mut by_rows, &squares, &mut residual);
             }
             let mut with_products = start.clone();
-            model.with_products(&mut with_products, gradient.clone(), &model.products());
+            let products = model.products(&|| true).unwrap();
+            model.with_products(&mut with_products, gradient.clone(), &products, &|| true);
             // Where few rows bend the model and the penalty is weak, neither way gets to the last digits.
             let (a, b) = (value(&by_rows), value(&with_products));
             prop_assert!(b <= a + 1e-6 * (1.0 + a.abs()), "{} {}", a, b);
             prop_assert!(value(&start) >= b - 1e-12);
             let mut chosen = start.clone();
-            let made = model.minimise(&mut chosen, None);
+            let made = model.minimise(&mut chosen, None, &|| true);
             prop_assert!(value(&chosen) <= value(&start) + 1e-12);
             prop_assert!(made.is_none_or(|made| made.are_of(&working)));
         }

@@ -591,3 +591,23 @@ fn slopes_that_do_not_balance_prove_nothing_false() {
     assert!(least < 0.98 * state.objective, "the bias must matter");
     assert!(state.bound <= least && (gap - (state.objective - state.bound)).abs() < 1e-12);
 }
+
+/// Within a step, too, whatever its passes are.
+#[test]
+fn whoever_asks_to_stop_is_heard_between_the_passes_of_a_step() {
+    let sample = Sample::random(300, 60, 0.7, 3);
+    for rows in [sample.sparse(), sample.dense()] {
+        let problem = sample.problem(&rows, Logistic, 0.0, 0.003, Bias::Free);
+        let zero = by_hand(&sample, &problem, &Point::zero(60)).0;
+        for stop in 1..6 {
+            let mut asked = 0;
+            let mut observer = |progress: Progress| {
+                asked += usize::from(progress == Progress::Working);
+                if asked >= stop { Flow::Stop } else { Flow::Continue }
+            };
+            let stopped = solve_with(&problem, None, 1e-10, 1000, &mut observer);
+            assert_eq!(stopped.termination, Termination::Interrupted, "{stop}");
+            assert!(by_hand(&sample, &problem, &stopped.point).0 <= zero, "{stop}");
+        }
+    }
+}

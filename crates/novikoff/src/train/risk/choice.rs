@@ -202,6 +202,32 @@ pub(in super::super) fn is_direct(loss: LossName, columns: usize, settings: &Ris
     !has_penalty && settings.l1 == 0.0 && [SolverName::Auto, direct].contains(&settings.solver)
 }
 
+/// The solver that [`choose`] will find for one weight vector, as far as that can be told without the rows; none
+/// where it will say what is wrong.
+pub(super) fn expected<L: Named>(loss: L, columns: usize, settings: &Risk) -> Option<SolverName> {
+    if settings.solver != SolverName::Auto {
+        return Some(settings.solver);
+    }
+    if settings.criterion == Criterion::Boosting {
+        return Some(SolverName::Boosting);
+    }
+    let l1 = settings.l1 > 0.0;
+    let works = |solver: &SolverName| match l1 {
+        true => L::with_l1(*solver).is_some(),
+        false => L::with_l2(*solver, settings).is_some(),
+    };
+    let offered: Vec<SolverName> = SolverName::ALL.into_iter().filter(works).collect();
+    // All that matters here is whether it is zero.
+    let lambda = match (settings.strength, settings.criterion) {
+        (Some(Strength::Lambda(lambda)), _) => lambda,
+        (None, _) if l1 => 0.0,
+        (None, Criterion::Loss(LossName::Squared | LossName::Huber(_))) => 0.0,
+        (None, Criterion::Loss(loss)) if is_linear_program(loss) && columns <= FEW_AT_A_VERTEX => 0.0,
+        _ => 1.0,
+    };
+    by_shape(&offered, columns, lambda, loss).ok().map(|choice| choice.solver)
+}
+
 /// Whether [`choose`] finds a solver for this loss where λ is 0.
 pub(super) fn works_without_penalty<L: Named>(loss: L, columns: usize, settings: &Risk) -> bool {
     let l1 = settings.l1 > 0.0;

@@ -74,7 +74,9 @@ fn validation_rows_that_cannot_be_measured_on_are_an_error_before_anything_is_le
         assert!(attempt(&held_out.select(&[])).contains("no validation rows"), "{}", conforming.name);
         let mut strange = held_out.clone();
         strange.names.intern("strange");
-        strange.labels[0] = strange.names.len() as u32 - 1;
+        // Of classes, a label that no row to learn from has counts as wrong: it is an error if all are.
+        let label = strange.names.len() as u32 - 1;
+        strange.labels.fill(label);
         assert!(attempt(&strange).contains("\"strange\""), "{}", conforming.name);
     }
 }

@@ -22,7 +22,9 @@ impl PyOnline {
         let online = match learner(name, settings)? {
             Learner::Perceptron(own) => own.online(),
             Learner::PassiveAggressive(own) => own.online(),
-            _ => return Err(PyValueError::new_err(format!("{name} does not learn from some rows at a time"))),
+            _ => {
+                return Err(PyValueError::new_err(format!("{name} does not learn from some rows at a time")));
+            }
         };
         online.map(Self).map_err(|error| exception(&error))
     }

@@ -260,7 +260,7 @@ fn spelled(object: &Bound<'_, PyAny>, name: &str, row: usize) -> PyResult<Option
         return Ok(None);
     }
     // Strings are values, other collections are not.
-    if object.hasattr("__iter__")? && !object.cast::<PyBool>().is_ok() {
+    if object.hasattr("__iter__")? && object.cast::<PyBool>().is_err() {
         let kind = object.get_type().name()?;
         let what = format!("{} is a {kind}: the argument must be a string or a number", at());
         return Err(PyTypeError::new_err(what));

@@ -174,8 +174,11 @@ pub(crate) fn describe(py: Python<'_>, progress: Progress) -> PyResult<Bound<'_,
     Ok(all)
 }
 
-/// The pools of threads of this process. Threads do not survive a fork: a child has pools of its own.
-static POOLS: LazyLock<Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>> = LazyLock::new(Mutex::default);
+/// Pools by process and number of threads.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
+/// The pools of threads. Threads do not survive a fork: a child has pools of its own.
+static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 /// So many threads, which are started once and kept.
 fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
@@ -185,7 +188,8 @@ fn pool(threads: Option<usize>) -> PyResult<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
-    let built = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("novikoff-{i}")).build();
+    let built =
+        ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("novikoff-{i}")).build();
     let pool = Arc::new(built.map_err(|error| {
         pyo3::exceptions::PyRuntimeError::new_err(format!("{threads} threads could not be started: {error}"))
     })?);

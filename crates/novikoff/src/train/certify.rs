@@ -165,7 +165,8 @@ impl Fit {
             let duals = risk.duals.get(at).filter(|duals| duals.len() == data.len()).cloned();
             // Of other weights, the slopes at the fit's own are better duals than those at theirs.
             let is_own = std::ptr::eq(model, &self.model);
-            let duals = if is_own { duals } else { duals.or(self.slopes(loss, &objective.target, at, data)?) };
+            let duals =
+                if is_own { duals } else { duals.or(self.slopes(loss, &objective.target, at, data)?) };
             let ends = objective
                 .ends_with(data, &weights, duals.as_deref(), within, Some(&scales))
                 .map_err(no_certificate)?;
@@ -188,7 +189,11 @@ impl Fit {
         let outputs = self.model.scorer.outputs();
         let slope = |(i, &y): (usize, &f64)| {
             let s = scores[i * outputs + at];
-            if y == 0.0 && matches!(target, Target::Sides(_)) { 0.0 } else { with_loss!(loss, loss => loss.slope(y, s)) }
+            if y == 0.0 && matches!(target, Target::Sides(_)) {
+                0.0
+            } else {
+                with_loss!(loss, loss => loss.slope(y, s))
+            }
         };
         Ok(Some(targets.iter().enumerate().map(slope).collect()))
     }

@@ -115,6 +115,19 @@ def test_regressors_of_scikit_learn_are_near_their_minimum(foreign, diabetes):
     assert certified.certificate.verify(X, y)
 
 
+def test_models_of_snap_ml_are_measured(cancer):
+    snapml = pytest.importorskip("snapml")
+    X, y = cancer
+    for foreign in (
+        snapml.LogisticRegression(regularizer=2.0, fit_intercept=False, tol=1e-6, max_iter=10_000),
+        snapml.LogisticRegression(regularizer=2.0, fit_intercept=True, tol=1e-6, max_iter=10_000),
+        snapml.SupportVectorMachine(regularizer=2.0, fit_intercept=False, tol=1e-6, max_iter=10_000),
+    ):
+        certified = novikoff.certify(foreign.fit(X, y), X, y)
+        assert 0 <= certified.gap < 1e-2
+        assert certified.certificate.verify(X, y)
+
+
 def test_what_cannot_be_measured_is_told(diabetes):
     X, y = diabetes
     with pytest.raises(TypeError, match="certify knows"):

@@ -256,7 +256,7 @@ class Estimator(BaseEstimator):
         Returns
         -------
         bytes
-            The model, with float64 inputs of shape (n, n_features).
+            The model, with float32 inputs of shape (n, n_features).
         """
         self._check_is_fitted()
         return self.model_.exported("onnx")

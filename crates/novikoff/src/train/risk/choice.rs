@@ -187,8 +187,8 @@ pub(super) fn choose<L: Named>(
     }
 }
 
-/// The solver that [`choose`] will find for one weight vector, as far as that can be told without the rows; none
-/// where it will say what is wrong.
+/// The solver that [`choose`] will find for one weight vector, as far as that can be told without the rows;
+/// none where it will say what is wrong.
 pub(super) fn expected<L: Named>(loss: L, columns: usize, settings: &Risk) -> Option<SolverName> {
     if settings.solver != SolverName::Auto {
         return Some(settings.solver);

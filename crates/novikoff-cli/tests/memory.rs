@@ -11,8 +11,8 @@ use std::time::Duration;
 /// How many times as much as is taken may be asked for.
 const MOST: f64 = 3.0;
 
-/// Commands that train, on rows of few entries in very many columns, of classes, and of many columns made of few:
-/// what is not counted shows.
+/// Commands that train, on rows of few entries in very many columns, of classes, and of many columns made of
+/// few: what is not counted shows.
 const TRAININGS: [&str; 21] = [
     "train wide.svm",
     "train wide.svm --learner svm",
@@ -102,15 +102,15 @@ fn what_is_said_to_be_needed_is_what_is_taken_or_somewhat_more() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     write_rows(here);
-    let mut wrong = String::new();
+    let (mut all, mut are_right) = (String::new(), true);
     for words in TRAININGS {
         let data = words.split(' ').find(|word| word.ends_with(".svm")).unwrap();
         let base = peak(&format!("rows {data} /dev/null"), here);
         let (taken, needed) = (peak(words, here).saturating_sub(base) as f64, needed(words, here));
         let line = format!("{:>8.1} MB taken, {:>8.1} MB needed: {words}", taken / 1e6, needed / 1e6);
-        if !(taken..=MOST * taken).contains(&needed) {
-            writeln!(wrong, "{line}").unwrap();
-        }
+        let is_right = (taken..=MOST * taken).contains(&needed);
+        writeln!(all, "{} {line}", if is_right { "     " } else { "WRONG" }).unwrap();
+        are_right &= is_right;
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(are_right, "\n{all}");
 }

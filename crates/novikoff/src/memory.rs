@@ -181,7 +181,8 @@ mod tests {
             .with("rows", &[(300_000_000, "bytes")]);
         let error = estimate.check("this training", Some(4_000_000_000)).unwrap_err();
         let what = "this training needs about 20.3 GB of memory, and 4.0 GB may be taken: \
-                    scores 20.0 GB (4 × 53940 rows × 11602 classes × 8 bytes) + rows 300.0 MB (300000000 bytes)";
+                    scores 20.0 GB (4 × 53940 rows × 11602 classes × 8 bytes) + \
+                    rows 300.0 MB (300000000 bytes)";
         assert_eq!(error.what(), what);
         assert_eq!(estimate.check("this training", Some(30_000_000_000)), Ok(()));
         let beyond =

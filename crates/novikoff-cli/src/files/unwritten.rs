@@ -6,8 +6,8 @@ use crate::messages;
 use novikoff::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Which outputs could not be written, and why. The first reason is that of the program's failure, once all that
-/// was found is printed; of others there are warnings.
+/// Which outputs could not be written, and why. The first reason is that of the program's failure, once all
+/// that was found is printed; of others there are warnings.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     paths: Vec<PathBuf>,

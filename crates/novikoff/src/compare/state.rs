@@ -125,7 +125,7 @@ impl ComparisonState {
     }
 
     pub(super) fn keep_run(&mut self, name: String, journal: Journal) {
-        self.run = Some((name, PackedJournal::of(&journal)));
+        self.run = Some((name, PackedJournal::of(journal)));
     }
 
     pub(super) fn finish(&mut self, name: String, entries: Vec<Entry>) {
@@ -134,17 +134,17 @@ impl ComparisonState {
 }
 
 impl PackedJournal {
-    fn of(journal: &Journal) -> Self {
+    fn of(journal: Journal) -> Self {
         let whole = |of: fn(&Mistake) -> u32| journal.mistakes.iter().map(of).collect();
         let real = |of: fn(&Mistake) -> f64| journal.mistakes.iter().map(of).collect();
-        let (rounds, seconds) = journal.clock.iter().copied().unzip();
+        let (rounds, seconds) = journal.clock.into_iter().unzip();
         Self {
             row: whole(|m| m.row),
             gains: whole(|m| m.gains),
             loses: whole(|m| m.loses),
             step: real(|m| m.step),
             round: real(|m| m.round),
-            lengths_sq: journal.lengths_sq.clone(),
+            lengths_sq: journal.lengths_sq,
             rounds,
             seconds,
             epochs: journal.epochs,

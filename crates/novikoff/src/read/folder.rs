@@ -76,8 +76,8 @@ impl Folder {
     }
 }
 
-/// The files of a folder that are read as documents, with labels or without. None where they cannot be listed:
-/// who reads them will say why.
+/// The files of a folder that are read as documents, with labels or without. None where they cannot be
+/// listed: who reads them will say why.
 pub fn documents_in(folder: &Path) -> Vec<PathBuf> {
     let listed = Folder::list(folder, false).map(|listed| listed.files);
     listed.unwrap_or_default().into_iter().map(|(_, path)| path).collect()

@@ -34,8 +34,8 @@ pub fn over_folds(
 }
 
 /// Trains a model on the rows of all folds but one, for each fold in turn, and predicts the rows of that one.
-/// The recipe is fitted to the training rows of each model alone. If the observer asks to stop, the folds that are
-/// finished are returned; without any that is an error.
+/// The recipe is fitted to the training rows of each model alone. If the observer asks to stop, the folds
+/// that are finished are returned; without any that is an error.
 ///
 /// ```
 /// use novikoff::evaluate::{Evaluation, Predictions};

@@ -2,8 +2,8 @@
 //!
 //! The estimates count what grows with the product of two sizes (rows, features, classes, hidden units), and
 //! copies of the rows and of a number for every feature. Where features are many beside the entries, scaling
-//! takes most: it keeps sums of every column. They are meant to be no less than what is taken, and no more than
-//! a few times as much; `novikoff-cli/tests/memory.rs` holds them to that.
+//! takes most: it keeps sums of every column. They are meant to be no less than what is taken, and no more
+//! than a few times as much; `novikoff-cli/tests/memory.rs` holds them to that.
 
 use super::FOLDS;
 use super::learner::{Criterion, Learner, MultilayerPerceptron, Risk, Shared, SolverName};
@@ -229,7 +229,8 @@ fn of_risk(data: &Dataset, risk: &Risk, sizes: Sizes) -> Estimate {
     }
 }
 
-/// What a solver takes for one weight vector: numbers for features and for rows, and what it makes of all rows.
+/// What a solver takes for one weight vector: numbers for features and for rows, and what it makes of all
+/// rows.
 fn of_solver(solver: SolverName, sizes: Sizes) -> Estimate {
     let Sizes { rows, features, entries, .. } = sizes;
     let vectors = match solver {
@@ -324,8 +325,8 @@ fn of_corrections(estimate: Estimate, kernel: Kernel, has_own_feature: bool, siz
 
 fn of_network(estimate: Estimate, network: &MultilayerPerceptron, sizes: Sizes) -> Estimate {
     let Sizes { rows, features, outputs, .. } = sizes;
-    // Each weight of single precision is learned with its gradient and two numbers beside it; in the end there
-    // are copies of all, in double precision.
+    // Each weight of single precision is learned with its gradient and two numbers beside it; in the end
+    // there are copies of all, in double precision.
     let layer = [
         (features.saturating_add(outputs), "features and outputs"),
         (network.units, "hidden units"),

@@ -202,8 +202,8 @@ pub(in super::super) fn is_direct(loss: LossName, columns: usize, settings: &Ris
     !has_penalty && settings.l1 == 0.0 && [SolverName::Auto, direct].contains(&settings.solver)
 }
 
-/// The solver that [`choose`] will find for one weight vector, as far as that can be told without the rows; none
-/// where it will say what is wrong.
+/// The solver that [`choose`] will find for one weight vector, as far as that can be told without the rows;
+/// none where it will say what is wrong.
 pub(super) fn expected<L: Named>(loss: L, columns: usize, settings: &Risk) -> Option<SolverName> {
     if settings.solver != SolverName::Auto {
         return Some(settings.solver);

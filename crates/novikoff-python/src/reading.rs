@@ -121,7 +121,7 @@ pub(crate) fn read_table(
         labelled,
         |options, purpose, observer| {
             let read = |options: &Options, observer: &mut dyn Observer| {
-                Reader::open(&input, options, purpose)?.read(observer)
+                Reader::open_observed(&input, options, purpose, observer)?.read(observer)
             };
             match (read(options, observer), missing, purpose) {
                 // Where values are missing, a feature of their own says so.
@@ -156,7 +156,9 @@ pub(crate) fn read_documents(
         py,
         model,
         Purpose::Training,
-        |options, purpose, observer| Reader::open(&input, options, purpose)?.read(observer),
+        |options, purpose, observer| {
+            Reader::open_observed(&input, options, purpose, observer)?.read(observer)
+        },
         options,
     )
 }
@@ -263,10 +265,16 @@ fn set_recipe(settings: &Settings<'_>, options: &mut Options) -> PyResult<()> {
     Ok(())
 }
 
+/// Objects that are taken between two looks for signals.
+pub(crate) const PAUSE: usize = 1 << 13;
+
 /// Documents as JSON lines. Their labels come by a way of their own; this one says nothing.
 fn lines(texts: &[Bound<'_, PyAny>]) -> PyResult<Vec<u8>> {
     let mut lines = Vec::new();
     for (i, text) in texts.iter().enumerate() {
+        if i.is_multiple_of(PAUSE) {
+            text.py().check_signals()?;
+        }
         let text = text.cast::<PyString>().map_err(|_| {
             let kind = text.get_type();
             PyValueError::new_err(format!("document {} is no string, but {kind}", i + 1))

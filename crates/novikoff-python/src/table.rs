@@ -1,6 +1,7 @@
 //! Frames as columns of Arrow's: the one place where columns of Python become columns of the library.
 
 use crate::arrow;
+use crate::reading::PAUSE;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -16,7 +17,7 @@ use novikoff::read::{Header, Input};
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
 /// Columns in memory.
@@ -245,6 +246,9 @@ fn objects(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
 /// What an object is written as, as Python spells it.
 fn spelled(object: &Bound<'_, PyAny>, name: &str, row: usize) -> PyResult<Option<String>> {
     let at = || format!("row {} of column {name:?}", row + 1);
+    if row.is_multiple_of(PAUSE) {
+        object.py().check_signals()?;
+    }
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(Some(text.to_str()?.to_owned()));
     }
@@ -260,7 +264,7 @@ fn spelled(object: &Bound<'_, PyAny>, name: &str, row: usize) -> PyResult<Option
         return Ok(None);
     }
     // Strings are values, other collections are not.
-    if object.hasattr("__iter__")? && object.cast::<PyBool>().is_err() {
+    if object.hasattr("__iter__")? {
         let kind = object.get_type().name()?;
         let what = format!("{} is a {kind}: the argument must be a string or a number", at());
         return Err(PyTypeError::new_err(what));

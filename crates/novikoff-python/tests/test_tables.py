@@ -3,8 +3,11 @@
 import datetime
 import decimal
 import pickle
+import signal
 import subprocess
 import sys
+import threading
+import time
 import warnings
 
 import numpy as np
@@ -444,6 +447,23 @@ def test_damaged_arrow_data_is_a_value_error():
     broken = pyarrow.StringArray.from_buffers(2, buffers[1], buffers[2])
     with pytest.raises(ValueError, match="cannot be read"):
         TableClassifier().fit(pyarrow.table({"a": broken}), [0, 1])
+
+
+def test_ctrl_c_ends_the_reading_of_a_large_table():
+    X = np.random.default_rng(0).normal(size=(300_000, 12))
+    told = []
+
+    def interrupt():
+        told.append(time.monotonic())
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(0.7, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(100):
+            TableClassifier().fit(X, np.arange(len(X)) % 2)
+    assert time.monotonic() - told[0] < 1
+    assert TableClassifier().fit(X[:50], np.arange(50) % 2).predict(X[:1]).shape == (1,)
 
 
 # -- scikit-learn -------------------------------------------------------------------------------------------

@@ -164,12 +164,13 @@ class Reading(Linear):
         return self._apply(X)
 
     def _prove_rows(self, rows: _novikoff.Dataset) -> Certificate:
-        if self.__dict__.get("_fit_result") is None:
+        fit = self.__dict__.get("_fit_result")
+        if fit is None:
             raise ValueError("a model that was stored has no fit to certify: fit it again")
-        self._certificate = Certificate(self._fit_result.certificate({"rows": rows} | _READ))
+        self._certificate = certificate = Certificate(fit.certificate({"rows": rows} | _READ))
         # The rows have done their last service.
         self._training_rows = None
-        return self._certificate
+        return certificate
 
     @property
     def certificate_(self) -> Certificate:

@@ -181,7 +181,7 @@ class _Table(Reading):
             The prediction, the score, and the features with their parts, the largest in size first.
         """
         frame = row_of(row)
-        return self._explain(self._rows(frame), self.predict(frame)[0])  # type: ignore[attr-defined]
+        return self._explain(self._rows(frame), self.predict(frame)[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of the predictions, or R² of numbers.
@@ -203,7 +203,7 @@ class _Table(Reading):
         """
         if isinstance(y, str):
             y = column_of(X, table_of(X), y)
-        result: float = super().score(X, y, sample_weight)  # type: ignore[misc]
+        result: float = super().score(X, y, sample_weight)
         return result
 
     def _load(self, path: Any) -> None:

@@ -13,7 +13,7 @@ use super::svmlight::Svmlight;
 use super::table::{self, Header, Table, TableOptions};
 use super::text::{self, Text};
 use super::vw::{self, Features, Vw};
-use crate::control::{Flow, Observer};
+use crate::control::{Flow, Observer, Unwatched};
 use crate::data::assembly::{Assembler, Store};
 use crate::data::matrix::Layout;
 use crate::data::{Dataset, Filled, Labels, Refittable, Report, documents};
@@ -260,15 +260,31 @@ impl Reader {
     /// Opens an input and looks at its start. The columns of a table for training are inferred from a first
     /// pass over it.
     pub fn open(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Access::Whole)
+        Self::open_observed(input, options, purpose, &mut Unwatched)
+    }
+
+    /// The same, with an observer of the first pass.
+    pub fn open_observed(
+        input: &Input,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self> {
+        Self::open_as(input, options, purpose, Access::Whole, observer)
     }
 
     /// Opens an input that is read once and never held. The columns of a table are inferred from its start.
     pub fn open_stream(input: &Input, options: &Options, purpose: &Purpose<'_>) -> Result<Self> {
-        Self::open_as(input, options, purpose, Access::Stream)
+        Self::open_as(input, options, purpose, Access::Stream, &mut Unwatched)
     }
 
-    fn open_as(input: &Input, options: &Options, purpose: &Purpose<'_>, access: Access) -> Result<Self> {
+    fn open_as(
+        input: &Input,
+        options: &Options,
+        purpose: &Purpose<'_>,
+        access: Access,
+        observer: &mut dyn Observer,
+    ) -> Result<Self> {
         let folders = match purpose {
             Purpose::Prediction { .. } => Folders::Unlabelled,
             _ => Folders::Labelled,
@@ -305,16 +321,18 @@ impl Reader {
             Format::Svmlight => reader.set_svmlight(options, purpose),
             Format::Vw => reader.set_vw(options, purpose, access)?,
             Format::Idx => reader.set_idx(input, options, purpose)?,
-            Format::Csv => reader.set_table(Again::Input(input, opening), options, purpose, access)?,
+            Format::Csv => {
+                reader.set_table(Again::Input(input, opening), options, purpose, access, observer)?
+            }
             Format::Tsv => {
                 let delimiter = options.table.delimiter.or(Some(b'\t'));
                 let table = TableOptions { delimiter, ..options.table.clone() };
                 let options = Options { table, ..options.clone() };
-                reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
+                reader.set_table(Again::Input(input, opening), &options, purpose, access, observer)?;
             }
             Format::Parquet | Format::Arrow => {
                 let options = as_text_of_columns(input, options, purpose);
-                reader.set_table(Again::Input(input, opening), &options, purpose, access)?;
+                reader.set_table(Again::Input(input, opening), &options, purpose, access, observer)?;
                 reader.input.report.remarks.retain(|remark| remark != table::HEADER_FOUND);
             }
             Format::Text => {
@@ -479,6 +497,7 @@ impl Reader {
         options: &Options,
         purpose: &Purpose<'_>,
         access: Access,
+        observer: &mut dyn Observer,
     ) -> Result<()> {
         let origin = self.input.source.origin();
         let known = match purpose.schema() {
@@ -491,7 +510,7 @@ impl Reader {
                 check_terms(Format::Csv, true, options)?;
                 self.set_known_table(schema, options, purpose, access)
             }
-            None => self.set_new_table(input, options, purpose, access),
+            None => self.set_new_table(input, options, purpose, access, observer),
         }
         .map_err(|error| origin.place_again(error))
     }
@@ -503,11 +522,12 @@ impl Reader {
         options: &Options,
         purpose: &Purpose<'_>,
         access: Access,
+        observer: &mut dyn Observer,
     ) -> Result<()> {
         let (input, given) = self.join_tables(input, &options.table)?;
         let labelling = purpose.labelling();
         let columns = (&given, &options.interactions[..]);
-        let schema = Arc::new(self.infer_columns(&input, columns, &labelling, access)?);
+        let schema = Arc::new(self.infer_columns(&input, columns, &labelling, access, observer)?);
         let start = self.input.source.look_ahead(Cut::Record { delimiter: schema.delimiter }, 0)?;
         check_terms(Format::Csv, schema.has_text(), options)?;
         let bag =
@@ -733,6 +753,7 @@ impl Reader {
         (options, interactions): (&TableOptions, &[String]),
         labelling: &Labelling,
         access: Access,
+        observer: &mut dyn Observer,
     ) -> Result<TableSchema> {
         let inferred = if access == Access::Stream {
             let delimiter = options.delimiter_for(self.input.source.peek()?)?;
@@ -755,7 +776,6 @@ impl Reader {
                     &held
                 }
             };
-            let observer = &mut crate::control::Unwatched;
             let inferred = table::infer(again, options, labelling, self.input.setup, observer)?;
             table::with_products(inferred, interactions, labelling, again, self.input.setup)?
         };

@@ -91,7 +91,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("settings, options", CASES)
+@pytest.mark.parametrize(("settings", "options"), CASES)
 def test_models_have_the_bytes_of_the_programs(tmp_path, settings, options):
     table = frame()
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -332,7 +332,7 @@ def test_a_frame_of_numbers_keeps_its_order_as_in_scikit_learn():
 
 
 @pytest.mark.parametrize(
-    "X, y, what",
+    ("X", "y", "what"),
     [
         (pandas.DataFrame({"a": []}), [], "0 sample"),
         (pandas.DataFrame(), [], "0 sample|column"),

@@ -33,13 +33,13 @@ LABELS = ["spam", "ham", "spam", "ham", "ham", "ham", "spam", "ham"]
 
 
 def jsonl(path, texts=TEXTS, labels=LABELS):
-    lines = [json.dumps({"label": label, "text": text}) for text, label in zip(texts, labels)]
+    lines = [json.dumps({"label": label, "text": text}) for text, label in zip(texts, labels, strict=False)]
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
 @pytest.mark.parametrize(
-    "settings, options",
+    ("settings", "options"),
     [
         ({}, []),
         ({"learner": "logistic"}, ["--learner", "logistic"]),
@@ -77,7 +77,7 @@ def test_models_have_the_bytes_of_the_programs(tmp_path, settings, options):
 def test_a_file_of_tabs_gives_the_same_model(tmp_path):
     texts = [" ".join(text.split()) for text in TEXTS]
     path = tmp_path / "docs.tsv"
-    path.write_text("".join(f"{label}\t{text}\n" for label, text in zip(LABELS, texts)))
+    path.write_text("".join(f"{label}\t{text}\n" for label, text in zip(LABELS, texts, strict=False)))
     assert TextClassifier().fit(texts, LABELS).model_.to_bytes() == program.train(path)
 
 
@@ -127,7 +127,7 @@ def test_every_sequence_of_strings_gives_the_same_model(container):
 
 
 @pytest.mark.parametrize(
-    "X, what",
+    ("X", "what"),
     [
         ("one text", "a single one"),
         (["a", None], "document 2 is no string"),
@@ -183,7 +183,7 @@ def test_proofs_come_with_the_fit_and_survive_without_the_texts():
     assert model.verify(TEXTS, LABELS) and not model.verify(TEXTS[1:], LABELS[1:])
     assert model.prove(TEXTS, LABELS).to_text() == model.certificate_.to_text()
     with pytest.raises(ValueError):
-        model.prove(TEXTS[::-1], LABELS[::-1][1:] + ["spam"])
+        model.prove(TEXTS[::-1], [*LABELS[::-1][1:], "spam"])
     again = pickle.loads(pickle.dumps(model))
     assert again.certificate_.to_text() == model.certificate_.to_text()
 

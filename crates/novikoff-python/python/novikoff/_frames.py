@@ -87,7 +87,10 @@ def _of_array(values: np.ndarray) -> Column:
         mask = np.ascontiguousarray(np.ma.getmaskarray(values))
         if values.dtype.kind in "fiub":
             return ("masked", _plain(values.data), mask)
-        return [None if missing else value for value, missing in zip(values.data.tolist(), mask.tolist())]
+        return [
+            None if missing else value
+            for value, missing in zip(values.data.tolist(), mask.tolist(), strict=False)
+        ]
     kind = values.dtype.kind
     if kind in "fiub":
         return _plain(values)

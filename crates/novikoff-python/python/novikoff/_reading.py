@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from . import _novikoff
-from ._arrays import label_names
-from ._base import Linear, LinearClassifier, Regressor, threads_of
+from ._arrays import label_names, threads_of
+from ._base import Linear, LinearClassifier, Regressor
 from ._certificates import Certificate, Checked, Verification
 from ._display import page, table
 from ._linear import nonnegative
@@ -181,8 +181,7 @@ class Reading(Linear):
             if rows is None:
                 raise AttributeError("the rows of this fit are not at hand: fit with certify=True")
             self._prove_rows(rows)
-        certificate: Certificate = self._certificate
-        return certificate
+        return self.__dict__["_certificate"]
 
     def prove(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Certificate of the fit, from the input that it was fitted to.
@@ -265,7 +264,7 @@ class Reading(Linear):
         told = self.model_.explain(rows, 0)
         against = told["against"]
         if against is not None:
-            against = dict(zip(label_names(self.classes_), self.classes_.tolist()))[against]
+            against = dict(zip(label_names(self.classes_), self.classes_.tolist(), strict=False))[against]
         return Explanation(prediction, told["score"], against, told["bias"], told["parts"])
 
     # -- storing ------------------------------------------------------------------------------------------
@@ -353,7 +352,7 @@ class ReadingClassifier(Reading, LinearClassifier):
         if len(coef) == 1:
             coef = np.vstack([-coef, coef])
         result = {}
-        for label, weights in zip(self.classes_.tolist(), coef):
+        for label, weights in zip(self.classes_.tolist(), coef, strict=False):
             best = np.argsort(-weights, kind="stable")[:n]
             result[label] = [(str(names[j]), float(weights[j])) for j in best]
         return result

@@ -277,8 +277,9 @@ def test_rows_are_what_one_would_write_by_hand():
     table = pandas.DataFrame({"n": [1.5, np.nan, -2.0, 4.0], "c": ["u", "v", None, "u"], "y": [0, 1, 1, 0]})
     indicator = TableClassifier().fit(table, "y")
     assert indicator.feature_names_.tolist() == ["n", "n=missing", "c=u", "c=v", "c=missing"]
-    expected = [[1.5, 0, 1, 0, 0], [0, 1, 0, 1, 0], [-2, 0, 0, 0, 1], [4, 0, 1, 0, 0]]
-    assert np.array_equal(dense(indicator.features(table)), expected)
+    # The mean in place of what is missing, and a column that says so.
+    expected = [[1.5, 0, 1, 0, 0], [3.5 / 3, 1, 0, 1, 0], [-2, 0, 0, 0, 1], [4, 0, 1, 0, 0]]
+    assert np.allclose(dense(indicator.features(table)), expected)
     mean = TableClassifier(missing="mean").fit(table, "y").features(table)
     assert np.array_equal(
         mean.toarray() if hasattr(mean, "toarray") else mean,

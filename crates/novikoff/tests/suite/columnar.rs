@@ -308,7 +308,7 @@ fn options_for_text_and_files_without_columns_are_refused() {
     let file = input("t.parquet", &files(&example())[1].1);
     for table in [
         TableOptions { delimiter: Some(b';'), ..TableOptions::default() },
-        TableOptions { header: novikoff::read::Header::Absent, ..TableOptions::default() },
+        TableOptions { header: Header::Absent, ..TableOptions::default() },
     ] {
         let error = read(&file, &Options { table, ..Options::default() }).unwrap_err();
         assert!(error.what().ends_with("are for tables that are text"), "{error}");

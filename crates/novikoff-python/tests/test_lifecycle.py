@@ -86,6 +86,8 @@ def test_metadata_is_routed_through_a_grid_search(cancer):
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_bring_their_names(frame, iris):
+    if frame is pl.DataFrame and sklearn.__version__.startswith("1.6."):
+        pytest.skip("this release of scikit-learn does not know the names of polars' columns")
     X, y = iris
     names = ["a", "b", "c", "d"]
     table = frame({name: X[:, i] for i, name in enumerate(names)})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn import linear_model, svm
 
 import novikoff
@@ -32,6 +33,8 @@ CLASSIFIERS = [
     (novikoff.LinearSVC("hinge", penalize_intercept=True), svm.LinearSVC(loss="hinge", max_iter=1_000_000)),
 ]
 WEIGHTS = [False, True]
+#: From 1.8 on `l1_ratio` alone asks for ℓ1 penalties, and balanced weights of classes count row weights.
+IS_NEW = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 8)
 
 
 def weights_of(y, weighted):
@@ -56,6 +59,9 @@ def test_regressors_find_the_minimum_of_scikit_learn(own, peer, weighted, diabet
 @pytest.mark.parametrize(("own", "peer"), CLASSIFIERS, ids=lambda e: str(e))
 def test_classifiers_find_the_minimum_of_scikit_learn(own, peer, weighted, cancer):
     X, y = cancer
+    parameters = peer.get_params()
+    if not IS_NEW and (parameters.get("l1_ratio") or (parameters["class_weight"] and weighted)):
+        pytest.skip("this release of scikit-learn minimises something else")
     weights = weights_of(y, weighted)
     own.set_params(tol=1e-10).fit(X, y, weights)
     peer.set_params(tol=1e-10).fit(X, y, weights)
